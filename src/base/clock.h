@@ -1,0 +1,15 @@
+/*
+ * What this process has used.  Reports and benches only: nothing here may
+ * reach a decision.
+ */
+#ifndef BASE_CLOCK_H
+#define BASE_CLOCK_H
+
+#include <stdint.h>
+
+double clock_cpu_s(void);        /* of the process */
+double clock_thread_cpu_s(void); /* of the calling thread */
+double clock_wall_s(void);       /* monotonic */
+int64_t clock_peak_rss_bytes(void);
+
+#endif

@@ -1,0 +1,95 @@
+/*
+ * What there is to schedule on: nodes of devices of a type, in racks.
+ *
+ * A cluster is plain data and does not change during a run; which nodes are
+ * up and which devices are free is the engine's business (placement/space.h).
+ * A node has devices of one type; a machine with two kinds is two nodes with
+ * one rack and host name.
+ */
+#ifndef MODEL_CLUSTER_H
+#define MODEL_CLUSTER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+enum {
+	NODE_DEVICES_MAX = 64, /* a node's devices are bits of one word */
+	TYPES_MAX = 32,        /* types are bits of a job's mask */
+};
+
+/* A kind of accelerator as this cluster has it; facts not given come from the catalogue. */
+struct device_type {
+	const char *name;
+	int64_t mem_bytes;    /* 0: unknown */
+	double flops;         /* peak half-precision (or best) operations per second, 0: unknown */
+	double mem_Bps;       /* memory bandwidth, 0: unknown */
+	double link_Bps;      /* between devices of a node, 0: unknown */
+	double price_per_h;   /* of one device, 0: unknown */
+	uint32_t devices;     /* in the whole cluster */
+	uint32_t nodes;
+	uint32_t max_per_node;
+};
+
+/* Links inside a node: Bps[i * devices + j], 0 on the diagonal.  Shared by the nodes that name it. */
+struct topology {
+	const char *name;
+	uint32_t devices;
+	double *Bps;
+};
+
+#define TOPOLOGY_NONE UINT32_MAX
+
+struct node {
+	const char *name;
+	uint32_t type;
+	uint32_t devices;
+	uint32_t rack;
+	uint32_t topology;  /* index, or TOPOLOGY_NONE: all links alike */
+	double cpus;        /* 0: not modelled, any demand fits */
+	int64_t mem_bytes;  /* 0: not modelled */
+};
+
+struct rack {
+	const char *name;
+	double up_Bps; /* uplink, 0: unknown */
+};
+
+/* A zeroed cluster is valid and empty. */
+struct cluster {
+	struct arena memory; /* owns everything below */
+	struct device_type *types;
+	uint32_t ntypes;
+	struct node *nodes;
+	uint32_t nnodes;
+	struct rack *racks;
+	uint32_t nracks;
+	struct topology *topologies;
+	uint32_t ntopologies;
+	double net_Bps;      /* a node's network link; 0: locality does not change speed */
+	uint32_t devices;    /* in all */
+	const char *spec;    /* how it was asked for: short form or file name */
+};
+
+/* Reads "16x8:v100,4x4:a100" (type "gpu" if none is named).  Release with cluster_fini(). */
+int cluster_parse(const char *spec, struct cluster *out, struct err *err);
+void cluster_fini(struct cluster *cluster);
+
+/* For whoever builds one piece by piece (the YAML reader, tests): the index of the new thing. */
+uint32_t cluster_add_type(struct cluster *cluster, const char *name); /* or of the type of that name; facts from the catalogue */
+uint32_t cluster_add_node(struct cluster *cluster, struct node node); /* copies the name; NULL: "n12" */
+uint32_t cluster_add_rack(struct cluster *cluster, const char *name, double up_Bps);
+
+/* The index of a type by name, or -1. */
+int cluster_find_type(const struct cluster *cluster, const char *name);
+
+/* Short form when that says everything, for people and file names: "16x8:v100,4x4:a100". */
+void cluster_format(const struct cluster *cluster, struct buf *out);
+
+/* Depends on everything that can change a decision. */
+uint64_t cluster_hash(const struct cluster *cluster);
+
+#endif

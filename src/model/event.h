@@ -1,0 +1,47 @@
+/*
+ * What happens: the words between engine, drivers, observers and the record.
+ */
+#ifndef MODEL_EVENT_H
+#define MODEL_EVENT_H
+
+#include <stdint.h>
+
+#include "model/grant.h"
+#include "model/job.h"
+
+enum event_kind {
+	/* a driver tells the engine */
+	EV_SUBMIT,    /* `job_spec` is asked for */
+	EV_FINISH,    /* `job` made its last step */
+	EV_NODE_DOWN, /* `node` */
+	EV_NODE_UP,
+	EV_TIMER,     /* nothing before the time waited for */
+	EV_END,       /* nothing will ever come again by itself */
+	/* the engine adds to the record */
+	EV_REJECT,
+	EV_HOLD,
+	EV_ADMIT,
+	EV_START,     /* first start or a later one: `attempt` tells */
+	EV_PREEMPT,
+	EV_MIGRATE,
+	EV_RESIZE,
+	EV_LOST,      /* the job's node failed under it */
+	EV_WAIT,      /* the reason why it waits became `reason` */
+	EV_KINDS
+};
+
+struct event {
+	double at_s;
+	enum event_kind kind;
+	uint32_t job;  /* JOB_NONE where none is concerned */
+	uint32_t node;
+	uint32_t attempt;
+	const struct job *job_spec;  /* EV_SUBMIT from a driver */
+	const struct grant *grant;   /* EV_START, EV_MIGRATE, EV_RESIZE: the new one; EV_PREEMPT, EV_FINISH, EV_LOST: the old one */
+	struct reason reason;
+	double value;                /* EV_LOST: seconds of work lost; EV_START: seconds until the first step */
+};
+
+const char *event_name(enum event_kind kind);
+
+#endif

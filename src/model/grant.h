@@ -1,0 +1,25 @@
+/*
+ * The devices a job holds.
+ */
+#ifndef MODEL_GRANT_H
+#define MODEL_GRANT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Devices of one node, as bits. */
+struct slot {
+	uint32_t node;
+	uint64_t devices;
+};
+
+struct grant {
+	uint32_t type;
+	uint32_t gpus;   /* devices in all slots */
+	uint32_t nslots; /* nodes */
+	uint32_t batch;  /* total batch size, 0: the job's own */
+	double share;    /* of each device's compute, 1: all of it */
+	struct slot slots[];
+};
+
+#endif

@@ -1,0 +1,49 @@
+/*
+ * How fast a model trains in a configuration: measured where known, else a
+ * roofline estimate from the catalogue (model/catalogue.h), else unknown.
+ *
+ * A profile answers for one cluster and one table of model names.  Truth and
+ * belief are two profiles, or one profile twice.
+ */
+#ifndef MODEL_PROFILE_H
+#define MODEL_PROFILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/names.h"
+#include "model/cluster.h"
+
+/* How devices lie: on how many nodes and racks. */
+struct shape {
+	uint32_t gpus, nodes, racks;
+};
+
+struct profile;
+
+/* Keeps `cluster` and `models`. */
+struct profile *profile_create(const struct cluster *cluster, const struct names *models);
+void profile_destroy(struct profile *profile);
+
+/* A measured speed of the whole job alone; nodes 0: any placement.  0 means it cannot run so. */
+void profile_add(struct profile *profile, uint32_t model, uint32_t type, uint32_t gpus, uint32_t nodes, double steps_per_s);
+/* Speeds of `a` and `b` when both share the same devices. */
+void profile_add_pair(struct profile *profile, uint32_t type, uint32_t gpus, uint32_t a, double a_steps_per_s, uint32_t b, double b_steps_per_s);
+
+/*
+ * Steps per second.  Measured for (type, gpus, nodes), else measured for any nodes times the estimated
+ * locality factor, else the roofline estimate; NAN when the model is not in the catalogue either.
+ */
+double profile_rate(const struct profile *profile, uint32_t model, uint32_t type, struct shape shape);
+
+/* How much slower `shape` is than the same devices on as few nodes as can be: 0..1; 1 where nothing is known. */
+double profile_locality(const struct profile *profile, uint32_t model, uint32_t type, struct shape shape);
+
+/* Speed of `a` relative to alone when `b` shares its devices: measured, else by the roofline's busy fractions; 0: does not fit. */
+double profile_beside(const struct profile *profile, uint32_t type, uint32_t gpus, uint32_t a, uint32_t b);
+
+/* Largest tensor of the model over all its parameters (Tiresias' skew); NAN if unknown. */
+double profile_skew(const struct profile *profile, uint32_t model);
+
+#endif

@@ -1,0 +1,49 @@
+/*
+ * A workload: jobs in order of arrival, and the truth about them.
+ *
+ * A trace is read once and shared by every run of a comparison; runs copy the
+ * jobs they schedule and never write here.
+ */
+#ifndef MODEL_TRACE_H
+#define MODEL_TRACE_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/names.h"
+#include "model/job.h"
+
+/* A zeroed trace is valid and empty. */
+struct trace {
+	struct arena text;      /* owns labels and names */
+	struct job *jobs;       /* by (arrival, line); id is the index */
+	double *work;           /* the truth: steps of each job */
+	uint32_t njobs, cap;
+	uint32_t *deps;         /* indices of jobs; see job.first_dep */
+	uint32_t ndeps, deps_cap;
+	struct names tenants;
+	struct names models;
+	struct names types;     /* device types that jobs name; bit i of job.types is types.at[i] until trace_bind() */
+	uint8_t *measured_on;   /* by job: 1 + index in `types` where its run time was measured; NULL or 0: everywhere alike */
+	char *source;           /* file or generator, for messages and manifests */
+	const char *format;     /* importer's name */
+	uint64_t hash;          /* of what was read */
+};
+
+void trace_fini(struct trace *trace);
+
+/* Adds a job (fields as job_init() leaves them), its work NAN; valid until the next call. */
+struct job *trace_add(struct trace *trace);
+
+/* Text that lives as long as the trace. */
+const char *trace_text(struct trace *trace, const char *text, size_t n);
+
+/*
+ * Puts jobs in order of (arrival, position), numbers them, shifts time so that the
+ * first arrival is `origin_s` if that is not NAN, fills min/max GPUs, beliefs equal to the truth, and missing labels.
+ * Call once, after the last job was added.
+ */
+void trace_finish(struct trace *trace, double origin_s);
+
+#endif
