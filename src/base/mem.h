@@ -15,6 +15,9 @@ char *mem_strdup(const char *text);
 char *mem_strndup(const char *text, size_t n);
 char *mem_printf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* n * each; aborts when that does not fit, so that no array is smaller than its user thinks. */
+size_t mem_array_size(size_t n, size_t each);
+
 struct arena_block;
 
 /* A zeroed arena is valid and empty. */
@@ -34,7 +37,8 @@ char *arena_printf(struct arena *arena, const char *fmt, ...) __attribute__((for
 void arena_reset(struct arena *arena);
 void arena_fini(struct arena *arena);
 
-#define arena_array(arena, type, n) ((type *)arena_alloc((arena), sizeof(type) * (size_t)(n)))
+#define arena_array(arena, type, n) \
+	((type *)arena_alloc((arena), mem_array_size((size_t)(n), sizeof(type))))
 #define arena_new(arena, type) arena_array(arena, type, 1)
 
 #endif

@@ -18,7 +18,7 @@
 			size_t vec_cap_ = (v)->cap ? (v)->cap * 2 : 8; \
 			if (vec_cap_ < vec_want_) \
 				vec_cap_ = vec_want_; \
-			(v)->at = mem_resize((v)->at, vec_cap_ * sizeof(*(v)->at)); \
+			(v)->at = mem_resize((v)->at, mem_array_size(vec_cap_, sizeof(*(v)->at))); \
 			(v)->cap = vec_cap_; \
 		} \
 	} while (0)

@@ -1,0 +1,214 @@
+# Stint.  `make` builds build/stint; `make help` lists everything else.
+#
+# Every src/**/*.c is part of the library and every tests/**/*_test.c is a test
+# program, so a new file changes nothing here.  Builds with other flags live
+# side by side: make CC=clang OPT=-O3 B=build-clang
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+OPT ?= -O2
+SAN ?=
+B ?= $(if $(SAN),build-san,build)
+T ?=
+PREFIX ?= /usr/local
+DESTDIR ?=
+FUZZ_SECONDS ?= 60
+VERSION := $(shell cat VERSION)
+
+# ---- flags
+
+# Asked once and only when something is compiled: on a fresh machine
+# pkg-config is not there before tools/setup has run.
+once = $(eval $(1) := $(2))$($(1))
+PKGS := jansson libcyaml zlib
+PKG_CFLAGS = $(call once,PKG_CFLAGS,$(shell pkg-config --cflags $(PKGS) 2>/dev/null))
+PKG_LIBS = $(call once,PKG_LIBS,$(shell pkg-config --libs $(PKGS) 2>/dev/null))
+TEST_LIBS = $(call once,TEST_LIBS,$(shell pkg-config --libs cmocka 2>/dev/null))
+
+WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
+SAN_FLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
+# No -ffast-math and no contraction: every compiler must compute the same doubles.
+COMPILE = $(CC) -std=c11 -D_GNU_SOURCE -DSTINT_VERSION=\"$(VERSION)\" $(WARN) $(OPT) -g \
+	-ffp-contract=off $(SAN_FLAGS) -Isrc -I$(B)/gen $(PKG_CFLAGS) $(CPPFLAGS) $(CFLAGS)
+LINK = $(CC) $(OPT) -g $(SAN_FLAGS) $(CFLAGS) $(LDFLAGS)
+LIBS = $(PKG_LIBS) -lm -lpthread
+
+# ---- files
+
+find = $(sort $(shell find $(1) -name '$(2)' 2>/dev/null))
+obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
+
+LIB_SRC := $(filter-out src/cli/main.c,$(call find,src,*.c))
+SUPPORT_SRC := $(wildcard tests/support/*.c)
+TEST_SRC := $(call find,tests,*_test.c)
+FUZZ_SRC := $(wildcard tests/fuzz/*_fuzz.c)
+
+LIB := $(B)/libstint.a
+# T=text keeps the tests whose path has it: make test T=heap
+wanted = $(if $(T),$(foreach f,$(1),$(if $(findstring $(T),$(f)),$(f))),$(1))
+TEST_BIN := $(patsubst %.c,$(B)/%,$(call wanted,$(TEST_SRC)))
+TEST_SH := $(call wanted,$(wildcard tests/cli/*.sh))
+FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(FUZZ_SRC))
+
+# A target that sets up and then needs the build runs make again, on all cores
+# unless told otherwise.
+BUILD = $(MAKE) $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
+MAKEFLAGS += --no-print-directory
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SECONDARY:
+.PHONY: FORCE
+
+# ---- build
+
+.PHONY: all tests fuzzers clean
+all: $(B)/stint ## build the program (CC, OPT, SAN=address,undefined, B=directory)
+
+tests: $(TEST_BIN) ## build the test programs without running them
+
+$(B)/stint: $(B)/obj/src/cli/main.o $(LIB)
+	$(LINK) -o $@ $^ $(LIBS)
+
+$(LIB): $(call obj,$(LIB_SRC)) $(B)/sources
+	@rm -f $@
+	ar rcs $@ $(filter %.o,$^)
+
+$(B)/obj/%.o: %.c $(B)/flags
+	@mkdir -p $(@D)
+	$(COMPILE) -MMD -MP -c -o $@ $<
+
+$(B)/obj/tests/%.o: CPPFLAGS += -Itests
+
+$(B)/tests/%_test: $(B)/obj/tests/%_test.o $(call obj,$(SUPPORT_SRC)) $(LIB)
+	@mkdir -p $(@D)
+	$(LINK) -o $@ $^ $(TEST_LIBS) $(LIBS)
+
+# Rewritten only when their text changes; what depends on them is built anew then.
+$(B)/flags: text = $(COMPILE)
+$(B)/sources: text = $(LIB_SRC)
+$(B)/flags $(B)/sources: FORCE
+	@mkdir -p $(@D)
+	@pkg-config --exists $(PKGS) || { echo 'libraries are missing: run tools/setup' >&2; exit 1; }
+	@echo '$(text)' | cmp -s - $@ || echo '$(text)' >$@
+
+-include $(patsubst %.c,$(B)/obj/%.d,$(LIB_SRC) src/cli/main.c $(SUPPORT_SRC) $(TEST_SRC) $(FUZZ_SRC))
+
+clean: ## remove everything that was built
+	rm -rf build build-*
+
+# ---- run and test
+
+.PHONY: run test check soak bench parity determinism
+run: ## set up, build, and compare policies on the bundled example
+	@tools/setup
+	@$(BUILD) all
+	@STINT='$(abspath $(B)/stint)' examples/run.sh
+
+test: ## set up, build, and run every test (T=text: only matching ones)
+	@tools/setup
+	@$(BUILD) check
+
+check: $(B)/stint $(TEST_BIN)
+	@STINT='$(abspath $(B)/stint)' tools/run-tests $(TEST_BIN) $(TEST_SH)
+
+soak: ## long: every fuzz target for an hour, property tests with many seeds
+	@tools/setup test
+	tools/fuzz 3600
+	@SOAK=1 TEST_TIMEOUT=14400 $(BUILD) check
+
+bench: ## measure speed and memory
+	@tools/setup
+	@$(BUILD) all
+	@STINT='$(abspath $(B)/stint)' bench/run.sh
+
+parity: ## compare with published simulators, one table
+	@tools/setup
+	@$(BUILD) all
+	@STINT='$(abspath $(B)/stint)' tools/parity
+
+determinism: ## equal results from gcc and clang, -O0 and -O3, one thread and two
+	@tools/setup test
+	@tools/check-determinism
+
+# ---- fuzzing
+
+.PHONY: fuzz
+fuzz: ## run every fuzz target (FUZZ_SECONDS=60)
+	@tools/setup test
+	@tools/fuzz $(FUZZ_SECONDS)
+
+# tools/fuzz says how: ENGINE=libfuzzer with clang, ENGINE=driver (fuzz_main.c) elsewhere.
+ENGINE ?= driver
+ifeq ($(ENGINE),libfuzzer)
+$(FUZZ_BIN): LDFLAGS += -fsanitize=fuzzer
+else
+FUZZ_MAIN := $(call obj,tests/fuzz/fuzz_main.c)
+endif
+
+fuzzers: $(FUZZ_BIN)
+
+$(B)/fuzz/%: $(B)/obj/tests/fuzz/%.o $(FUZZ_MAIN) $(call obj,$(SUPPORT_SRC)) $(LIB)
+	@mkdir -p $(@D)
+	$(LINK) -o $@ $^ $(TEST_LIBS) $(LIBS)
+
+# ---- quality
+
+.PHONY: lint lint-layers lint-format lint-shell lint-warnings lint-cppcheck fmt cov
+C_FILES = $(call find,src tests bench examples,*.[ch])
+SHELL_FILES = $(shell grep -lE '^\#!/(usr/)?bin/(env )?(ba)?sh' \
+	tools/* .ci/* bench/* examples/* tests/*/*.sh 2>/dev/null)
+CLANG_FORMAT ?= $(firstword $(shell command -v clang-format-14 clang-format))
+
+lint: ## layers, format, shell, warnings as errors, cppcheck
+	@tools/setup lint
+	@$(BUILD) -k lint-layers lint-format lint-shell lint-warnings lint-cppcheck
+
+lint-layers:
+	@tools/check-layers
+
+lint-format:
+	@$(CLANG_FORMAT) --dry-run --Werror $(C_FILES)
+
+lint-shell:
+	@if command -v shellcheck >/dev/null; then shellcheck -x $(SHELL_FILES); \
+	else echo 'shellcheck is not installed: shell scripts were not checked'; fi
+
+lint-warnings:
+	@$(MAKE) --quiet B=build-werror CFLAGS=-Werror all tests
+
+lint-cppcheck:
+	@cppcheck --quiet --std=c11 --language=c --enable=warning,performance,portability \
+		--inline-suppr --suppress=missingIncludeSystem --suppress=normalCheckLevelMaxBranches \
+		--error-exitcode=1 -D__linux__ -DSTINT_VERSION='"0"' -Isrc -j $(shell nproc) src
+
+fmt: ## format the sources
+	@tools/setup lint
+	@$(CLANG_FORMAT) -i $(C_FILES)
+
+cov: ## line coverage per folder; base, model, engine and policy must reach 90 %
+	@tools/setup cov
+	@find build-cov -name '*.gcda' -delete 2>/dev/null || true
+	@$(BUILD) B=build-cov OPT=-O0 CFLAGS='--coverage -fprofile-update=atomic' check
+	@tools/coverage build-cov
+
+# ---- new parts, installing, help
+
+.PHONY: new-policy install uninstall help
+new-policy: ## a compiling policy: make new-policy NAME=my-policy FAMILY=order
+	@tools/new-policy '$(NAME)' '$(FAMILY)'
+
+DOC_DIR = $(DESTDIR)$(PREFIX)/share/doc/stint
+DOC_FILES = $(wildcard README.md CHANGELOG.md CONTRIBUTING.md LICENSE) $(call find,doc,*.md)
+
+install: all ## install below PREFIX (/usr/local), staged in DESTDIR
+	install -D -m 755 $(B)/stint $(DESTDIR)$(PREFIX)/bin/stint
+	@for f in $(DOC_FILES); do install -D -m 644 "$$f" "$(DOC_DIR)/$$f" || exit 1; done
+
+uninstall: ## remove what install put there
+	rm -f $(DESTDIR)$(PREFIX)/bin/stint
+	rm -rf $(DOC_DIR)
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile

@@ -1,0 +1,86 @@
+#include "base/names.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+
+enum { FIRST_CAP = 16 };
+
+void names_fini(struct names *names)
+{
+	arena_fini(&names->text);
+	free(names->at);
+	free(names->hashes);
+	free(names->slots);
+	*names = (struct names){ 0 };
+}
+
+static uint32_t first_slot(const struct names *names, uint64_t hash)
+{
+	return (uint32_t)(hash ^ hash >> 32) & (names->nslots - 1);
+}
+
+/* The slot of the text, or the empty one where it belongs. */
+static uint32_t slot_of(const struct names *names, uint64_t hash, const char *text, size_t n)
+{
+	uint32_t slot = first_slot(names, hash);
+
+	for (; names->slots[slot]; slot = (slot + 1) & (names->nslots - 1)) {
+		uint32_t i = names->slots[slot] - 1;
+
+		if (names->hashes[i] == hash && !strncmp(names->at[i], text, n) && !names->at[i][n])
+			break;
+	}
+	return slot;
+}
+
+/* Twice as many slots as names: short probes. */
+static void grow(struct names *names)
+{
+	uint32_t cap = names->cap ? names->cap * 2 : FIRST_CAP;
+
+	assert(cap <= UINT32_MAX / 4);
+	names->at = mem_resize(names->at, mem_array_size(cap, sizeof(*names->at)));
+	names->hashes = mem_resize(names->hashes, mem_array_size(cap, sizeof(*names->hashes)));
+	names->cap = cap;
+	free(names->slots);
+	names->nslots = cap * 2;
+	names->slots = mem_alloc(mem_array_size(names->nslots, sizeof(*names->slots)));
+	for (uint32_t i = 0; i < names->n; i++) {
+		uint32_t slot = first_slot(names, names->hashes[i]);
+
+		while (names->slots[slot])
+			slot = (slot + 1) & (names->nslots - 1);
+		names->slots[slot] = i + 1;
+	}
+}
+
+uint32_t names_add(struct names *names, const char *text, size_t n)
+{
+	size_t length = n ? strnlen(text, n) : 0; /* a NUL inside ends the text */
+	uint64_t hash = hash_bytes(HASH_START, text, length);
+	uint32_t slot;
+
+	if (names->n == names->cap)
+		grow(names);
+	slot = slot_of(names, hash, text, length);
+	if (!names->slots[slot]) {
+		names->at[names->n] = arena_strndup(&names->text, text, length);
+		names->hashes[names->n] = hash;
+		names->slots[slot] = ++names->n;
+	}
+	return names->slots[slot] - 1;
+}
+
+uint32_t names_find(const struct names *names, const char *text, size_t n)
+{
+	size_t length = n ? strnlen(text, n) : 0;
+	uint32_t slot;
+
+	if (!names->n)
+		return NAME_NONE;
+	slot = slot_of(names, hash_bytes(HASH_START, text, length), text, length);
+	return names->slots[slot] ? names->slots[slot] - 1 : NAME_NONE;
+}

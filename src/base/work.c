@@ -1,0 +1,56 @@
+#include "base/work.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+struct work {
+	atomic_size_t next;
+	size_t n;
+	void (*run)(void *ctx, size_t piece);
+	void *ctx;
+};
+
+/* The cores this process may use, which under taskset or a container are fewer than there are. */
+int work_cores(void)
+{
+	cpu_set_t set;
+	long online;
+
+	if (!sched_getaffinity(0, sizeof(set), &set) && CPU_COUNT(&set) > 0)
+		return CPU_COUNT(&set);
+	online = sysconf(_SC_NPROCESSORS_ONLN); /* more cores than cpu_set_t has bits */
+	return online > 0 ? (int)online : 1;
+}
+
+static void *worker(void *arg)
+{
+	struct work *work = arg;
+	size_t piece;
+
+	while ((piece = atomic_fetch_add(&work->next, 1)) < work->n)
+		work->run(work->ctx, piece);
+	return NULL;
+}
+
+void work_each(size_t n, int threads, void (*run)(void *ctx, size_t piece), void *ctx)
+{
+	struct work work = { .n = n, .run = run, .ctx = ctx };
+	size_t want = (size_t)(threads > 0 ? threads : work_cores()), started = 0;
+	pthread_t *others;
+
+	if (want > n)
+		want = n;
+	others = mem_alloc(mem_array_size(want, sizeof(*others)));
+	/* The caller is one of them; if the system gives fewer threads, the rest do the work. */
+	while (started + 1 < want && !pthread_create(&others[started], NULL, worker, &work))
+		started++;
+	worker(&work);
+	for (size_t i = 0; i < started; i++)
+		pthread_join(others[i], NULL);
+	free(others);
+}

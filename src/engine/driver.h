@@ -1,0 +1,42 @@
+/*
+ * The world the engine schedules: simulated, this machine, or Slurm.
+ *
+ * The engine reads no clock; it waits for the next event.  A simulator
+ * answers at once and jumps there, a live driver blocks until it is true.
+ * All parts are required.
+ */
+#ifndef ENGINE_DRIVER_H
+#define ENGINE_DRIVER_H
+
+#include "base/err.h"
+#include "model/event.h"
+#include "model/job.h"
+
+enum act {
+	ACT_START,   /* begin (or resume) `job` on `grant` */
+	ACT_STOP,    /* save and stop it; it keeps what it has done */
+	ACT_CHANGE,  /* go on with other devices: a migration or a resize */
+};
+
+struct action {
+	enum act act;
+	double now_s;
+	const struct job *job;      /* before the action */
+	const struct grant *grant;  /* the devices it shall have; NULL for ACT_STOP */
+	/* answered by the driver */
+	double done;                /* steps that are safe now */
+	double ready_s;             /* when it makes its next step (not for ACT_STOP) */
+	double rate;                /* steps per second expected or observed there */
+};
+
+struct driver {
+	const char *name;
+	/* The next event not after `until_s`, or EV_TIMER at `until_s`; EV_END if nothing will come and until_s is infinite. */
+	int (*wait)(void *self, double until_s, struct event *event, struct err *err);
+	/* Carries out one action.  Stops come before the starts that need their devices. */
+	int (*act)(void *self, struct action *action, struct err *err);
+	/* `job` lost its devices with `node`; answers the steps that survive in `done`. */
+	int (*lost)(void *self, const struct job *job, double now_s, double *done, struct err *err);
+};
+
+#endif

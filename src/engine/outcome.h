@@ -1,0 +1,58 @@
+/*
+ * What came out of a run: every job as it ended, totals, and enough of the
+ * course to draw it.
+ */
+#ifndef ENGINE_OUTCOME_H
+#define ENGINE_OUTCOME_H
+
+#include <stdint.h>
+
+#include "model/cluster.h"
+#include "model/job.h"
+
+/* The state over [from_s, from_s + step_s), as means. */
+struct sample {
+	double busy_gpus;    /* held by jobs */
+	double useful_gpus;  /* held and making steps */
+	double up_gpus;
+	double running;      /* jobs */
+	double pending;
+};
+
+/* One job on some devices of one node. */
+struct span {
+	double from_s, to_s;
+	uint64_t devices;
+	uint32_t node;
+	uint32_t job;
+	uint32_t attempt;
+};
+
+struct outcome {
+	struct job *jobs;        /* as they ended; labels and names belong to the trace */
+	uint32_t njobs;
+
+	/* the course */
+	double from_s, to_s;     /* first submission, last event */
+	struct sample *samples;  /* equal steps from from_s */
+	uint32_t nsamples;
+	double step_s;
+	struct span *spans;      /* by start; the first SPANS_MAX of them unless the run asked for none */
+	uint32_t nspans;
+	uint64_t spans_dropped;
+
+	/* totals */
+	uint64_t events;
+	uint64_t event_hash;
+	uint64_t decisions;
+	double decision_cpu_s;   /* inside policy and placer */
+	double cpu_s;            /* of the whole run, this thread */
+	double busy_gpu_s, useful_gpu_s, up_gpu_s;
+	uint32_t gpus;
+	uint32_t node_failures;
+	double waited_by_why_s[WHY_COUNT]; /* job-seconds of waiting by stated reason */
+};
+
+void outcome_fini(struct outcome *outcome);
+
+#endif

@@ -1,0 +1,51 @@
+/*
+ * Reading, writing, checking and generating workloads.
+ */
+#ifndef IO_TRACE_IO_H
+#define IO_TRACE_IO_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/err.h"
+#include "base/text.h"
+#include "io/notes.h"
+#include "model/cluster.h"
+#include "model/trace.h"
+
+struct import_options {
+	const char *format; /* importer's name, NULL: recognised by content */
+	bool lenient;       /* rows with problems are dropped with a note instead of failing the read */
+};
+
+/* One published format: one file in src/io and one line in importers.def. */
+struct importer {
+	const char *name;
+	const char *summary;   /* "Helios: cluster_log.csv" */
+	const char *origin;    /* whose format it is */
+	/* How sure it is that `head` (the first few KiB of the file) is its format: 0 no .. 100 yes. */
+	int (*recognise)(struct slice head, const char *path);
+	/* Adds the jobs of `text` to `out`; trace_read() finishes the trace. */
+	int (*read)(struct slice text, const struct import_options *options, struct trace *out, struct notes *notes, struct err *err);
+};
+
+extern const struct importer *const importers[]; /* NULL-terminated */
+const struct importer *importer_find(const char *name, struct err *err); /* NULL with "did you mean" */
+
+/*
+ * Reads a trace from a file (plain or gzip), "-", or a generator ("synth:jobs=1000,load=0.9,…").
+ * `cluster` is what a generator's load refers to and may be NULL.  On success `out` owns its jobs: release it with trace_fini().
+ * Errors name path, line, field and remedy.
+ */
+int trace_read(const char *path, const struct import_options *options, const struct cluster *cluster, struct trace *out, struct notes *notes, struct err *err);
+
+/* The same from memory, for tests and fuzzers. */
+int trace_read_text(const char *path, struct slice text, const struct import_options *options, struct trace *out, struct notes *notes, struct err *err);
+
+/* Writes Stint's own CSV (doc/formats.md): reading it back gives an equal trace. */
+void trace_write(const struct trace *trace, struct buf *out);
+
+/* Looks for what a run would trip over: demand above capacity, unsorted arrivals, equal ids, missing durations, … `cluster` may be NULL. */
+void trace_check(const struct trace *trace, const struct cluster *cluster, struct notes *notes);
+
+#endif

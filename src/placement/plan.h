@@ -1,0 +1,76 @@
+/*
+ * What shall be running: the complete desired state, with devices.
+ *
+ * A plan persists from round to round.  It starts each round as what runs
+ * now; a policy edits it, and the engine carries out the difference.  Leaving
+ * a job out preempts it.  Devices are chosen at once by the plan's placer, so
+ * that a policy knows whether a job fits before it goes on; a job that is
+ * stopped and run again in one round keeps its devices if they are still free.
+ */
+#ifndef PLACEMENT_PLAN_H
+#define PLACEMENT_PLAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "placement/placer.h"
+#include "placement/space.h"
+
+struct plan_entry {
+	struct grant *held;   /* what it has */
+	struct grant *next;   /* what it shall have; may be the same object */
+	bool touched;         /* listed in plan.touched */
+};
+
+struct plan_reason {
+	uint32_t job;
+	struct reason reason;
+};
+
+struct plan {
+	struct space space;   /* as it would be if the plan were carried out */
+	const struct placer *placer;
+	void *placer_state;
+	const struct profile *belief;
+	struct rng rng;
+	VEC(struct plan_entry) entries;   /* by job */
+	VEC(uint32_t) touched;
+	VEC(struct plan_reason) reasons;
+	struct slots found;   /* scratch of placers */
+	double wake_s;        /* when the policy wants to decide again though nothing happened */
+};
+
+void plan_init(struct plan *plan, const struct cluster *cluster, const struct placer *placer, void *placer_state, uint64_t seed);
+void plan_fini(struct plan *plan);
+
+/* For policies. */
+
+/* Runs `job` as wanted (and says false if there is no room for it so); a job that already runs so keeps its devices. */
+bool plan_run(struct plan *plan, const struct job *job, struct want want);
+/* The job shall not run. */
+void plan_stop(struct plan *plan, const struct job *job);
+/* Nothing shall run: for policies that build the whole state anew. */
+void plan_clear(struct plan *plan, const struct job *jobs, const uint32_t *active, uint32_t nactive);
+/* What the job shall have, or NULL. */
+const struct grant *plan_grant(const struct plan *plan, uint32_t job);
+/* Free devices of a type on nodes that are up, if the plan ran. */
+uint32_t plan_free(const struct plan *plan, uint32_t type);
+/* Decide again at `at_s` at the latest. */
+void plan_wake(struct plan *plan, double at_s);
+/* Why `job` is left out. */
+void plan_why(struct plan *plan, uint32_t job, struct reason reason);
+
+/* For the engine. */
+
+/* A new round: no changes, no reasons, no wake-up. */
+void plan_begin(struct plan *plan);
+/* The difference has been carried out. */
+void plan_commit(struct plan *plan);
+/* Takes everything from a job at once (it ended, or its node failed). */
+void plan_drop(struct plan *plan, const struct job *job);
+void plan_node_up(struct plan *plan, uint32_t node, bool up);
+/* Whether `job` could run on the cluster if it were empty and whole. */
+bool plan_could_ever(struct plan *plan, const struct job *job);
+
+#endif

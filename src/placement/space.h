@@ -1,0 +1,68 @@
+/*
+ * Which devices are free: the ledger behind a plan.
+ *
+ * Nodes are kept in buckets by (type, free devices), as bit sets, so that
+ * "the fullest node that still takes 4" is a few words to look at.
+ */
+#ifndef PLACEMENT_SPACE_H
+#define PLACEMENT_SPACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/cluster.h"
+#include "model/grant.h"
+#include "model/job.h"
+
+struct space_node {
+	uint64_t free;       /* devices nobody holds, whether up or not */
+	uint8_t nfree;
+	bool up;
+	uint8_t *users;      /* holders per device; NULL until a device is shared */
+	double cpus;         /* left */
+	int64_t mem_bytes;   /* left */
+};
+
+/* Nodes of one type with a given number of free devices. */
+struct space_bucket {
+	uint64_t *words;     /* bit per node of the type, in node order */
+	uint32_t n;
+};
+
+struct space_type {
+	uint32_t free, up;   /* devices on nodes that are up */
+	uint32_t nnodes, nwords;
+	uint32_t max;        /* devices of its largest node */
+	uint32_t *nodes;     /* node numbers of this type, ascending */
+	struct space_bucket *buckets; /* by free devices, 0..max; only nodes that are up */
+};
+
+struct space {
+	const struct cluster *cluster;
+	struct space_node *nodes;
+	uint32_t *position;  /* of a node in its type's list */
+	struct space_type *types;
+};
+
+void space_init(struct space *space, const struct cluster *cluster); /* keeps `cluster`; all up and free */
+void space_fini(struct space *space);
+
+/* Devices of `slot` that `job` takes or gives back, with its part of CPUs and memory. */
+void space_take(struct space *space, const struct job *job, uint32_t gpus, struct slot slot);
+void space_give(struct space *space, const struct job *job, uint32_t gpus, struct slot slot);
+
+void space_set_up(struct space *space, uint32_t node, bool up);
+
+/* Whether the node has CPUs and memory for `n` of the `gpus` devices of a job (devices aside). */
+bool space_feeds(const struct space *space, const struct job *job, uint32_t gpus, uint32_t node, uint32_t n);
+
+/*
+ * Walks nodes of a type with exactly `nfree` free devices, in node order: start with *at = 0;
+ * returns the node, or UINT32_MAX when there are no more.
+ */
+uint32_t space_next(const struct space *space, uint32_t type, uint32_t nfree, uint32_t *at);
+
+/* The n lowest set bits of a word that has at least n. */
+uint64_t space_lowest(uint64_t devices, uint32_t n);
+
+#endif

@@ -1,0 +1,43 @@
+/*
+ * A policy: who runs now.  One file, one table entry, one line in policies.def.
+ *
+ * decide() is pure: it reads the round and edits the plan; its own memory is
+ * its state (options first) and job_state.  No clock, no I/O, no globals.
+ */
+#ifndef POLICY_POLICY_H
+#define POLICY_POLICY_H
+
+#include "base/err.h"
+#include "base/option.h"
+#include "model/round.h"
+#include "placement/plan.h"
+
+enum policy_traits {
+	POLICY_PREEMPTS = 1 << 0,   /* may stop a running job */
+	POLICY_ESTIMATES = 1 << 1,  /* looks at believed run times */
+	POLICY_RANDOM = 1 << 2,     /* uses the generator */
+};
+
+struct policy {
+	const char *name;
+	const char *summary;           /* one line */
+	const char *origin;            /* the paper, or NULL: folklore */
+	const char *family;            /* order, fair, hetero, … */
+	unsigned traits;
+	const struct option *options;  /* NULL: none */
+	size_t state_size;
+	size_t job_state_size;         /* zeroed bytes per job, in round.job_state; 0: none */
+	/* Checks options together and prepares the state.  NULL: nothing to do. */
+	int (*init)(void *self, struct err *err);
+	/* Releases what init or decide took.  NULL: nothing to do. */
+	void (*fini)(void *self);
+	/* Seconds between decisions: it decides at multiples of this only.  NULL or 0: at every event. */
+	double (*period_s)(const void *self);
+	/* Edits the plan.  Required. */
+	int (*decide)(void *self, const struct round *round, struct plan *plan, struct err *err);
+};
+
+extern const struct policy *const policies[]; /* NULL-terminated, by name */
+const struct policy *policy_find(const char *name, struct err *err); /* NULL with "did you mean" */
+
+#endif
