@@ -77,9 +77,9 @@ $(LIB): $(call obj,$(LIB_SRC)) $(B)/sources
 
 $(B)/obj/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
-	$(COMPILE) -MMD -MP -c -o $@ $<
+	$(COMPILE) $(INCLUDE) -MMD -MP -c -o $@ $<
 
-$(B)/obj/tests/%.o: CPPFLAGS += -Itests
+$(B)/obj/tests/%.o: private INCLUDE := -Itests
 
 $(B)/tests/%_test: $(B)/obj/tests/%_test.o $(call obj,$(SUPPORT_SRC)) $(LIB)
 	@mkdir -p $(@D)

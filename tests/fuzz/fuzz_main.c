@@ -86,13 +86,11 @@ static void set_now(const uint8_t *bytes, size_t n)
 	memcpy(fuzz.now.bytes, bytes, fuzz.now.n);
 }
 
-static void add_file(const char *path)
+/* A new, empty input with room for max_len bytes. */
+static struct input *add_input(void)
 {
-	FILE *in = fopen(path, "r");
 	struct input *item;
 
-	if (!in)
-		return;
 	fuzz.corpus = realloc(fuzz.corpus, (fuzz.ncorpus + 1) * sizeof(*fuzz.corpus));
 	if (!fuzz.corpus)
 		abort();
@@ -100,6 +98,18 @@ static void add_file(const char *path)
 	item->bytes = malloc(fuzz.max_len);
 	if (!item->bytes)
 		abort();
+	item->n = 0;
+	return item;
+}
+
+static void add_file(const char *path)
+{
+	FILE *in = fopen(path, "r");
+	struct input *item;
+
+	if (!in)
+		return;
+	item = add_input();
 	item->n = fread(item->bytes, 1, fuzz.max_len, in);
 	fclose(in);
 }
@@ -148,8 +158,9 @@ static void splice(size_t at, size_t cut, const uint8_t *bytes, size_t n)
 
 static void mutate(void)
 {
-	static const char *const words[] = { "0", "-1", "1e308", "nan", "inf", "99999999999999999999",
-		"\"", ",", "\n", "\r\n", "{", "}", "[", "]", ":", "\t", " ", ";", "|", "#", "null" };
+	static const char *const words[] = { "0", "-1", "1e308", "nan", "inf",
+		"99999999999999999999", "\"", ",", "\n", "\r\n", "{", "}", "[", "]", ":", "\t", " ",
+		";", "|", "#", "null" };
 	struct input *now = &fuzz.now;
 	size_t at = random_below(now->n + 1);
 	uint8_t byte = (uint8_t)random_below(256);
@@ -163,7 +174,7 @@ static void mutate(void)
 			now->bytes[at] ^= (uint8_t)(1u << random_below(8));
 		break;
 	case 2: /* some bytes removed */
-		splice(at, 1 + random_below(16), NULL, 0);
+		splice(at, 1 + random_below(16), &byte, 0);
 		break;
 	case 3: { /* a telling word put in */
 		const char *word = words[random_below(sizeof(words) / sizeof(words[0]))];
@@ -175,7 +186,8 @@ static void mutate(void)
 		const struct input *other = &fuzz.corpus[random_below(fuzz.ncorpus)];
 		size_t from = random_below(other->n + 1);
 
-		splice(at, random_below(64), other->bytes + from, random_below(other->n - from + 1));
+		splice(at, random_below(64), other->bytes + from,
+			random_below(other->n - from + 1));
 		break;
 	}
 	default: /* cut off */
@@ -243,16 +255,10 @@ int main(int argc, char **argv)
 	for (arg = 1; arg < argc; arg++)
 		if (argv[arg][0] != '-')
 			add_path(argv[arg]);
+	if (!fuzz.ncorpus)
+		add_input(); /* nothing to start from: the empty input grows */
 	for (i = 0; i < fuzz.ncorpus; i++) {
 		set_now(fuzz.corpus[i].bytes, fuzz.corpus[i].n);
-		run_now();
-	}
-	if (!fuzz.ncorpus) { /* nothing to start from: an empty input grows */
-		fuzz.corpus = calloc(1, sizeof(*fuzz.corpus));
-		if (!fuzz.corpus)
-			abort();
-		fuzz.ncorpus = 1;
-		set_now((const uint8_t *)"", 0);
 		run_now();
 	}
 	run_mutations(until_s);

@@ -1,0 +1,29 @@
+/*
+ * Admission: whether a submitted job may compete for devices.
+ */
+#ifndef POLICY_ADMISSION_H
+#define POLICY_ADMISSION_H
+
+#include "base/option.h"
+#include "model/round.h"
+
+enum verdict {
+	ADMIT_ACCEPT,
+	ADMIT_HOLD,   /* ask again when something has changed */
+	ADMIT_REJECT, /* for good */
+};
+
+struct admission {
+	const char *name;
+	const char *summary;
+	const char *origin;            /* NULL: folklore */
+	const struct option *options;  /* NULL: none */
+	size_t state_size;
+	/* `demand` is the GPUs that admitted jobs ask for.  A reason goes to `why` unless accepted. */
+	enum verdict (*decide)(void *self, const struct round *round, const struct job *job, int64_t demand, struct reason *why);
+};
+
+extern const struct admission *const admissions[]; /* NULL-terminated */
+const struct admission *admission_find(const char *name, struct err *err); /* NULL with "did you mean" */
+
+#endif
