@@ -11,6 +11,7 @@ OPT ?= -O2
 SAN ?=
 B ?= $(if $(SAN),build-san,build)
 T ?=
+V ?=
 PREFIX ?= /usr/local
 DESTDIR ?=
 FUZZ_SECONDS ?= 60
@@ -56,6 +57,10 @@ FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(FUZZ_SRC))
 BUILD = $(MAKE) $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 MAKEFLAGS += --no-print-directory
 
+# Short lines instead of whole commands, unless V=1; none with make --quiet.
+quiet := $(findstring s,$(filter-out --%,$(firstword $(MAKEFLAGS))))
+say = $(if $(V),,@$(if $(quiet),,printf '  %-5s %s\n' '$(1)' '$(2)';) )
+
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -64,26 +69,26 @@ MAKEFLAGS += --no-print-directory
 # ---- build
 
 .PHONY: all tests fuzzers clean
-all: $(B)/stint ## build the program (CC, OPT, SAN=address,undefined, B=directory)
+all: $(B)/stint ## build the program (CC, OPT, SAN=address,undefined, B=directory, V=1)
 
 tests: $(TEST_BIN) ## build the test programs without running them
 
 $(B)/stint: $(B)/obj/src/cli/main.o $(LIB)
-	$(LINK) -o $@ $^ $(LIBS)
+	$(call say,LINK,$@)$(LINK) -o $@ $^ $(LIBS)
 
 $(LIB): $(call obj,$(LIB_SRC)) $(B)/sources
 	@rm -f $@
-	ar rcs $@ $(filter %.o,$^)
+	$(call say,AR,$@)ar rcs $@ $(filter %.o,$^)
 
 $(B)/obj/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
-	$(COMPILE) $(INCLUDE) -MMD -MP -c -o $@ $<
+	$(call say,CC,$<)$(COMPILE) $(INCLUDE) -MMD -MP -c -o $@ $<
 
 $(B)/obj/tests/%.o: private INCLUDE := -Itests
 
 $(B)/tests/%_test: $(B)/obj/tests/%_test.o $(call obj,$(SUPPORT_SRC)) $(LIB)
 	@mkdir -p $(@D)
-	$(LINK) -o $@ $^ $(TEST_LIBS) $(LIBS)
+	$(call say,LINK,$@)$(LINK) -o $@ $^ $(TEST_LIBS) $(LIBS)
 
 # Rewritten only when their text changes; what depends on them is built anew then.
 $(B)/flags: text = $(COMPILE)
@@ -151,7 +156,7 @@ fuzzers: $(FUZZ_BIN)
 
 $(B)/fuzz/%: $(B)/obj/tests/fuzz/%.o $(FUZZ_MAIN) $(call obj,$(SUPPORT_SRC)) $(LIB)
 	@mkdir -p $(@D)
-	$(LINK) -o $@ $^ $(TEST_LIBS) $(LIBS)
+	$(call say,LINK,$@)$(LINK) -o $@ $^ $(TEST_LIBS) $(LIBS)
 
 # ---- quality
 
@@ -183,8 +188,10 @@ lint-cppcheck:
 		--inline-suppr --suppress=missingIncludeSystem --suppress=normalCheckLevelMaxBranches \
 		--error-exitcode=1 -D__linux__ -DSTINT_VERSION='"0"' -Isrc -j $(shell nproc) src
 
+# A table keeps a line per row where its last row ends in a comma.
 fmt: ## format the sources
 	@tools/setup lint
+	@sed -Ezi 's/(\}|NULL)\n(\t*\};)/\1,\n\2/g' $(C_FILES)
 	@$(CLANG_FORMAT) -i $(C_FILES)
 
 cov: ## line coverage per folder; base, model, engine and policy must reach 90 %

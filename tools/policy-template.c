@@ -1,39 +1,57 @@
 /*
- * @NAME@: what it optimises, in a sentence.
+ * @NAME@: what it is good at, in a sentence.
  *
- * Who goes first and why, and what happens to a job that does not fit.
+ * Who goes first and why; what becomes of a job that does not fit; when a
+ * running job is stopped for another.
  */
-#include "policy/policy.h"
+#include "policy/kit.h"
 
 struct @IDENT@ {
-	double patience_s;
+	int misfit;
+	struct ranking ranking;
 };
 
 static const struct option options[] = {
-	OPT_DOUBLE(struct @IDENT@, patience_s, 0, 0, 1e9, "an example option: say what it changes"),
-	{ 0 }
+	OPT_CHOICE(struct @IDENT@, misfit, MISFIT_SKIP, misfit_names,
+		"what a job that does not fit does to those behind it"),
+	{ 0 },
 };
 
-/* Smaller goes first; ties break by arrival and id. */
-static double by_arrival(const void *self, const struct round *r, const struct job *job)
+/* Smaller runs first; ties break by arrival and id. */
+static double by_arrival(const void *self, const struct round *round, const struct job *job)
 {
 	(void)self;
-	(void)r;
+	(void)round;
 	return job->arrival_s;
 }
 
-static int @IDENT@_decide(void *self, const struct round *r, struct plan *plan, struct err *err)
+static int decide(void *self, const struct round *round, struct plan *plan, struct err *err)
 {
+	struct @IDENT@ *p = self;
+	struct ordering ordering = {
+		.key = by_arrival,
+		.misfit = (enum misfit)p->misfit,
+		.preempt = false,
+	};
+
 	(void)err;
-	kit_in_order(plan, r, by_arrival, self, SKIP_MISFIT);
+	kit_in_order(&p->ranking, &ordering, self, round, plan);
 	return 0;
+}
+
+static void fini(void *self)
+{
+	ranking_fini(&((struct @IDENT@ *)self)->ranking);
 }
 
 const struct policy policy_@IDENT@ = {
 	.name = "@NAME@",
-	.summary = "say in a few words who runs first",
-	.origin = "your paper, venue and year",
+	.summary = "who runs first, in a few words",
+	.origin = NULL, /* the paper: "Author et al., VENUE 2026" */
+	.family = "@FAMILY@",
+	.traits = 0, /* POLICY_PREEMPTS, POLICY_ESTIMATES, POLICY_RANDOM */
 	.options = options,
 	.state_size = sizeof(struct @IDENT@),
-	.decide = @IDENT@_decide,
+	.fini = fini,
+	.decide = decide,
 };

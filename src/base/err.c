@@ -23,17 +23,20 @@ int err_set(struct err *err, int code, const char *fmt, ...)
 
 int err_prefix(struct err *err, const char *fmt, ...)
 {
-	char text[sizeof(err->text)];
+	char text[2 * sizeof(err->text) + 2];
 	va_list ap;
 	size_t n;
 
 	if (!err)
 		return ERR_IO; /* nobody kept the code; it is a failure all the same */
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
+	vsnprintf(text, sizeof(err->text), fmt, ap);
 	va_end(ap);
 	n = strlen(text);
-	snprintf(text + n, sizeof(text) - n, ": %s", err->text);
-	memcpy(err->text, text, sizeof(text));
+	n += (size_t)snprintf(text + n, sizeof(text) - n, ": %s", err->text);
+	if (n > sizeof(err->text) - 1)
+		n = sizeof(err->text) - 1;
+	memcpy(err->text, text, n);
+	err->text[n] = '\0';
 	return err->code;
 }

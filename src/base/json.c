@@ -23,11 +23,12 @@ static void new_line(struct json *j)
 /* What comes before any value: comma, line and key. */
 static void start_value(struct json *j, const char *key)
 {
-	if (j->comma[j->depth])
-		buf_char(j->out, ',');
-	j->comma[j->depth] = true;
-	if (j->depth)
+	if (j->depth) { /* values at the top stand alone */
+		if (j->comma[j->depth])
+			buf_char(j->out, ',');
+		j->comma[j->depth] = true;
 		new_line(j);
+	}
 	if (key) {
 		json_quote(j->out, key);
 		buf_str(j->out, j->pretty ? ": " : ":");
@@ -61,8 +62,6 @@ void json_end(struct json *j, char closing)
 	if (!empty)
 		new_line(j);
 	buf_char(j->out, closing);
-	if (j->pretty && !j->depth)
-		buf_char(j->out, '\n');
 }
 
 void json_str(struct json *j, const char *key, const char *value)

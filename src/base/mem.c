@@ -134,15 +134,17 @@ char *arena_strdup(struct arena *arena, const char *text)
 
 char *arena_printf(struct arena *arena, const char *fmt, ...)
 {
-	char *text;
+	char few[256], *text;
 	va_list ap;
 	int n;
 
 	va_start(ap, fmt);
-	n = vsnprintf(NULL, 0, fmt, ap);
+	n = vsnprintf(few, sizeof(few), fmt, ap);
 	va_end(ap);
 	assert(n >= 0);
 	text = take(arena, arena->used, (size_t)n + 1);
+	if ((size_t)n < sizeof(few))
+		return memcpy(text, few, (size_t)n + 1);
 	va_start(ap, fmt);
 	vsnprintf(text, (size_t)n + 1, fmt, ap);
 	va_end(ap);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/text.h"
 
 enum { FIRST_CAP = 16 };
 
@@ -23,14 +24,14 @@ static uint32_t first_slot(const struct names *names, uint64_t hash)
 }
 
 /* The slot of the text, or the empty one where it belongs. */
-static uint32_t slot_of(const struct names *names, uint64_t hash, const char *text, size_t n)
+static uint32_t slot_of(const struct names *names, uint64_t hash, struct slice name)
 {
 	uint32_t slot = first_slot(names, hash);
 
 	for (; names->slots[slot]; slot = (slot + 1) & (names->nslots - 1)) {
 		uint32_t i = names->slots[slot] - 1;
 
-		if (names->hashes[i] == hash && !strncmp(names->at[i], text, n) && !names->at[i][n])
+		if (names->hashes[i] == hash && slice_is(name, names->at[i]))
 			break;
 	}
 	return slot;
@@ -57,17 +58,23 @@ static void grow(struct names *names)
 	}
 }
 
+/* A NUL inside ends a text, as it does when the name is read back. */
+static struct slice cut(const char *text, size_t n)
+{
+	return n ? (struct slice){ text, strnlen(text, n) } : (struct slice){ "", 0 };
+}
+
 uint32_t names_add(struct names *names, const char *text, size_t n)
 {
-	size_t length = n ? strnlen(text, n) : 0; /* a NUL inside ends the text */
-	uint64_t hash = hash_bytes(HASH_START, text, length);
+	struct slice name = cut(text, n);
+	uint64_t hash = hash_bytes(HASH_START, name.at, name.n);
 	uint32_t slot;
 
 	if (names->n == names->cap)
 		grow(names);
-	slot = slot_of(names, hash, text, length);
+	slot = slot_of(names, hash, name);
 	if (!names->slots[slot]) {
-		names->at[names->n] = arena_strndup(&names->text, text, length);
+		names->at[names->n] = arena_strndup(&names->text, name.at, name.n);
 		names->hashes[names->n] = hash;
 		names->slots[slot] = ++names->n;
 	}
@@ -76,11 +83,11 @@ uint32_t names_add(struct names *names, const char *text, size_t n)
 
 uint32_t names_find(const struct names *names, const char *text, size_t n)
 {
-	size_t length = n ? strnlen(text, n) : 0;
+	struct slice name = cut(text, n);
 	uint32_t slot;
 
 	if (!names->n)
 		return NAME_NONE;
-	slot = slot_of(names, hash_bytes(HASH_START, text, length), text, length);
+	slot = slot_of(names, hash_bytes(HASH_START, name.at, name.n), name);
 	return names->slots[slot] ? names->slots[slot] - 1 : NAME_NONE;
 }

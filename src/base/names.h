@@ -21,7 +21,7 @@ struct names {
 };
 
 void names_fini(struct names *names);
-/* The number of the text, new if unseen. */
+/* The number of the text, new if unseen.  A NUL inside ends the text. */
 uint32_t names_add(struct names *names, const char *text, size_t n);
 /* The number of the text, or NAME_NONE. */
 uint32_t names_find(const struct names *names, const char *text, size_t n);

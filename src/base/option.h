@@ -51,6 +51,7 @@ void option_defaults(const struct option *table, void *self);
 
 /*
  * Reads "name=value,name=value" over what `self` holds; a bare bool name means 1.
+ * All or nothing: on failure `self` is as it was.  Of a name given twice the last counts.
  * Durations may carry units when the option's name ends in _s ("limit_s=1h").
  * Unknown names are ERR_USAGE with the nearest known name; `owner` names the module in messages.
  */

@@ -26,7 +26,8 @@
 #define vec_push(v, ...) \
 	do { \
 		vec_reserve((v), (v)->n + 1); \
-		(v)->at[(v)->n++] = (__VA_ARGS__); \
+		(v)->at[(v)->n] = (__VA_ARGS__); \
+		(v)->n++; \
 	} while (0)
 
 /* Grows to `want` elements, zeroing the new ones; never shrinks. */

@@ -4,7 +4,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <unistd.h>
+#include <sys/sysinfo.h>
 
 #include "base/mem.h"
 
@@ -19,12 +19,9 @@ struct work {
 int work_cores(void)
 {
 	cpu_set_t set;
-	long online;
 
-	if (!sched_getaffinity(0, sizeof(set), &set) && CPU_COUNT(&set) > 0)
-		return CPU_COUNT(&set);
-	online = sysconf(_SC_NPROCESSORS_ONLN); /* more cores than cpu_set_t has bits */
-	return online > 0 ? (int)online : 1;
+	/* It fails where there are more cores than cpu_set_t has bits. */
+	return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : get_nprocs();
 }
 
 static void *worker(void *arg)

@@ -35,6 +35,8 @@ struct driver {
 	int (*wait)(void *self, double until_s, struct event *event, struct err *err);
 	/* Carries out one action.  Stops come before the starts that need their devices. */
 	int (*act)(void *self, struct action *action, struct err *err);
+	/* Whether no job will be submitted any more. */
+	bool (*over)(void *self);
 	/* `job` lost its devices with `node`; answers the steps that survive in `done`. */
 	int (*lost)(void *self, const struct job *job, double now_s, double *done, struct err *err);
 };

@@ -13,7 +13,6 @@
 /* The state over [from_s, from_s + step_s), as means. */
 struct sample {
 	double busy_gpus;    /* held by jobs */
-	double useful_gpus;  /* held and making steps */
 	double up_gpus;
 	double running;      /* jobs */
 	double pending;
@@ -45,13 +44,15 @@ struct outcome {
 	uint64_t events;
 	uint64_t event_hash;
 	uint64_t decisions;
-	double decision_cpu_s;   /* inside policy and placer */
+	double decision_cpu_s;   /* inside policy and placer, from every 16th decision */
 	double cpu_s;            /* of the whole run, this thread */
 	double busy_gpu_s, useful_gpu_s, up_gpu_s;
 	uint32_t gpus;
 	uint32_t node_failures;
 	double waited_by_why_s[WHY_COUNT]; /* job-seconds of waiting by stated reason */
 };
+
+enum { SPANS_MAX = 60000, SAMPLES_MAX = 1024 };
 
 void outcome_fini(struct outcome *outcome);
 

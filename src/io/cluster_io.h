@@ -16,7 +16,12 @@ int cluster_read_yaml(const char *where, const char *text, size_t n, struct clus
 /* YAML that reads back as an equal cluster. */
 void cluster_write_yaml(const struct cluster *cluster, struct buf *out);
 
-/* Measured speeds: Gavel's throughput JSON, or CSV "model,type,gpus,nodes,steps_per_s[,beside,beside_steps_per_s]". */
+/*
+ * Measured speeds: Gavel's throughput JSON, or CSV "model,type,gpus,nodes,steps_per_s[,beside,beside_steps_per_s]".
+ * `out` was created for `cluster` and `models`; types that the cluster does not have are passed over.
+ */
 int profile_read(const char *path, const struct cluster *cluster, struct names *models, struct profile *out, struct err *err);
+/* The same from memory; `where` names it in messages. */
+int profile_read_text(const char *where, const char *text, size_t n, const struct cluster *cluster, struct names *models, struct profile *out, struct err *err);
 
 #endif

@@ -7,6 +7,7 @@
 #define IO_NOTES_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 enum note_level {
 	NOTE_ASSUMED, /* the input left it open */
@@ -28,6 +29,8 @@ struct note {
 struct notes {
 	struct note *at;
 	size_t n, cap;
+	uint32_t *lines; /* by job: where the reader found it; trace_check() names it.  NULL: not known */
+	uint32_t nlines;
 };
 
 void notes_fini(struct notes *notes);
@@ -35,5 +38,7 @@ void notes_fini(struct notes *notes);
 void notes_add(struct notes *notes, enum note_level level, size_t line, const char *field, const char *fix, const char *fmt, ...)
 	__attribute__((format(printf, 6, 7)));
 size_t notes_count(const struct notes *notes, enum note_level level);
+/* The line of a job of the trace that was read with these notes, 0 if not known. */
+size_t notes_line(const struct notes *notes, uint32_t job);
 
 #endif

@@ -18,14 +18,18 @@ struct import_options {
 	bool lenient;       /* rows with problems are dropped with a note instead of failing the read */
 };
 
-/* One published format: one file in src/io and one line in importers.def. */
+struct table;
+
+/* One published format: one file in src/io/import and one line in importers.def. */
 struct importer {
 	const char *name;
 	const char *summary;   /* "Helios: cluster_log.csv" */
 	const char *origin;    /* whose format it is */
+	bool dated;            /* times are dates: shifted so that the first arrival is 0 */
 	/* How sure it is that `head` (the first few KiB of the file) is its format: 0 no .. 100 yes. */
 	int (*recognise)(struct slice head, const char *path);
-	/* Adds the jobs of `text` to `out`; trace_read() finishes the trace. */
+	const struct table *table; /* of a format of rows and columns (io/rows.h), else NULL */
+	/* Adds the jobs of `text` to `out`, whose source is set; trace_read() finishes the trace.  NULL: by `table`. */
 	int (*read)(struct slice text, const struct import_options *options, struct trace *out, struct notes *notes, struct err *err);
 };
 

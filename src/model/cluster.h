@@ -19,6 +19,7 @@
 enum {
 	NODE_DEVICES_MAX = 64, /* a node's devices are bits of one word */
 	TYPES_MAX = 32,        /* types are bits of a job's mask */
+	NODES_MAX = 1000000,
 };
 
 /* A kind of accelerator as this cluster has it; facts not given come from the catalogue. */
@@ -83,10 +84,15 @@ uint32_t cluster_add_type(struct cluster *cluster, const char *name); /* or of t
 uint32_t cluster_add_node(struct cluster *cluster, struct node node); /* copies the name; NULL: "n12" */
 uint32_t cluster_add_rack(struct cluster *cluster, const char *name, double up_Bps);
 
-/* The index of a type by name, or -1. */
+uint32_t cluster_add_topology(struct cluster *cluster, const char *name, uint32_t devices); /* no links yet */
+
+/* Letters, digits and . - _ +, so that the short form can be read back. */
+bool cluster_is_type_name(struct slice name);
+
+/* The index of a type by name (case aside), else of the only type that is the same accelerator by the catalogue, or -1. */
 int cluster_find_type(const struct cluster *cluster, const char *name);
 
-/* Short form when that says everything, for people and file names: "16x8:v100,4x4:a100". */
+/* Short form when that says everything, for people and file names: "16x8:v100,4x4:a100"; else its file's name. */
 void cluster_format(const struct cluster *cluster, struct buf *out);
 
 /* Depends on everything that can change a decision. */

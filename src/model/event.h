@@ -39,7 +39,7 @@ struct event {
 	const struct job *job_spec;  /* EV_SUBMIT from a driver */
 	const struct grant *grant;   /* EV_START, EV_MIGRATE, EV_RESIZE: the new one; EV_PREEMPT, EV_FINISH, EV_LOST: the old one */
 	struct reason reason;
-	double value;                /* EV_LOST: seconds of work lost; EV_START: seconds until the first step */
+	double value;                /* EV_FINISH: steps made in all; EV_LOST: seconds of work lost; EV_START: seconds until the first step; EV_MIGRATE, EV_RESIZE: devices it had */
 };
 
 const char *event_name(enum event_kind kind);

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/text.h"
 #include "model/grant.h"
 
 #define JOB_NONE UINT32_MAX
@@ -138,5 +139,7 @@ void job_init(struct job *job);
 const char *job_state_name(enum job_state state);
 /* A short word for a cause ("busy"), and the whole sentence for people. */
 const char *why_name(enum why why);
+/* `other` is how the job it speaks of is called, e.g. "job 7"; NULL: "another job". */
+void reason_text(const struct reason *reason, const char *other, struct buf *out);
 
 #endif

@@ -31,16 +31,24 @@ void profile_add(struct profile *profile, uint32_t model, uint32_t type, uint32_
 /* Speeds of `a` and `b` when both share the same devices. */
 void profile_add_pair(struct profile *profile, uint32_t type, uint32_t gpus, uint32_t a, double a_steps_per_s, uint32_t b, double b_steps_per_s);
 
+/* Devices on as few nodes and racks as those of the type allow. */
+struct shape profile_packed(const struct profile *profile, uint32_t type, uint32_t gpus);
+
 /*
- * Steps per second.  Measured for (type, gpus, nodes), else measured for any nodes times the estimated
- * locality factor, else the roofline estimate; NAN when the model is not in the catalogue either.
+ * Steps per second; a step is one batch on one device, so that twice the devices make up to twice as
+ * many.  Measured for (type, gpus, nodes), else measured for any nodes times the estimated locality
+ * factor, else the roofline estimate (scaled to what was measured of the model elsewhere, if
+ * anything was); NAN when the model is not in the catalogue either.
  */
 double profile_rate(const struct profile *profile, uint32_t model, uint32_t type, struct shape shape);
 
 /* How much slower `shape` is than the same devices on as few nodes as can be: 0..1; 1 where nothing is known. */
 double profile_locality(const struct profile *profile, uint32_t model, uint32_t type, struct shape shape);
 
-/* Speed of `a` relative to alone when `b` shares its devices: measured, else by the roofline's busy fractions; 0: does not fit. */
+/*
+ * Speed of `a` relative to alone when `b` shares its devices: measured, else by the roofline's busy
+ * fractions, else a half; 0: both do not fit.
+ */
 double profile_beside(const struct profile *profile, uint32_t type, uint32_t gpus, uint32_t a, uint32_t b);
 
 /* Largest tensor of the model over all its parameters (Tiresias' skew); NAN if unknown. */

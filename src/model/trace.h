@@ -36,6 +36,12 @@ void trace_fini(struct trace *trace);
 /* Adds a job (fields as job_init() leaves them), its work NAN; valid until the next call. */
 struct job *trace_add(struct trace *trace);
 
+/* Says that `job` must wait until `other` has finished (positions so far).  All of a job's in one go. */
+void trace_add_dep(struct trace *trace, uint32_t job, uint32_t other);
+
+/* Says on which of `types` the run time of the job added last was measured. */
+void trace_measured(struct trace *trace, uint32_t type);
+
 /* Text that lives as long as the trace. */
 const char *trace_text(struct trace *trace, const char *text, size_t n);
 

@@ -44,6 +44,8 @@ struct placer {
 	const char *origin;            /* NULL: folklore */
 	const struct option *options;  /* NULL: none */
 	size_t state_size;
+	bool random;                   /* draws from the generator */
+	bool by_model;                 /* looks at what is believed of the model */
 	/* Chooses `p->gpus` free devices of `p->type`; false if the rule finds none, `out` is then ignored. */
 	bool (*choose)(void *self, const struct placing *p, struct slots *out);
 };
@@ -56,10 +58,14 @@ const struct placer *placer_find(const char *name, struct err *err); /* NULL wit
  * nodes that cannot feed the job; returns how many it found.
  */
 uint32_t place_on_node(const struct placing *p, uint32_t node, uint32_t want, struct slots *out);
+/* All of `want` on the first single node that takes it. */
+bool place_first_whole(const struct placing *p, uint32_t want, struct slots *out);
 /* Nodes in order of number. */
 uint32_t place_first_fit(const struct placing *p, uint32_t want, struct slots *out);
 /* Nodes with the fewest free devices first. */
 uint32_t place_fullest(const struct placing *p, uint32_t want, struct slots *out);
+/* Nodes with the most free devices first. */
+uint32_t place_emptiest(const struct placing *p, uint32_t want, struct slots *out);
 /* All of `want` on the fullest single node that takes it. */
 bool place_single(const struct placing *p, uint32_t want, struct slots *out);
 /* As few nodes as can be: whole empty nodes, then the fullest node that takes the rest. */

@@ -30,6 +30,7 @@ struct plan_reason {
 
 struct plan {
 	struct space space;   /* as it would be if the plan were carried out */
+	struct space empty;   /* the whole cluster free, made when first asked for */
 	const struct placer *placer;
 	void *placer_state;
 	const struct profile *belief;

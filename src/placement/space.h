@@ -18,7 +18,6 @@ struct space_node {
 	uint64_t free;       /* devices nobody holds, whether up or not */
 	uint8_t nfree;
 	bool up;
-	uint8_t *users;      /* holders per device; NULL until a device is shared */
 	double cpus;         /* left */
 	int64_t mem_bytes;   /* left */
 };

@@ -5,12 +5,13 @@
  * first".  It keeps the jobs ranked between rounds, so that an event costs
  * O(log n) and not a sort; keys that move while a job runs are given by their
  * slope.  kit_anew() sorts each time, for keys that move in their own way.
- * Both give the same plan where both apply: greedy in (key, arrival, id).
+ * Both give the same plan where both apply: greedy in (key, tie, id).
  */
 #ifndef POLICY_KIT_H
 #define POLICY_KIT_H
 
 #include "base/heap.h"
+#include "base/names.h"
 #include "base/rank.h"
 #include "policy/policy.h"
 
@@ -25,25 +26,29 @@ typedef double key_fn(const void *self, const struct round *round, const struct 
 
 struct ordering {
 	key_fn *key;      /* smaller runs first; must be finite */
+	key_fn *tie;      /* between equal keys; NULL: arrival.  Then the id, which follows submission */
 	key_fn *slope;    /* change of the key per second while the job runs; NULL: none */
-	key_fn *jump_s;   /* when its key next changes by a jump, INFINITY never; NULL: never */
+	/* When the key will change by a jump if the job runs (or waits) from now on, INFINITY never; NULL: never. */
+	double (*jump_s)(const void *self, const struct round *round, const struct job *job, bool runs);
 	enum misfit misfit;
 	bool preempt;     /* a job may take the devices of one with a larger key */
 };
 
-/* Jobs of one shape (gang size, types, CPUs, memory): if the first does not fit, none does. */
+/* Waiting jobs of one shape (gang, types, CPUs, memory, model): if the first does not fit, none does. */
 struct rank_class {
 	struct rank waiting;
-	uint32_t types;
+	uint32_t first;   /* of waiting */
+	bool shut;        /* it did not fit, and nothing was freed since */
 	int32_t gpus;
+	uint32_t types;
+	uint32_t model;   /* NAME_NONE where it does not matter */
 	double cpus;
 	int64_t mem_bytes;
-	bool shut; /* did not fit in this round */
 };
 
-/* Running jobs of one type whose keys move alike: their order does not change. */
+/* Running jobs of one type whose keys move alike, so that their order stays. */
 struct rank_lane {
-	struct rank running;
+	struct rank running; /* by the key's value at time 0 */
 	uint32_t type;
 	double slope;
 };
@@ -53,17 +58,36 @@ struct ranking {
 	struct rank_pool pool;
 	VEC(struct rank_class) classes;
 	VEC(struct rank_lane) lanes;
-	VEC(uint32_t) class_of; /* by job */
+	VEC(uint32_t) class_of; /* by job: 1 + its class, 0 unknown */
+	VEC(uint32_t) evicted;  /* scratch of one attempt */
 	struct heap jumps;
-	VEC(uint32_t) evicted;
 };
 
 void ranking_fini(struct ranking *ranking);
 
-void kit_in_order(struct ranking *ranking, const struct ordering *ordering, const void *self, const struct round *round, struct plan *plan);
-void kit_anew(const struct ordering *ordering, const void *self, const struct round *round, struct plan *plan);
+void kit_in_order(struct ranking *ranking, const struct ordering *ordering, const void *self,
+	const struct round *round, struct plan *plan);
+void kit_anew(const struct ordering *ordering, const void *self, const struct round *round,
+	struct plan *plan);
 
-/* The type on which `job` is believed to run fastest among those with room for it in the plan; runs it there.  False: no room. */
+/* After kit_anew(): decide again when the key of some job jumps. */
+void kit_wake_at_jumps(const struct ordering *ordering, const void *self, const struct round *round, struct plan *plan);
+/* Decide again in the next round if anybody waits: for keys that move all the time. */
+void kit_wake_while_waiting(const struct round *round, struct plan *plan);
+
+/* What breaks ties between equal keys. */
+double kit_tie(const struct ordering *ordering, const void *self, const struct round *round, const struct job *job);
+
+/* For orderings whose slope is 0 until a job makes steps: when a running job begins to. */
+double kit_ready_s(const void *self, const struct round *round, const struct job *job, bool runs);
+
+/* Types `job` may use, the one it is believed to run fastest on first; returns how many. */
+uint32_t kit_types(const struct round *round, const struct job *job, uint32_t types[TYPES_MAX]);
+
+/* Runs the job as asked on the first such type that has room.  False: none has. */
 bool kit_run(const struct round *round, struct plan *plan, const struct job *job);
+
+/* Says that `job` found no room: too few devices are free, or they lie apart. */
+void kit_no_room(const struct round *round, struct plan *plan, const struct job *job);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "engine/outcome.h"
 #include "model/trace.h"
@@ -32,8 +33,12 @@ struct summary {
 	double waited_by_why_s[WHY_COUNT];
 };
 
+/* Policy, placer and seed are the caller's to set, the texts malloc'ed. */
 void summary_of(const struct trace *trace, const struct outcome *outcome, struct summary *out);
 void summary_fini(struct summary *summary);
+/* A seed in JSON: text above 2^53, where other readers of numbers lose digits.  A hash: 16 hexadecimal digits. */
+void json_seed(struct json *j, const char *key, uint64_t seed);
+void json_hash(struct json *j, const char *key, uint64_t hash);
 /* summary.json, schema "summary/1". */
 void summary_json(const struct summary *summary, struct buf *out);
 

@@ -1,31 +1,51 @@
 /*
  * A run on disk: one directory with manifest.json, summary.json, jobs.csv and
  * events.jsonl (doc/formats.md).  It appears whole or not at all.
+ *
+ *	run_dir_open(&dir, "run1", true, err);
+ *	... write files to the paths that run_dir_path() names ...
+ *	run_dir_commit(&dir, err);
+ *	run_dir_abandon(&dir);   always: frees it, and removes what was not committed
  */
 #ifndef STORE_RUN_DIR_H
 #define STORE_RUN_DIR_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"
-#include "base/file.h"
-#include "engine/observer.h"
+#include "base/text.h"
 #include "engine/outcome.h"
-#include "model/cluster.h"
 #include "model/trace.h"
+#include "store/event_log.h"
 
-/* Writes events.jsonl as the run goes; also the observer whose hash makes runs comparable. */
-struct event_log;
-/* Lines go to `path` when committed. */
-int event_log_create(const char *path, const struct cluster *cluster, struct event_log **out, struct err *err);
-struct observer event_log_observer(struct event_log *log);
-int event_log_commit(struct event_log *log, struct err *err);
-void event_log_destroy(struct event_log *log); /* abandons what was not committed */
+/* The names of its files.  A directory with any other file is not ours to replace. */
+#define RUN_MANIFEST "manifest.json"
+#define RUN_SUMMARY "summary.json"
+#define RUN_JOBS "jobs.csv"
+#define RUN_EVENTS "events.jsonl"
+#define RUN_REPORT "report.html"
 
-/* One event as the line that goes to events.jsonl, without the newline. */
-void event_format(const struct event *event, const struct job *job, const struct cluster *cluster, struct buf *out);
+/* A zeroed one is valid and closed. */
+struct run_dir {
+	char *path;     /* where it will be */
+	char *building; /* where it is until then: a sibling */
+	bool replaces;  /* an earlier run is there; it goes when this one is committed */
+};
 
-/* Everything needed to run it again. */
+/*
+ * Begins a run directory.  What `path` may be now: nothing, an empty directory, or an earlier run if `replace`.
+ * Anything else is ERR_REFUSED and is left alone.
+ */
+int run_dir_open(struct run_dir *dir, const char *path, bool replace, struct err *err);
+/* "BUILDING/NAME", malloc'ed. */
+char *run_dir_path(const struct run_dir *dir, const char *name);
+/* Writes one whole file. */
+int run_dir_write(const struct run_dir *dir, const char *name, const struct buf *bytes, struct err *err);
+int run_dir_commit(struct run_dir *dir, struct err *err);
+void run_dir_abandon(struct run_dir *dir);
+
+/* Everything needed to run it again.  Text that does not apply is NULL. */
 struct manifest {
 	char *version;
 	char *trace;        /* path as given, or "synth:…" */
@@ -46,7 +66,9 @@ struct manifest {
 };
 
 void manifest_fini(struct manifest *manifest);
+/* Of the run in `dir`.  Release with manifest_fini(). */
 int manifest_read(const char *dir, struct manifest *out, struct err *err);
+/* manifest.json, schema "manifest/1". */
 void manifest_format(const struct manifest *manifest, struct buf *out);
 
 /* jobs.csv of an outcome. */

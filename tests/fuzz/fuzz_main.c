@@ -158,9 +158,8 @@ static void splice(size_t at, size_t cut, const uint8_t *bytes, size_t n)
 
 static void mutate(void)
 {
-	static const char *const words[] = { "0", "-1", "1e308", "nan", "inf",
-		"99999999999999999999", "\"", ",", "\n", "\r\n", "{", "}", "[", "]", ":", "\t", " ",
-		";", "|", "#", "null" };
+	static const char *const words[] = { "0", "-1", "1e308", "nan", "inf", "99999999999999999999",
+		"\"", ",", "\n", "\r\n", "{", "}", "[", "]", ":", "\t", " ", ";", "|", "#", "null" };
 	struct input *now = &fuzz.now;
 	size_t at = random_below(now->n + 1);
 	uint8_t byte = (uint8_t)random_below(256);
@@ -186,8 +185,7 @@ static void mutate(void)
 		const struct input *other = &fuzz.corpus[random_below(fuzz.ncorpus)];
 		size_t from = random_below(other->n + 1);
 
-		splice(at, random_below(64), other->bytes + from,
-			random_below(other->n - from + 1));
+		splice(at, random_below(64), other->bytes + from, random_below(other->n - from + 1));
 		break;
 	}
 	default: /* cut off */

@@ -1,0 +1,232 @@
+/*
+ * stint replay: runs what a manifest describes and compares every event with
+ * the record.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "cli/setup.h"
+#include "cli/ui.h"
+#include "io/cluster_io.h"
+#include "sim/sim.h"
+#include "store/run_dir.h"
+
+struct replay_call {
+	const struct args *args;
+	const char *dir;
+	struct manifest manifest;
+	struct args recorded; /* the flags that would give this run */
+	struct setup setup;
+	struct event_check *check;
+	struct outcome outcome;
+	struct bar bar;
+	uint64_t equal;
+};
+
+/* The manifest as if it had been typed. */
+static void args_of(const struct replay_call *call, struct args *out)
+{
+	const struct manifest *m = &call->manifest;
+
+	*out = (struct args){
+		.command = call->args->command,
+		.quiet = call->args->quiet,
+		.format = m->trace_format,
+		/* Rows left out then are left out now; the hash says whether the input is the same. */
+		.lenient = true,
+		.placer = m->placer,
+		.admit = m->admit,
+		.cluster = m->cluster_spec,
+		.throughputs = m->throughputs,
+		.start_cost = m->start_cost_s,
+		.resume_cost = m->resume_cost_s,
+		.resize_cost = m->resize_cost_s,
+		.mtbf = m->mtbf_s,
+		.repair = m->mtbf_s > 0 ? m->repair_s : 0,
+		.failures = m->failures_file,
+		.until = m->until_s,
+		.seed = (int64_t)m->seed,
+		.error = m->error,
+		.oracle = m->oracle,
+	};
+	vec_push(&out->policy, m->policy);
+}
+
+static int read_manifest(struct replay_call *call, struct err *err)
+{
+	int rc;
+
+	if (!file_is_dir(call->dir))
+		return err_set(err, ERR_MISSING, "%s: no such directory; 'stint sim ... --out %s' makes one",
+			call->dir, call->dir);
+	rc = manifest_read(call->dir, &call->manifest, err);
+	if (!rc && strcmp(call->manifest.version, STINT_VERSION) != 0)
+		ui_say(call->args, "recorded by stint %s, this is %s: differences may come from that",
+			call->manifest.version, STINT_VERSION);
+	return rc;
+}
+
+static int read_workload(struct replay_call *call, struct err *err)
+{
+	const struct manifest *m = &call->manifest;
+	const char *trace = call->args->trace ? call->args->trace : m->trace;
+	struct workload *base = &call->setup.base;
+	int rc;
+
+	if (!strcmp(trace, "-") && !call->args->trace)
+		return err_set(err, ERR_MISSING,
+			"%s was made from standard input: name the same trace with --trace FILE", call->dir);
+	rc = workload_read(&call->recorded, trace, m->seed, &call->setup.cluster, base, err);
+	if (rc == ERR_MISSING)
+		return err_set(err, ERR_MISSING,
+			"the trace of %s, %s, is not there (any more); name it with --trace FILE", call->dir,
+			trace);
+	if (!rc && base->trace.hash != m->trace_hash)
+		rc = err_set(err, ERR_DIFFER,
+			"%s is not what %s was made from: its hash is %016llx, recorded was %016llx", trace,
+			call->dir, (unsigned long long)base->trace.hash,
+			(unsigned long long)m->trace_hash);
+	return rc;
+}
+
+static int prepare(struct replay_call *call, struct err *err)
+{
+	const char *yaml;
+	int rc = read_manifest(call, err);
+
+	if (rc)
+		return rc;
+	yaml = call->manifest.cluster_yaml;
+	args_of(call, &call->recorded);
+	rc = setup_rules(&call->recorded, &call->setup, err);
+	if (!rc)
+		rc = cluster_read_yaml(call->dir, yaml, strlen(yaml), &call->setup.cluster, err);
+	if (!rc)
+		rc = read_workload(call, err);
+	return rc;
+}
+
+static bool moved(void *ctx, uint32_t ended, double now_s)
+{
+	struct replay_call *call = ctx;
+
+	(void)now_s;
+	bar_move(&call->bar, (double)ended / call->setup.base.trace.njobs);
+	return !ui_interrupted();
+}
+
+static int carry_out(struct replay_call *call, struct err *err)
+{
+	char *path = path_join(call->dir, RUN_EVENTS);
+	struct observer observer;
+	struct sim_config config;
+	int rc = input_exists("record", path, err);
+
+	if (!rc)
+		rc = event_check_create(path, &call->setup.cluster, &call->check, err);
+	free(path);
+	if (rc)
+		return rc;
+	observer = event_check_observer(call->check);
+	setup_config(&call->setup, &call->setup.base, &call->setup.policies[0], call->manifest.seed,
+		&config);
+	config.observers = &observer;
+	config.nobservers = 1;
+	config.progress = moved;
+	config.progress_ctx = call;
+	bar_begin(&call->bar, call->args, "replaying");
+	rc = sim_run(&config, &call->outcome, err);
+	bar_end(&call->bar);
+	return rc ? rc : event_check_finish(call->check, &call->equal, err);
+}
+
+static void verdict_json(const struct replay_call *call, bool equal, const struct err *err,
+	struct buf *out)
+{
+	struct json j;
+
+	json_init(&j, out, true);
+	json_object(&j, NULL);
+	json_str(&j, "schema", "replay/1");
+	json_str(&j, "dir", call->dir);
+	json_bool(&j, "equal", equal);
+	if (equal)
+		json_int(&j, "events", (int64_t)call->equal);
+	else
+		json_str(&j, "difference", err->text);
+	json_str(&j, "command", call->manifest.command);
+	json_end(&j, '}');
+	buf_char(out, '\n');
+}
+
+/* A difference is an answer: with --json it is data, and the exit code says it too. */
+static int tell(const struct replay_call *call, int rc, struct err *err)
+{
+	struct buf text = { 0 };
+	struct err printing = { 0 };
+
+	if (call->args->json)
+		verdict_json(call, !rc, err, &text);
+	else if (!rc)
+		buf_printf(&text, "%s: all %llu events are equal\n", call->dir,
+			(unsigned long long)call->equal);
+	if (ui_print(&text, &printing)) {
+		*err = printing;
+		rc = printing.code;
+	}
+	buf_fini(&text);
+	return rc;
+}
+
+static int replay(const struct args *args, struct err *err)
+{
+	struct replay_call call = { .args = args, .dir = args->operands.at[0] };
+	int rc = prepare(&call, err);
+
+	if (!rc)
+		rc = carry_out(&call, err);
+	if (!rc || rc == ERR_DIFFER)
+		rc = tell(&call, rc, err);
+	event_check_destroy(call.check);
+	outcome_fini(&call.outcome);
+	setup_fini(&call.setup);
+	vec_fini(&call.recorded.policy);
+	manifest_fini(&call.manifest);
+	return rc;
+}
+
+static const struct flag input_flags[] = {
+	TEXT(trace, "FILE", "read the trace there instead of where the manifest says"),
+	{ 0 },
+};
+
+static const struct flag output_flags[] = {
+	SWITCH(json, "the answer as JSON"),
+	SWITCH(quiet, "no messages, no progress bar"),
+	{ 0 },
+};
+
+static const struct flag_group flags_input = { .title = "input", .flags = input_flags };
+static const struct flag_group flags_output = { .title = "output", .flags = output_flags, .aside = true };
+
+static const char *const examples[] = {
+	"stint sim trace.csv --cluster 16x8:v100 --policy las --out run1/",
+	"stint replay run1/",
+	NULL,
+};
+
+const struct command command_replay = {
+	.name = "replay",
+	.summary = "run a recorded run again and verify that every event is equal",
+	.operands = "DIR",
+	.min_operands = 1,
+	.max_operands = 1,
+	.groups = { &flags_input, &flags_output },
+	.about = "Exit code 1 means a difference: the first is shown with its line.",
+	.examples = examples,
+	.run = replay,
+};

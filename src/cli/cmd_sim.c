@@ -1,0 +1,269 @@
+/*
+ * stint sim: one workload under one policy.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "cli/html_file.h"
+#include "cli/record.h"
+#include "cli/setup.h"
+#include "cli/term.h"
+#include "cli/ui.h"
+#include "report/compare.h"
+#include "report/textplot.h"
+
+enum { NAMED_MAX = 5, SPARK_WIDTH = 60 };
+
+/* ---- what a person reads */
+
+static const char *other_job(const struct outcome *o, const struct reason *reason, struct buf *text)
+{
+	if (reason->other >= o->njobs)
+		return NULL;
+	buf_clear(text);
+	buf_printf(text, "job %s", o->jobs[reason->other].label);
+	return text->at;
+}
+
+/* The jobs that ended in `state` and why: the first few by name. */
+static void list_jobs(const struct outcome *o, enum job_state state, const char *word, struct buf *out)
+{
+	struct buf other = { 0 };
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < o->njobs; i++) {
+		const struct job *job = &o->jobs[i];
+
+		if (job->state != state || n++ >= NAMED_MAX)
+			continue;
+		buf_printf(out, "  %s job %s (%d GPUs): ", word, job->label, job->gpus);
+		reason_text(&job->reason, other_job(o, &job->reason, &other), out);
+		buf_char(out, '\n');
+	}
+	if (n > NAMED_MAX)
+		buf_printf(out, "  ... and %u more; --out DIR writes all to jobs.csv\n", n - NAMED_MAX);
+	buf_fini(&other);
+}
+
+static void spark(const struct outcome *o, size_t field, const char *title, const struct term *term,
+	struct buf *out)
+{
+	double *values = mem_alloc(mem_array_size(o->nsamples + 1, sizeof(*values)));
+	double most = 0;
+
+	for (uint32_t i = 0; i < o->nsamples; i++) {
+		memcpy(&values[i], (const char *)&o->samples[i] + field, sizeof(double));
+		most = values[i] > most ? values[i] : most;
+	}
+	if (most > 0) {
+		buf_printf(out, "%-17s", title);
+		textplot_spark(values, o->nsamples, SPARK_WIDTH, term, out);
+		buf_printf(out, "  up to %.4g\n", most);
+	}
+	free(values);
+}
+
+static void for_people(const struct setup *setup, const struct summary *summary,
+	const struct outcome *outcome, struct buf *out)
+{
+	struct term term = term_of_stdout();
+	struct compare_style style = { .timings = true };
+
+	buf_printf(out, "%s on %s: %u GPUs, %u nodes; %s; seed %llu\n\n", setup->policies[0].label,
+		setup->cluster.spec, setup->cluster.devices, setup->cluster.nnodes, setup->base.source,
+		(unsigned long long)summary->seed);
+	summary_table(summary, &style, &term, out);
+	buf_char(out, '\n');
+	spark(outcome, offsetof(struct sample, busy_gpus), "GPUs held", &term, out);
+	spark(outcome, offsetof(struct sample, pending), "jobs waiting", &term, out);
+	list_jobs(outcome, JOB_REJECTED, "rejected", out);
+	list_jobs(outcome, JOB_UNFINISHED, "unfinished", out);
+}
+
+/* ---- running */
+
+/* One call of the command. */
+struct sim_call {
+	const struct args *args;
+	struct setup setup;
+	struct run_dir dir;
+	struct html_file html;
+	struct comparison result; /* of one */
+	struct outcome outcome;
+	struct bar bar;
+};
+
+static bool moved(void *ctx, uint32_t ended, double now_s)
+{
+	struct sim_call *call = ctx;
+
+	(void)now_s;
+	bar_move(&call->bar, (double)ended / call->setup.base.trace.njobs);
+	return !ui_interrupted();
+}
+
+/* Before anything is read: several policies are another verb's work. */
+static int check_one_policy(const struct args *args, struct err *err)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < args->policy.n; i++) {
+		char **items;
+		size_t here = option_split_list(args->policy.at[i], &items);
+
+		for (size_t k = 0; k < here; k++)
+			free(items[k]);
+		free(items);
+		n += here;
+	}
+	if (n > 1)
+		return err_set(err, ERR_USAGE,
+			"sim runs one policy and %zu are given: 'stint compare' takes the same flags and runs all",
+			n);
+	return 0;
+}
+
+static int prepare(struct sim_call *call, struct err *err)
+{
+	const struct args *args = call->args;
+	int rc = check_one_policy(args, err);
+
+	if (!rc)
+		rc = setup_read(args, args->operands.at[0], &call->setup, err);
+	if (rc)
+		return rc;
+	ui_guard();
+	if (args->out)
+		rc = run_dir_open(&call->dir, args->out, true, err);
+	if (!rc)
+		rc = html_file_open(&call->html, args->html, &call->dir, err);
+	return rc;
+}
+
+static const struct summary *summary_in(const struct sim_call *call)
+{
+	return &call->result.policies[0].cells[0].summary;
+}
+
+static int carry_out(struct sim_call *call, struct err *err)
+{
+	const struct setup *setup = &call->setup;
+	const struct chosen *policy = &setup->policies[0];
+	struct contender contender = { policy->label, policy->full, setup->placer.full };
+	uint64_t seed = (uint64_t)call->args->seed;
+	struct run run = {
+		.setup = setup,
+		.workload = &setup->base,
+		.policy = policy,
+		.seed = seed,
+		.want_spans = call->args->html,
+		.dir = call->args->out ? &call->dir : NULL,
+		.progress = moved,
+		.progress_ctx = call,
+	};
+	int rc;
+
+	bar_begin(&call->bar, call->args, policy->label);
+	rc = run_carry_out(&run, &call->outcome, err);
+	bar_end(&call->bar);
+	if (rc)
+		return rc;
+	comparison_init(&call->result, &setup->cluster, &contender, 1, &seed, 1);
+	comparison_put(&call->result, 0, 0, &setup->base.trace, &call->outcome);
+	comparison_finish(&call->result);
+	return run.dir ? run_record(&run, summary_in(call), err) : 0;
+}
+
+/* Files appear now, or not at all. */
+static int keep(struct sim_call *call, struct err *err)
+{
+	struct buf text = { 0 };
+	int rc = 0;
+
+	if (ui_interrupted())
+		return err_set(err, ERR_REFUSED, "interrupted");
+	if (call->args->html) {
+		html_of(&call->setup, &call->result, NULL, true, &text);
+		rc = html_file_write(&call->html, &text, err);
+		buf_fini(&text);
+	}
+	if (!rc && call->args->out)
+		rc = run_dir_commit(&call->dir, err);
+	return rc;
+}
+
+static int tell(const struct sim_call *call, struct err *err)
+{
+	const struct summary *summary = summary_in(call);
+	struct buf text = { 0 };
+	int rc;
+
+	if (call->args->json)
+		summary_json(summary, &text);
+	else
+		for_people(&call->setup, summary, &call->outcome, &text);
+	rc = ui_print(&text, err);
+	buf_fini(&text);
+	if (rc)
+		return rc;
+	if (call->args->out)
+		ui_say(call->args, "wrote %s; 'stint replay %s' runs it again and compares",
+			call->args->out, call->args->out);
+	if (call->args->html)
+		ui_say(call->args, "wrote %s", call->args->html);
+	return run_verdict(call->args, summary, err);
+}
+
+static int sim(const struct args *args, struct err *err)
+{
+	struct sim_call call = { .args = args };
+	int rc = prepare(&call, err);
+
+	if (!rc)
+		rc = carry_out(&call, err);
+	if (!rc)
+		rc = keep(&call, err);
+	if (!rc)
+		rc = tell(&call, err);
+	run_dir_abandon(&call.dir);
+	html_file_abandon(&call.html);
+	comparison_fini(&call.result);
+	outcome_fini(&call.outcome);
+	setup_fini(&call.setup);
+	return rc;
+}
+
+static const struct flag output_flags[] = {
+	TEXT(out, "DIR", "write manifest, summary, jobs and events there"),
+	TEXT(html, "FILE", "write a report with plots"),
+	SWITCH(json, "the summary as JSON"),
+	SWITCH(quiet, "no messages, no progress bar"),
+	{ 0 },
+};
+
+static const struct flag_group flags_output = { .title = "output", .flags = output_flags, .aside = true };
+
+static const char *const examples[] = {
+	"stint sim trace.csv --cluster 16x8:v100 --policy tiresias:queues=3,limit_s=1h",
+	"stint sim trace.csv --cluster cluster.yaml --placer consolidate --out run1/",
+	"stint sim synth:jobs=1000,load=0.9 --cluster 4x8:a100 --policy srtf --error 0.3",
+	NULL,
+};
+
+const struct command command_sim = {
+	.name = "sim",
+	.summary = "run a workload under one policy",
+	.operands = "TRACE",
+	.min_operands = 1,
+	.max_operands = 1,
+	.groups = { &flags_world, &flags_deciders, &flags_belief, &flags_workload, &flags_output },
+	.about = "TRACE is a file (plain or gzip; the format is recognised), '-' for standard input,\n"
+		 "synth:jobs=1000,load=0.9 for a generated workload ('stint help trace synth'), or\n"
+		 "resample:SEED:TRACE for a bootstrap of one.\n"
+		 "Exit code 5 means that jobs can never run on this cluster.",
+	.examples = examples,
+	.run = sim,
+};

@@ -1,0 +1,135 @@
+/*
+ * The commands of `stint`: each is one const struct and one line in
+ * commands.def.  Parsing, help and completion come from these tables.
+ */
+#ifndef CLI_COMMAND_H
+#define CLI_COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/text.h"
+#include "base/vec.h"
+
+/* Words of the command line; not copied. */
+struct words {
+	const char **at;
+	size_t n, cap;
+};
+
+/* What a person wrote after the verb.  A flag --start-cost is the field start_cost. */
+struct args {
+	const struct command *command;
+	struct words operands;
+
+	/* the workload */
+	const char *format;
+	bool lenient;
+	const char *trace; /* replay: read this instead of what the manifest names */
+
+	/* who decides */
+	struct words policy;
+	const char *placer, *admit;
+
+	/* the world */
+	const char *cluster, *throughputs;
+	double start_cost, resume_cost, resize_cost; /* NAN: what the trace says */
+	double mtbf, repair;                         /* 0: no failures */
+	const char *failures;
+	double until; /* 0: to the end */
+
+	/* belief and chance */
+	int64_t seed, seeds;
+	double error;
+	bool oracle;
+	const char *resample;
+
+	/* generating */
+	int64_t jobs;
+	double load; /* NAN: as the generator likes it */
+
+	/* output */
+	const char *out, *html;
+	bool json, csv, markdown, yaml, quiet, timings;
+	int64_t threads;
+};
+
+enum flag_kind {
+	FLAG_SWITCH,  /* bool */
+	FLAG_TEXT,    /* const char *, the last one counts */
+	FLAG_LIST,    /* struct words: may be given several times */
+	FLAG_INT,     /* int64_t */
+	FLAG_NUMBER,  /* double */
+	FLAG_SECONDS, /* double; units are understood: 90, 15m, 1.5h, 2d */
+};
+
+struct flag {
+	const char *name; /* as a field of struct args; NULL ends a table */
+	enum flag_kind kind;
+	size_t offset;
+	const char *value; /* how help calls it: "SPEC" */
+	double min, max;   /* of numbers, both included */
+	double preset;     /* of numbers */
+	const char *help;
+};
+
+#define FLAG_OF(field, kind_, ...) \
+	{ .name = #field, .kind = (kind_), .offset = offsetof(struct args, field), __VA_ARGS__ }
+#define SWITCH(field, help_) FLAG_OF(field, FLAG_SWITCH, .help = (help_))
+#define TEXT(field, value_, help_) FLAG_OF(field, FLAG_TEXT, .value = (value_), .help = (help_))
+#define LIST(field, value_, help_) FLAG_OF(field, FLAG_LIST, .value = (value_), .help = (help_))
+#define NUMBER(field, kind_, value_, preset_, min_, max_, help_) \
+	FLAG_OF(field, kind_, .value = (value_), .preset = (preset_), .min = (min_), .max = (max_), \
+		.help = (help_))
+
+/* Flags that several commands share, under one title in their help. */
+struct flag_group {
+	const char *title;
+	const struct flag *flags;
+	bool aside; /* says how results are shown, not what they are: left out of the command that gives them again */
+};
+
+enum { COMMAND_GROUPS_MAX = 6 };
+
+struct command {
+	const char *name;     /* "sim"; "trace check" is written as two words */
+	const char *summary;  /* one line */
+	const char *operands; /* for the usage line: "TRACE" */
+	int min_operands, max_operands;
+	const struct flag_group *groups[COMMAND_GROUPS_MAX]; /* NULL after the last */
+	const char *about;           /* paragraphs of help, may be NULL */
+	const char *const *examples; /* NULL-terminated, may be NULL */
+	/* Adds what only the code knows (tables of options) to the help.  NULL: nothing. */
+	void (*more)(struct buf *out);
+	/* Does it.  Data goes to standard output; a failure's text is printed by main(). */
+	int (*run)(const struct args *args, struct err *err);
+};
+
+extern const struct command *const commands[]; /* NULL-terminated */
+
+/*
+ * The command that argv names, and how many words that took; NULL with "did you mean".
+ * A first word that only begins two-word commands ("trace") is ERR_USAGE.
+ */
+const struct command *command_find(int argc, char **argv, int *words, struct err *err);
+/* Whether `word` begins a two-word command. */
+bool command_is_family(const char *word);
+
+/*
+ * Reads what follows the verb into `out`: release it with args_fini().  Words are borrowed from argv.
+ * Numbers not given have their preset.  `help` becomes true if --help is among the words.
+ */
+int args_parse(const struct command *command, int argc, char **argv, struct args *out, bool *help,
+	struct err *err);
+void args_fini(struct args *args);
+/* "--start-cost" of the flag start_cost, without the dashes in front. */
+void flag_word(const struct flag *flag, struct buf *out);
+
+/* Help for people. */
+void help_overview(struct buf *out);
+void help_family(const char *word, struct buf *out);
+void help_command(const struct command *command, struct buf *out);
+
+#endif

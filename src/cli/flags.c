@@ -1,0 +1,211 @@
+/*
+ * Command-line words to struct args, by the tables of the command.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "cli/command.h"
+
+/* "start_cost" against "start-cost", of n letters. */
+static bool spells(const char *field, const char *word, size_t n)
+{
+	if (strlen(field) != n)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if ((field[i] == '_' ? '-' : field[i]) != word[i])
+			return false;
+	return true;
+}
+
+void flag_word(const struct flag *flag, struct buf *out)
+{
+	for (const char *c = flag->name; *c; c++)
+		buf_char(out, *c == '_' ? '-' : *c);
+}
+
+static const struct flag *flag_find(const struct command *command, const char *word, size_t n)
+{
+	for (int g = 0; g < COMMAND_GROUPS_MAX && command->groups[g]; g++)
+		for (const struct flag *f = command->groups[g]->flags; f->name; f++)
+			if (spells(f->name, word, n))
+				return f;
+	return NULL;
+}
+
+static int unknown_flag(const struct command *command, const char *word, size_t n, struct err *err)
+{
+	struct words words = { 0 };
+	struct arena memory = { 0 };
+	char *given = arena_strndup(&memory, word, n);
+	int nearest;
+
+	vec_push(&words, "help");
+	for (int g = 0; g < COMMAND_GROUPS_MAX && command->groups[g]; g++)
+		for (const struct flag *f = command->groups[g]->flags; f->name; f++) {
+			struct buf text = { 0 };
+
+			flag_word(f, &text);
+			vec_push(&words, arena_strdup(&memory, text.at));
+			buf_fini(&text);
+		}
+	nearest = text_nearest(given, words.at, words.n);
+	if (nearest >= 0)
+		err_set(err, ERR_USAGE, "unknown flag --%s; did you mean --%s?", given, words.at[nearest]);
+	else
+		err_set(err, ERR_USAGE, "unknown flag --%s", given);
+	arena_fini(&memory);
+	vec_fini(&words);
+	return ERR_USAGE;
+}
+
+static void *field_of(struct args *args, const struct flag *flag)
+{
+	return (char *)args + flag->offset;
+}
+
+static int set_number(struct args *args, const struct flag *flag, const char *value, struct err *err)
+{
+	struct buf word = { 0 };
+	double number = 0;
+	int64_t whole = 0;
+	bool good;
+	int rc = 0;
+
+	if (flag->kind == FLAG_INT)
+		good = slice_int(slice_of(value), &whole);
+	else if (flag->kind == FLAG_SECONDS)
+		good = slice_seconds(slice_of(value), &number);
+	else
+		good = slice_double(slice_of(value), &number);
+	if (flag->kind == FLAG_INT)
+		number = (double)whole;
+
+	flag_word(flag, &word);
+	if (!good)
+		rc = err_set(err, ERR_USAGE, "--%s wants %s, not '%s'", word.at,
+			flag->kind == FLAG_INT       ? "a whole number" :
+			flag->kind == FLAG_SECONDS   ? "a time such as 90, 15m or 1.5h" :
+						       "a number",
+			value);
+	else if (!(number >= flag->min && number <= flag->max))
+		rc = err_set(err, ERR_USAGE, "--%s is %s, but must be %g to %g", word.at, value,
+			flag->min, flag->max);
+	else if (flag->kind == FLAG_INT)
+		*(int64_t *)field_of(args, flag) = whole;
+	else
+		*(double *)field_of(args, flag) = number;
+	buf_fini(&word);
+	return rc;
+}
+
+static int set_flag(struct args *args, const struct flag *flag, const char *value, struct err *err)
+{
+	switch (flag->kind) {
+	case FLAG_SWITCH:
+		*(bool *)field_of(args, flag) = true;
+		return 0;
+	case FLAG_TEXT:
+		*(const char **)field_of(args, flag) = value;
+		return 0;
+	case FLAG_LIST:
+		vec_push((struct words *)field_of(args, flag), value);
+		return 0;
+	case FLAG_INT:
+	case FLAG_NUMBER:
+	case FLAG_SECONDS:
+		return set_number(args, flag, value, err);
+	}
+	return 0;
+}
+
+static void set_presets(const struct command *command, struct args *args)
+{
+	for (int g = 0; g < COMMAND_GROUPS_MAX && command->groups[g]; g++)
+		for (const struct flag *f = command->groups[g]->flags; f->name; f++) {
+			if (f->kind == FLAG_INT)
+				*(int64_t *)field_of(args, f) = (int64_t)f->preset;
+			else if (f->kind == FLAG_NUMBER || f->kind == FLAG_SECONDS)
+				*(double *)field_of(args, f) = f->preset;
+		}
+}
+
+/* One word that begins with "--", at argv[*at]; may take the next one too. */
+static int parse_flag(struct args *args, int argc, char **argv, int *at, struct err *err)
+{
+	const char *word = argv[*at] + 2;
+	const char *equals = strchr(word, '=');
+	size_t n = equals ? (size_t)(equals - word) : strlen(word);
+	const struct flag *flag = flag_find(args->command, word, n);
+	const char *value = equals ? equals + 1 : NULL;
+
+	if (!flag)
+		return unknown_flag(args->command, word, n, err);
+	if (flag->kind == FLAG_SWITCH && value)
+		return err_set(err, ERR_USAGE, "--%.*s takes no value", (int)n, word);
+	if (flag->kind != FLAG_SWITCH && !value) {
+		/* "--policy --placer x" is a forgotten value, not a policy of that name. */
+		if (*at + 1 >= argc || !strncmp(argv[*at + 1], "--", 2))
+			return err_set(err, ERR_USAGE, "--%s needs a value: --%s %s", word, word,
+				flag->value);
+		value = argv[++*at];
+	}
+	if (value && !*value && flag->kind != FLAG_SWITCH)
+		return err_set(err, ERR_USAGE, "--%.*s is empty; it wants %s", (int)n, word, flag->value);
+	return set_flag(args, flag, value, err);
+}
+
+static int check_operands(const struct args *args, struct err *err)
+{
+	const struct command *command = args->command;
+	size_t n = args->operands.n;
+
+	if (n < (size_t)command->min_operands)
+		return err_set(err, ERR_USAGE, "an argument is missing: stint %s %s", command->name,
+			command->operands);
+	if (n > (size_t)command->max_operands)
+		return err_set(err, ERR_USAGE, "too many words: '%s' was not expected",
+			args->operands.at[command->max_operands]);
+	return 0;
+}
+
+int args_parse(const struct command *command, int argc, char **argv, struct args *out, bool *help,
+	struct err *err)
+{
+	struct args args = { .command = command };
+	bool only_operands = false;
+	int rc = 0;
+
+	*help = false;
+	set_presets(command, &args);
+	for (int i = 0; i < argc && !rc; i++) {
+		const char *word = argv[i];
+
+		if (only_operands || word[0] != '-' || !word[1])
+			vec_push(&args.operands, word);
+		else if (!strcmp(word, "--"))
+			only_operands = true;
+		else if (!strcmp(word, "--help") || !strcmp(word, "-h"))
+			*help = true;
+		else if (word[1] != '-')
+			rc = err_set(err, ERR_USAGE, "unknown flag %s; flags have long names, such as --json",
+				word);
+		else
+			rc = parse_flag(&args, argc, argv, &i, err);
+	}
+	if (*help)
+		rc = 0;
+	else if (!rc)
+		rc = check_operands(&args, err);
+	if (rc) {
+		args_fini(&args);
+		return rc;
+	}
+	*out = args;
+	return 0;
+}
+
+void args_fini(struct args *args)
+{
+	vec_fini(&args->operands);
+	vec_fini(&args->policy);
+}

@@ -1,0 +1,127 @@
+#include "cli/record.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "io/cluster_io.h"
+#include "sim/sim.h"
+
+/* Borrows nearly all of its text: only `owned` is released here. */
+struct manifest_text {
+	struct buf yaml, command;
+};
+
+static struct manifest manifest_of(const struct run *run, const struct sim_config *config,
+	const struct outcome *outcome, struct manifest_text *owned)
+{
+	const struct args *args = run->setup->args;
+
+	cluster_write_yaml(&run->setup->cluster, &owned->yaml);
+	setup_command(run->setup, run->workload, run->policy, run->seed, &owned->command);
+	return (struct manifest){
+		.version = (char *)STINT_VERSION,
+		.trace = run->workload->source,
+		.trace_format = (char *)run->workload->trace.format,
+		.trace_hash = run->workload->trace.hash,
+		.cluster_spec = (char *)args->cluster,
+		.cluster_yaml = owned->yaml.at,
+		.policy = run->policy->full,
+		.placer = run->setup->placer.full,
+		.admit = run->setup->admit.full,
+		.seed = run->seed,
+		.error = config->error,
+		.oracle = config->oracle,
+		.start_cost_s = config->costs.start_s,
+		.resume_cost_s = config->costs.resume_s,
+		.resize_cost_s = config->costs.resize_s,
+		.mtbf_s = config->failures.mtbf_s,
+		.repair_s = config->failures.repair_s,
+		.failures_file = (char *)args->failures,
+		.throughputs = (char *)args->throughputs,
+		.until_s = config->until_s,
+		.command = owned->command.at,
+		.event_hash = outcome->event_hash,
+		.events = outcome->events,
+	};
+}
+
+static int write_results(const struct run *run, const struct sim_config *config,
+	const struct outcome *outcome, struct err *err)
+{
+	struct manifest_text owned = { 0 };
+	struct manifest manifest = manifest_of(run, config, outcome, &owned);
+	struct buf text = { 0 };
+	int rc;
+
+	manifest_format(&manifest, &text);
+	rc = run_dir_write(run->dir, RUN_MANIFEST, &text, err);
+	if (!rc) {
+		buf_clear(&text);
+		jobs_csv(&run->workload->trace, outcome, &text);
+		rc = run_dir_write(run->dir, RUN_JOBS, &text, err);
+	}
+	buf_fini(&text);
+	buf_fini(&owned.yaml);
+	buf_fini(&owned.command);
+	return rc;
+}
+
+static int with_log(const struct run *run, struct sim_config *config, struct outcome *out, struct err *err)
+{
+	char *path = run_dir_path(run->dir, RUN_EVENTS);
+	struct event_log *log = NULL;
+	struct observer observer;
+	int rc = event_log_create(path, &run->setup->cluster, &log, err);
+
+	free(path);
+	if (rc)
+		return rc;
+	observer = event_log_observer(log);
+	config->observers = &observer;
+	config->nobservers = 1;
+	rc = sim_run(config, out, err);
+	if (rc) {
+		event_log_destroy(log);
+		return rc;
+	}
+	rc = event_log_commit(log, err);
+	event_log_destroy(log);
+	if (!rc)
+		rc = write_results(run, config, out, err);
+	if (rc)
+		outcome_fini(out);
+	return rc;
+}
+
+int run_carry_out(const struct run *run, struct outcome *out, struct err *err)
+{
+	struct sim_config config;
+
+	setup_config(run->setup, run->workload, run->policy, run->seed, &config);
+	config.want_spans = run->want_spans;
+	config.progress = run->progress;
+	config.progress_ctx = run->progress_ctx;
+	return run->dir ? with_log(run, &config, out, err) : sim_run(&config, out, err);
+}
+
+int run_record(const struct run *run, const struct summary *summary, struct err *err)
+{
+	struct buf text = { 0 };
+	int rc;
+
+	summary_json(summary, &text);
+	rc = run_dir_write(run->dir, RUN_SUMMARY, &text, err);
+	buf_fini(&text);
+	return rc;
+}
+
+int run_verdict(const struct args *args, const struct summary *summary, struct err *err)
+{
+	if (summary->jobs_submitted && summary->jobs_rejected == summary->jobs_submitted)
+		return err_set(err, ERR_NEVER, "no job can ever run on %s: all %u were refused",
+			args->cluster, summary->jobs_submitted);
+	if (summary->jobs_unfinished && !(args->until > 0))
+		return err_set(err, ERR_NEVER, "%u of %u jobs can never finish", summary->jobs_unfinished,
+			summary->jobs_submitted);
+	return 0;
+}

@@ -1,0 +1,38 @@
+/*
+ * One run from start to end: under a progress bar, with its directory on disk
+ * if one is wanted.
+ */
+#ifndef CLI_RECORD_H
+#define CLI_RECORD_H
+
+#include "base/err.h"
+#include "cli/setup.h"
+#include "engine/outcome.h"
+#include "report/summary.h"
+#include "store/run_dir.h"
+
+/* What a run is made of.  All borrowed. */
+struct run {
+	const struct setup *setup;
+	const struct workload *workload;
+	const struct chosen *policy;
+	uint64_t seed;
+	bool want_spans;
+	const struct run_dir *dir; /* NULL: nothing goes to disk */
+	bool (*progress)(void *ctx, uint32_t ended, double now_s);
+	void *progress_ctx;
+};
+
+/*
+ * Runs it; with `dir`, writes events.jsonl, jobs.csv and the manifest there (not summary.json: see run_record()).
+ * On success release `out` with outcome_fini().
+ */
+int run_carry_out(const struct run *run, struct outcome *out, struct err *err);
+
+/* Writes summary.json, when the figures are known. */
+int run_record(const struct run *run, const struct summary *summary, struct err *err);
+
+/* ERR_NEVER with a sentence if no job could run, or some are left though the run was not cut short. */
+int run_verdict(const struct args *args, const struct summary *summary, struct err *err);
+
+#endif

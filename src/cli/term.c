@@ -1,0 +1,38 @@
+#include "cli/term.h"
+
+#include <langinfo.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static int columns(void)
+{
+	struct winsize size;
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_col)
+		return 80;
+	return size.ws_col;
+}
+
+/* NO_COLOR counts when it is set to anything but nothing (no-color.org). */
+static bool wants_colour(void)
+{
+	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return !(no && *no) && term && strcmp(term, "dumb") != 0;
+}
+
+struct term term_of_stdout(void)
+{
+	bool tty = isatty(STDOUT_FILENO);
+
+	/* Only how letters are encoded: numbers are read and written the same everywhere. */
+	setlocale(LC_CTYPE, "");
+	return (struct term){
+		.width = tty ? columns() : 0,
+		.utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8"),
+		.colour = tty && wants_colour(),
+	};
+}

@@ -1,0 +1,60 @@
+/*
+ * Talking to a person: messages on standard error, a progress bar, Ctrl-C,
+ * and exit codes.  Data goes to standard output and is not coloured.
+ */
+#ifndef CLI_UI_H
+#define CLI_UI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "io/notes.h"
+
+/* DESIGN.md, "Faces". */
+enum exit_code {
+	EXIT_OK = 0,
+	EXIT_FAILED = 1,
+	EXIT_USAGE = 2,
+	EXIT_NOT_FOUND = 3,
+	EXIT_REFUSED = 4,
+	EXIT_NEVER = 5,
+	EXIT_SIGNAL = 128, /* plus the signal's number */
+};
+
+int ui_exit_code(int rc);
+
+/* A line on standard error unless --quiet. */
+void ui_say(const struct args *args, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* What a reader assumed, dropped and found, a line each, after `path`. */
+void ui_notes(const struct args *args, const char *path, const struct notes *notes);
+const char *ui_note_level(enum note_level level);
+/* One note as "path:line: level: field: text (3 times); fix". */
+void ui_note(const char *path, const struct note *note, struct buf *out);
+
+/* Writes to standard output, and ends the line if `text` does not. */
+int ui_print(const struct buf *text, struct err *err);
+
+/*
+ * Ctrl-C.  Until ui_guard() it ends the process at once; afterwards it is only
+ * noted, so that whoever works can stop in order and leave nothing half-written.
+ */
+void ui_signals(void);
+void ui_guard(void);
+int ui_interrupted(void); /* the signal's number, 0: none */
+
+/* A bar on standard error, if that is a terminal and --quiet was not given; else nothing. */
+struct bar {
+	bool shown;
+	const char *what;   /* borrowed */
+	double began_s, last_s;
+};
+void bar_begin(struct bar *bar, const struct args *args, const char *what);
+/* `part` of the work is behind us, 0..1.  Draws a few times a second at most. */
+void bar_move(struct bar *bar, double part);
+void bar_end(struct bar *bar); /* wipes it */
+
+#endif

@@ -1,0 +1,249 @@
+/*
+ * Applying what happened: submissions, ends, node failures, admission.
+ */
+#include <math.h>
+
+#include "engine/state.h"
+
+void engine_settle(struct engine *e, struct job *job)
+{
+	double steps_from_s = fmin(fmax(job->ready_s, job->held_s), e->now_s);
+	double ran_s = e->now_s - steps_from_s;
+
+	job->done += ran_s * job->rate;
+	job->ran_s += ran_s;
+	job->served_s += ran_s * job->grant->gpus;
+	job->overhead_s += steps_from_s - job->held_s;
+	job->held_s = e->now_s;
+	job->ready_s = fmax(job->ready_s, e->now_s);
+}
+
+static void reject(struct engine *e, struct job *job, struct reason reason)
+{
+	job->state = JOB_REJECTED;
+	job->reason = reason;
+	e->alive--;
+	e->ended++;
+	engine_tell(e, (struct event){ .kind = EV_REJECT, .job = job->id, .reason = reason });
+}
+
+/* The first dependency that has not finished, or JOB_NONE.  `*dead`: it never will. */
+static uint32_t open_dependency(const struct engine *e, const struct job *job, bool *dead)
+{
+	for (uint32_t i = 0; i < job->ndeps; i++) {
+		uint32_t id = e->config->deps[job->first_dep + i];
+
+		if (id < e->jobs.n && e->jobs.at[id].state == JOB_FINISHED)
+			continue;
+		*dead = id < e->jobs.n && job_ended(&e->jobs.at[id]);
+		return id;
+	}
+	return JOB_NONE;
+}
+
+static struct round admission_round(struct engine *e)
+{
+	return (struct round){
+		.now_s = e->now_s,
+		.cluster = e->config->cluster,
+		.belief = e->config->belief,
+		.jobs = e->jobs.at,
+		.njobs = (uint32_t)e->jobs.n,
+		.active = e->active.at,
+		.nactive = (uint32_t)e->active.n,
+		.scratch = &e->scratch,
+		.rng = &e->rng,
+	};
+}
+
+static enum verdict admission_verdict(struct engine *e, const struct job *job, struct reason *why)
+{
+	bool dead = false;
+	uint32_t other = open_dependency(e, job, &dead);
+	struct round round;
+
+	if (other != JOB_NONE) {
+		*why = (struct reason){ .why = WHY_DEPENDENCY, .other = other };
+		return dead ? ADMIT_REJECT : ADMIT_HOLD;
+	}
+	round = admission_round(e);
+	return e->config->admission.rule->decide(e->config->admission.state, &round, job, e->demand, why);
+}
+
+static void admit(struct engine *e, struct job *job)
+{
+	job->state = JOB_PENDING;
+	engine_set_reason(e, job, (struct reason){ .why = WHY_NEW, .other = JOB_NONE });
+	vec_push(&e->active, job->id);
+	e->demand += job->gpus;
+	engine_mark(e, job->id);
+}
+
+/* Asks admission about a job that just came or is held.  Returns whether it is still held. */
+static bool consider(struct engine *e, struct job *job)
+{
+	struct reason why = { .why = WHY_ADMISSION, .other = JOB_NONE };
+
+	switch (admission_verdict(e, job, &why)) {
+	case ADMIT_ACCEPT:
+		if (job->state == JOB_HELD)
+			engine_tell(e, (struct event){ .kind = EV_ADMIT, .job = job->id });
+		admit(e, job);
+		return false;
+	case ADMIT_REJECT:
+		reject(e, job, why);
+		return false;
+	default:
+		if (job->state != JOB_HELD)
+			engine_tell(e, (struct event){ .kind = EV_HOLD, .job = job->id, .reason = why });
+		job->state = JOB_HELD;
+		engine_set_reason(e, job, why);
+		return true;
+	}
+}
+
+/* Whoever gets in or is refused may change the answer for those before it, so until nobody moves. */
+static void reconsider_held(struct engine *e)
+{
+	size_t before;
+
+	do {
+		size_t kept = 0;
+
+		before = e->held.n;
+		for (size_t i = 0; i < before; i++) {
+			uint32_t id = e->held.at[i];
+
+			if (consider(e, &e->jobs.at[id]))
+				e->held.at[kept++] = id;
+		}
+		e->held.n = kept;
+	} while (e->held.n > 0 && e->held.n < before);
+}
+
+static void submit(struct engine *e, const struct job *spec)
+{
+	struct job *job;
+
+	vec_push(&e->jobs, *spec);
+	vec_push(&e->shadows, (struct shadow){ .reason_since_s = e->now_s });
+	job = &e->jobs.at[e->jobs.n - 1];
+	job->id = (uint32_t)e->jobs.n - 1;
+	job->wait_since_s = e->now_s;
+	e->alive++;
+	engine_tell(e, (struct event){ .kind = EV_SUBMIT, .job = job->id });
+	if (!plan_could_ever(&e->plan, job)) {
+		reject(e, job, (struct reason){
+			.why = WHY_TOO_LARGE,
+			.need = job->min_gpus,
+			.have = (int32_t)e->config->cluster->devices,
+			.other = JOB_NONE,
+		});
+		reconsider_held(e);
+		return;
+	}
+	if (consider(e, job))
+		vec_push(&e->held, job->id);
+}
+
+static void finish(struct engine *e, uint32_t id, double done)
+{
+	struct job *job = &e->jobs.at[id];
+
+	engine_settle(e, job);
+	job->done = done;
+	job->state = JOB_FINISHED;
+	job->finish_s = e->now_s;
+	e->running--;
+	e->alive--;
+	e->ended++;
+	e->active_ended++;
+	e->demand -= job->gpus;
+	engine_tell(e, (struct event){ .kind = EV_FINISH, .job = id, .grant = job->grant, .value = done });
+	job->fair_s = job->done / job->nominal_rate * course_crowding(&e->course, id, job->arrival_s);
+	plan_drop(&e->plan, job);
+	job->grant = NULL;
+	engine_mark(e, id);
+	reconsider_held(e);
+}
+
+static bool holds_node(const struct job *job, uint32_t node)
+{
+	for (uint32_t i = 0; job->grant && i < job->grant->nslots; i++) {
+		if (job->grant->slots[i].node == node)
+			return true;
+	}
+	return false;
+}
+
+/* The job's node failed: it goes back to what it had saved. */
+static int lose(struct engine *e, struct job *job, uint32_t node, struct err *err)
+{
+	double done, safe;
+
+	engine_settle(e, job);
+	done = safe = job->done;
+	if (e->driver->lost(e->world, job, e->now_s, &safe, err) < 0)
+		return err_prefix(err, "job %s", job->label);
+	job->lost_s += job->rate > 0 ? (done - safe) / job->rate : 0;
+	job->done = safe;
+	job->failures++;
+	job->state = JOB_PENDING;
+	job->wait_since_s = e->now_s;
+	e->running--;
+	engine_set_reason(e, job, (struct reason){ .why = WHY_NODE_LOST, .other = JOB_NONE });
+	engine_tell(e, (struct event){
+		.kind = EV_LOST,
+		.job = job->id,
+		.node = node,
+		.grant = job->grant,
+		.value = job->rate > 0 ? (done - safe) / job->rate : 0,
+	});
+	plan_drop(&e->plan, job);
+	job->grant = NULL;
+	engine_mark(e, job->id);
+	return 0;
+}
+
+static int node_down(struct engine *e, uint32_t node, struct err *err)
+{
+	for (size_t i = 0; i < e->active.n; i++) {
+		struct job *job = &e->jobs.at[e->active.at[i]];
+
+		if (holds_node(job, node) && lose(e, job, node, err) < 0)
+			return err->code;
+	}
+	plan_node_up(&e->plan, node, false);
+	e->node_failures++;
+	e->capacity_changed = true;
+	engine_tell(e, (struct event){ .kind = EV_NODE_DOWN, .job = JOB_NONE, .node = node });
+	return 0;
+}
+
+static void node_up(struct engine *e, uint32_t node)
+{
+	plan_node_up(&e->plan, node, true);
+	e->capacity_changed = true;
+	engine_tell(e, (struct event){ .kind = EV_NODE_UP, .job = JOB_NONE, .node = node });
+}
+
+int engine_apply(struct engine *e, const struct event *event, struct err *err)
+{
+	e->dirty = true;
+	switch (event->kind) {
+	case EV_SUBMIT:
+		submit(e, event->job_spec);
+		return 0;
+	case EV_FINISH:
+		finish(e, event->job, event->value);
+		return 0;
+	case EV_NODE_DOWN:
+		return node_down(e, event->node, err);
+	case EV_NODE_UP:
+		node_up(e, event->node);
+		return 0;
+	default:
+		return err_set(err, ERR_BROKEN, "driver %s told '%s', which is not a driver's to tell",
+			e->driver->name, event_name(event->kind));
+	}
+}

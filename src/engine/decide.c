@@ -1,0 +1,239 @@
+/*
+ * One decision: ask the policy, check what it wants, carry out the difference.
+ */
+#include <math.h>
+
+#include "base/clock.h"
+#include "engine/state.h"
+
+enum { TIMED_EVERY = 16 }; /* reading the clock at every decision would cost more than many decisions */
+
+/* Forgets ended jobs once they are the larger part of the list. */
+static void compact_active(struct engine *e)
+{
+	size_t kept = 0;
+
+	if (e->active_ended < 64 || e->active_ended * 2 < e->active.n)
+		return;
+	for (size_t i = 0; i < e->active.n; i++) {
+		if (!job_ended(&e->jobs.at[e->active.at[i]]))
+			e->active.at[kept++] = e->active.at[i];
+	}
+	e->active.n = kept;
+	e->active_ended = 0;
+}
+
+static struct round round_of(struct engine *e)
+{
+	size_t bytes = e->config->policy.rule->job_state_size * e->jobs.n;
+
+	vec_grow_zero(&e->job_state, bytes);
+	return (struct round){
+		.now_s = e->now_s,
+		.cluster = e->config->cluster,
+		.belief = e->config->belief,
+		.jobs = e->jobs.at,
+		.njobs = (uint32_t)e->jobs.n,
+		.active = e->active.at,
+		.nactive = (uint32_t)e->active.n,
+		.changed = e->changed.at,
+		.nchanged = (uint32_t)e->changed.n,
+		.capacity_changed = e->capacity_changed,
+		.job_state = e->job_state.at,
+		.scratch = &e->scratch,
+		.rng = &e->rng,
+	};
+}
+
+static int ask_policy(struct engine *e, struct err *err)
+{
+	struct round round = round_of(e);
+	const struct chosen_policy *policy = &e->config->policy;
+	bool timed = e->decisions % TIMED_EVERY == 0;
+	double before_s = timed ? clock_thread_cpu_s() : 0;
+	int rc = policy->rule->decide(policy->state, &round, &e->plan, err);
+
+	if (timed) {
+		e->timed_cpu_s += clock_thread_cpu_s() - before_s;
+		e->timed_decisions++;
+	}
+	e->decisions++;
+	e->decided_s = e->now_s;
+	e->dirty = false;
+	for (size_t i = 0; i < e->changed.n; i++)
+		e->shadows.at[e->changed.at[i]].changed = false;
+	e->changed.n = 0;
+	e->capacity_changed = false;
+	arena_reset(&e->scratch);
+	return rc < 0 ? err_prefix(err, "policy %s", policy->rule->name) : 0;
+}
+
+/* Devices cannot be had twice (the plan's ledger sees to that); the rest of the contract is checked here. */
+static int check(struct engine *e, struct err *err)
+{
+	const char *policy = e->config->policy.rule->name;
+
+	for (size_t i = 0; i < e->plan.touched.n; i++) {
+		const struct job *job = &e->jobs.at[e->plan.touched.at[i]];
+		const struct grant *next = plan_grant(&e->plan, job->id);
+
+		if (!next)
+			continue;
+		if (!job_active(job))
+			return err_set(err, ERR_BROKEN, "policy %s wants to run job %s, which is %s",
+				policy, job->label, job_state_name(job->state));
+		if (next->gpus < (uint32_t)job->min_gpus || next->gpus > (uint32_t)job->max_gpus)
+			return err_set(err, ERR_BROKEN, "policy %s gives job %s %u devices; it takes %d to %d",
+				policy, job->label, next->gpus, job->min_gpus, job->max_gpus);
+	}
+	return 0;
+}
+
+static int act(struct engine *e, struct job *job, enum act kind, const struct grant *grant,
+	struct action *action, struct err *err)
+{
+	*action = (struct action){
+		.act = kind,
+		.now_s = e->now_s,
+		.job = job,
+		.grant = grant,
+		.done = job->done,
+		.ready_s = e->now_s,
+		.rate = job->nominal_rate,
+	};
+	if (e->driver->act(e->world, action, err) < 0)
+		return err_prefix(err, "job %s", job->label);
+	return 0;
+}
+
+static int stop(struct engine *e, struct job *job, struct err *err)
+{
+	struct action action;
+
+	if (act(e, job, ACT_STOP, NULL, &action, err) < 0)
+		return err->code;
+	engine_settle(e, job);
+	job->done = action.done;
+	job->preemptions++;
+	job->state = JOB_PENDING;
+	job->wait_since_s = e->now_s;
+	e->running--;
+	engine_tell(e, (struct event){ .kind = EV_PREEMPT, .job = job->id, .grant = job->grant });
+	job->grant = NULL;
+	e->shadows.at[job->id].reason_since_s = e->now_s;
+	job->reason = (struct reason){ .why = WHY_OUTRANKED, .other = JOB_NONE };
+	engine_mark(e, job->id);
+	return 0;
+}
+
+static void hold(struct engine *e, struct job *job, const struct grant *grant, const struct action *action)
+{
+	job->grant = grant;
+	job->held_s = e->now_s;
+	job->ready_s = action->ready_s;
+	job->rate = action->rate;
+	engine_mark(e, job->id);
+}
+
+static int start(struct engine *e, struct job *job, const struct grant *grant, struct err *err)
+{
+	struct action action;
+
+	if (act(e, job, ACT_START, grant, &action, err) < 0)
+		return err->code;
+	job->waited_s += e->now_s - job->wait_since_s;
+	job->attempts++;
+	if (isnan(job->start_s))
+		job->start_s = e->now_s;
+	engine_set_reason(e, job, (struct reason){ .why = WHY_NONE, .other = JOB_NONE });
+	job->state = JOB_RUNNING;
+	e->running++;
+	hold(e, job, grant, &action);
+	engine_tell(e, (struct event){
+		.kind = EV_START,
+		.job = job->id,
+		.grant = grant,
+		.value = action.ready_s - e->now_s,
+	});
+	return 0;
+}
+
+static int change(struct engine *e, struct job *job, const struct grant *grant, struct err *err)
+{
+	uint32_t had = job->grant->gpus;
+	bool resized = had != grant->gpus;
+	struct action action;
+
+	if (act(e, job, ACT_CHANGE, grant, &action, err) < 0)
+		return err->code;
+	engine_settle(e, job);
+	job->done = action.done;
+	job->migrations += !resized;
+	job->resizes += resized;
+	hold(e, job, grant, &action);
+	engine_tell(e, (struct event){
+		.kind = resized ? EV_RESIZE : EV_MIGRATE,
+		.job = job->id,
+		.grant = grant,
+		.value = had,
+	});
+	return 0;
+}
+
+/* Stops come first: what starts may need their devices. */
+static int carry_out(struct engine *e, struct err *err)
+{
+	struct plan *plan = &e->plan;
+
+	for (size_t i = 0; i < plan->touched.n; i++) {
+		struct plan_entry *entry = &plan->entries.at[plan->touched.at[i]];
+
+		if (entry->held && !entry->next && stop(e, &e->jobs.at[plan->touched.at[i]], err) < 0)
+			return err->code;
+	}
+	for (size_t i = 0; i < plan->touched.n; i++) {
+		uint32_t id = plan->touched.at[i];
+		struct plan_entry *entry = &plan->entries.at[id];
+		int rc = 0;
+
+		if (!entry->next || entry->next == entry->held)
+			continue;
+		if (entry->held)
+			rc = change(e, &e->jobs.at[id], entry->next, err);
+		else
+			rc = start(e, &e->jobs.at[id], entry->next, err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static void keep_reasons(struct engine *e)
+{
+	for (size_t i = 0; i < e->plan.reasons.n; i++) {
+		const struct plan_reason *said = &e->plan.reasons.at[i];
+		struct job *job = &e->jobs.at[said->job];
+		bool news = job->reason.why != said->reason.why;
+
+		if (job->state != JOB_PENDING)
+			continue;
+		engine_set_reason(e, job, said->reason);
+		if (news)
+			engine_tell(e, (struct event){ .kind = EV_WAIT, .job = job->id, .reason = said->reason });
+	}
+}
+
+int engine_decide(struct engine *e, struct err *err)
+{
+	uint32_t running = e->running;
+
+	compact_active(e);
+	plan_begin(&e->plan);
+	if (ask_policy(e, err) < 0 || check(e, err) < 0 || carry_out(e, err) < 0)
+		return err->code;
+	if (running > 0 || e->running > 0 || e->plan.touched.n > 0)
+		e->idle_wakes = 0;
+	plan_commit(&e->plan);
+	keep_reasons(e);
+	return 0;
+}

@@ -1,0 +1,243 @@
+/*
+ * The loop.
+ */
+#include "engine/engine.h"
+
+#include <math.h>
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "engine/state.h"
+
+enum {
+	IDLE_WAKES_MAX = 10000, /* a policy that only ever asks to be woken again will never run anything */
+	PROGRESS_EVERY = 4096,  /* turns of the loop between two reports */
+};
+
+/* A policy without rounds that wants to be woken at once is woken a moment later: time must go on. */
+#define WAKE_MIN_S 1e-6
+
+static uint64_t hash_event(uint64_t hash, const struct event *event)
+{
+	hash = hash_double(hash, event->at_s);
+	hash = hash_u64(hash, (uint64_t)event->kind);
+	hash = hash_u64(hash, event->job);
+	hash = hash_u64(hash, event->node);
+	hash = hash_u64(hash, event->attempt);
+	hash = hash_double(hash, event->value);
+	hash = hash_u64(hash, (uint64_t)event->reason.why);
+	for (uint32_t i = 0; event->grant && i < event->grant->nslots; i++) {
+		hash = hash_u64(hash, event->grant->slots[i].node);
+		hash = hash_u64(hash, event->grant->slots[i].devices);
+	}
+	return hash;
+}
+
+void engine_tell(struct engine *e, struct event event)
+{
+	const struct job *job = event.job == JOB_NONE ? NULL : &e->jobs.at[event.job];
+	struct observer course = course_observer(&e->course);
+
+	event.at_s = e->now_s;
+	event.attempt = job ? job->attempts : 0;
+	e->events++;
+	e->event_hash = hash_event(e->event_hash, &event);
+	course.see(course.self, &event, job);
+	for (uint32_t i = 0; i < e->config->nobservers; i++)
+		e->config->observers[i].see(e->config->observers[i].self, &event, job);
+}
+
+void engine_mark(struct engine *e, uint32_t job)
+{
+	if (e->shadows.at[job].changed)
+		return;
+	e->shadows.at[job].changed = true;
+	vec_push(&e->changed, job);
+}
+
+void engine_set_reason(struct engine *e, struct job *job, struct reason reason)
+{
+	struct shadow *shadow = &e->shadows.at[job->id];
+
+	e->waited_by_why_s[job->reason.why] += e->now_s - shadow->reason_since_s;
+	shadow->reason_since_s = e->now_s;
+	job->reason = reason;
+}
+
+/* The first multiple of the policy's period that is not before at_s and after its last decision. */
+static double next_boundary(const struct engine *e, double at_s)
+{
+	double n = ceil(at_s / e->period_s);
+
+	if (n * e->period_s <= e->decided_s)
+		n = floor(e->decided_s / e->period_s) + 1;
+	return n * e->period_s;
+}
+
+/* When the policy wants to decide next, if nothing happens before. */
+static double next_decision_s(const struct engine *e)
+{
+	double at_s = e->dirty ? e->now_s : fmax(e->plan.wake_s, e->decided_s + WAKE_MIN_S);
+
+	if (isinf(at_s))
+		return INFINITY;
+	return e->period_s > 0 ? next_boundary(e, at_s) : at_s;
+}
+
+static bool finished(const struct engine *e)
+{
+	return e->alive == 0 && e->driver->over(e->world);
+}
+
+static bool report_progress(const struct engine *e, uint64_t turn)
+{
+	if (!e->config->progress || turn % PROGRESS_EVERY != 0)
+		return true;
+	return e->config->progress(e->config->progress_ctx, e->ended, e->now_s);
+}
+
+/* Waits for the next event and applies everything that happens at that instant.  1: go on, 0: nothing will come. */
+static int advance(struct engine *e, double until_s, struct err *err)
+{
+	struct event event;
+	bool first = true;
+
+	for (;; first = false) {
+		event = (struct event){ 0 };
+		if (e->driver->wait(e->world, first ? until_s : e->now_s, &event, err) < 0)
+			return err->code;
+		if (event.kind == EV_END)
+			return 0;
+		if (event.at_s < e->now_s)
+			return err_set(err, ERR_BROKEN, "driver %s went back in time from %g to %g s",
+				e->driver->name, e->now_s, event.at_s);
+		e->now_s = event.at_s;
+		if (event.kind == EV_TIMER)
+			return 1;
+		e->idle_wakes = 0;
+		if (engine_apply(e, &event, err) < 0)
+			return err->code;
+	}
+}
+
+static bool time_to_decide(const struct engine *e)
+{
+	return next_decision_s(e) <= e->now_s;
+}
+
+static int loop(struct engine *e, struct err *err)
+{
+	double end_s = e->config->until_s > 0 ? e->config->until_s : INFINITY;
+
+	for (uint64_t turn = 1; !finished(e); turn++) {
+		int rc = advance(e, fmin(next_decision_s(e), end_s), err);
+
+		if (rc < 0)
+			return rc;
+		if (rc == 0 || e->now_s >= end_s)
+			return 0;
+		if (!report_progress(e, turn))
+			return err_set(err, ERR_REFUSED, "stopped on request");
+		if (!time_to_decide(e))
+			continue;
+		if (++e->idle_wakes > IDLE_WAKES_MAX)
+			return 0;
+		if (engine_decide(e, err) < 0)
+			return err->code;
+	}
+	return 0;
+}
+
+static void engine_init(struct engine *e, const struct engine_config *config, const struct driver *driver, void *world)
+{
+	const struct policy *policy = config->policy.rule;
+
+	*e = (struct engine){
+		.config = config,
+		.driver = driver,
+		.world = world,
+		.decided_s = -INFINITY,
+		.event_hash = HASH_START,
+		.period_s = policy->period_s ? policy->period_s(config->policy.state) : 0,
+	};
+	vec_reserve(&e->jobs, config->expected_jobs);
+	vec_reserve(&e->shadows, config->expected_jobs);
+	plan_init(&e->plan, config->cluster, config->placer.rule, config->placer.state, config->seed);
+	e->plan.belief = config->belief->profile;
+	course_init(&e->course, config->cluster, config->want_spans);
+	rng_init(&e->rng, config->seed, RNG_POLICY);
+}
+
+static void engine_fini(struct engine *e)
+{
+	vec_fini(&e->jobs);
+	vec_fini(&e->shadows);
+	vec_fini(&e->job_state);
+	vec_fini(&e->active);
+	vec_fini(&e->held);
+	vec_fini(&e->changed);
+	plan_fini(&e->plan);
+	course_fini(&e->course);
+	arena_fini(&e->scratch);
+}
+
+/* Jobs that did not end: brought up to now, with the reason they had. */
+static void leave_unfinished(struct engine *e)
+{
+	for (size_t i = 0; i < e->jobs.n; i++) {
+		struct job *job = &e->jobs.at[i];
+
+		if (job_ended(job))
+			continue;
+		if (job->grant)
+			engine_settle(e, job);
+		else
+			job->waited_s += e->now_s - job->wait_since_s;
+		job->grant = NULL;
+		job->state = JOB_UNFINISHED;
+	}
+}
+
+static void write_outcome(struct engine *e, double cpu_s, struct outcome *out)
+{
+	*out = (struct outcome){ .gpus = e->config->cluster->devices };
+	leave_unfinished(e);
+	course_finish(&e->course, out);
+	for (size_t i = 0; i < e->jobs.n; i++)
+		out->useful_gpu_s += e->jobs.at[i].served_s;
+	out->jobs = e->jobs.at;
+	out->njobs = (uint32_t)e->jobs.n;
+	e->jobs.at = NULL;
+	e->jobs.n = 0;
+	out->events = e->events;
+	out->event_hash = e->event_hash;
+	out->decisions = e->decisions;
+	if (e->timed_decisions > 0)
+		out->decision_cpu_s = e->timed_cpu_s * (double)e->decisions / (double)e->timed_decisions;
+	out->cpu_s = cpu_s;
+	out->node_failures = e->node_failures;
+	memcpy(out->waited_by_why_s, e->waited_by_why_s, sizeof(out->waited_by_why_s));
+}
+
+int engine_run(const struct engine_config *config, const struct driver *driver, void *world,
+	struct outcome *out, struct err *err)
+{
+	double before_s = clock_thread_cpu_s();
+	struct engine e;
+	int rc;
+
+	engine_init(&e, config, driver, world);
+	rc = loop(&e, err);
+	if (rc == 0)
+		write_outcome(&e, clock_thread_cpu_s() - before_s, out);
+	engine_fini(&e);
+	return rc;
+}
+
+void outcome_fini(struct outcome *outcome)
+{
+	free(outcome->jobs);
+	free(outcome->samples);
+	free(outcome->spans);
+	*outcome = (struct outcome){ 0 };
+}

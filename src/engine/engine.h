@@ -1,0 +1,56 @@
+/*
+ * The one loop: wait, apply, admit, decide, check, carry out, tell.
+ *
+ * The engine is the only place that changes a job's state.  It reads no clock
+ * and knows no world; policies, placers and drivers come as tables.
+ */
+#ifndef ENGINE_ENGINE_H
+#define ENGINE_ENGINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "engine/driver.h"
+#include "engine/observer.h"
+#include "engine/outcome.h"
+#include "model/rate.h"
+#include "policy/admission.h"
+#include "policy/policy.h"
+
+/* A table entry with its state, options read. */
+struct chosen_policy {
+	const struct policy *rule;
+	void *state;
+};
+struct chosen_placer {
+	const struct placer *rule;
+	void *state;
+};
+struct chosen_admission {
+	const struct admission *rule;
+	void *state;
+};
+
+struct engine_config {
+	const struct cluster *cluster;
+	const struct rates *belief;
+	struct chosen_policy policy;
+	struct chosen_placer placer;
+	struct chosen_admission admission;
+	uint64_t seed;
+	const uint32_t *deps;    /* what job.first_dep points into; may be NULL */
+	bool want_spans;
+	uint32_t expected_jobs;  /* a hint for memory; 0: unknown */
+	const struct observer *observers;
+	uint32_t nobservers;
+	double until_s;          /* stop there; 0: when all is done */
+	bool (*progress)(void *ctx, uint32_t ended, double now_s); /* false: stop; may be NULL */
+	void *progress_ctx;
+};
+
+/* Runs until the driver has no more to tell and every job has ended, or none can.  `out` is written on success only. */
+int engine_run(const struct engine_config *config, const struct driver *driver, void *world,
+	struct outcome *out, struct err *err);
+
+#endif

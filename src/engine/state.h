@@ -1,0 +1,68 @@
+/*
+ * The engine's state, shared by its files and nobody else.
+ */
+#ifndef ENGINE_STATE_H
+#define ENGINE_STATE_H
+
+#include "base/rng.h"
+#include "base/vec.h"
+#include "engine/course.h"
+#include "engine/engine.h"
+#include "placement/plan.h"
+
+/* What the engine keeps of a job beside the job. */
+struct shadow {
+	double reason_since_s; /* since when it waits for its present reason */
+	bool changed;          /* listed in engine.changed */
+};
+
+struct engine {
+	const struct engine_config *config;
+	const struct driver *driver;
+	void *world;
+	double now_s;
+
+	VEC(struct job) jobs;
+	VEC(struct shadow) shadows;      /* by job */
+	VEC(char) job_state;             /* the policy's bytes per job */
+	VEC(uint32_t) active;            /* admitted and perhaps ended; in order of arrival */
+	uint32_t active_ended;           /* of these, how many have ended */
+	VEC(uint32_t) held;              /* wait for admission or dependencies, in order of arrival */
+	VEC(uint32_t) changed;           /* since the last decision */
+	bool capacity_changed;
+	uint32_t alive;                  /* held, pending and running jobs */
+	uint32_t running;
+	uint32_t ended;
+	int64_t demand;                  /* GPUs asked for by admitted jobs */
+
+	struct plan plan;
+	double period_s;                 /* of the policy; 0: decides at every event */
+	double decided_s;                /* when it last decided; -INFINITY before */
+	bool dirty;                      /* something happened since */
+	uint32_t idle_wakes;             /* wake-ups in a row at which nothing ran and nothing came of it */
+
+	struct course course;
+	struct arena scratch;
+	struct rng rng;
+	uint64_t events, event_hash, decisions, timed_decisions;
+	double timed_cpu_s;
+	uint32_t node_failures;
+	double waited_by_why_s[WHY_COUNT];
+};
+
+/* Tells every observer, and counts. */
+void engine_tell(struct engine *e, struct event event);
+/* The job is of interest to the next decision. */
+void engine_mark(struct engine *e, uint32_t job);
+/* The job's reason for waiting from now on; WHY_NONE when it no longer waits. */
+void engine_set_reason(struct engine *e, struct job *job, struct reason reason);
+
+/* apply.c: what drivers tell. */
+int engine_apply(struct engine *e, const struct event *event, struct err *err);
+/* Brings totals up to now; the job makes no more steps on its present grant after this. */
+void engine_settle(struct engine *e, struct job *job);
+
+/* decide.c: one decision, checked and carried out. */
+int engine_decide(struct engine *e, struct err *err);
+
+#endif

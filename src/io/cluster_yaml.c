@@ -1,0 +1,776 @@
+/*
+ * Reading clusters from YAML (doc/formats.md).
+ *
+ * Every value is loaded as text and read here, so that sizes may carry units
+ * and a wrong one is told with its line and what is allowed.
+ */
+#include "io/cluster_io.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/names.h"
+#include "io/yaml.h"
+
+/* ---- the file as it is written */
+
+struct type_text {
+	char *name, *mem, *flops, *mem_bandwidth, *link_bandwidth, *price_per_h;
+};
+
+struct rack_text {
+	char *name, *count, *uplink;
+};
+
+struct link_text {
+	char *part[3]; /* device, device, speed */
+};
+
+struct topology_text {
+	char *name, *devices, *preset, *others;
+	struct link_text *links;
+	uint32_t nlinks;
+};
+
+struct nodes_text {
+	char *count, *name, *first, *type, *devices, *rack, *cpus, *mem, *topology;
+	char **racks;
+	uint32_t nracks;
+};
+
+struct network_text {
+	char *node_link, *rack_uplink;
+};
+
+struct cluster_text {
+	struct type_text *types;
+	struct rack_text *racks;
+	struct topology_text *topologies;
+	struct nodes_text *nodes;
+	struct network_text network;
+	uint32_t ntypes, nracks, ntopologies, nnodes;
+};
+
+/* An empty value counts as none. */
+#define TEXT_FLAGS (CYAML_FLAG_POINTER_NULL_STR | CYAML_FLAG_OPTIONAL)
+#define TEXT(owner, field) \
+	CYAML_FIELD_STRING_PTR(#field, TEXT_FLAGS, struct owner, field, 0, CYAML_UNLIMITED)
+#define LIST(owner, field, entry) \
+	CYAML_FIELD_SEQUENCE_COUNT(#field, TEXT_FLAGS, struct owner, field, n##field, &(entry), 0, \
+		CYAML_UNLIMITED)
+
+static const cyaml_schema_value_t text_schema = {
+	CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 0, CYAML_UNLIMITED),
+};
+
+static const cyaml_schema_field_t type_fields[] = {
+	TEXT(type_text, name),
+	TEXT(type_text, mem),
+	TEXT(type_text, flops),
+	TEXT(type_text, mem_bandwidth),
+	TEXT(type_text, link_bandwidth),
+	TEXT(type_text, price_per_h),
+	CYAML_FIELD_END,
+};
+
+static const cyaml_schema_field_t rack_fields[] = {
+	TEXT(rack_text, name),
+	TEXT(rack_text, count),
+	TEXT(rack_text, uplink),
+	CYAML_FIELD_END,
+};
+
+static const cyaml_schema_value_t link_schema = {
+	CYAML_VALUE_SEQUENCE_FIXED(CYAML_FLAG_DEFAULT, char *, &text_schema, 3),
+};
+
+static const cyaml_schema_field_t topology_fields[] = {
+	TEXT(topology_text, name),
+	TEXT(topology_text, devices),
+	TEXT(topology_text, preset),
+	TEXT(topology_text, others),
+	LIST(topology_text, links, link_schema),
+	CYAML_FIELD_END,
+};
+
+static const cyaml_schema_field_t nodes_fields[] = {
+	TEXT(nodes_text, count),
+	TEXT(nodes_text, name),
+	TEXT(nodes_text, first),
+	TEXT(nodes_text, type),
+	TEXT(nodes_text, devices),
+	TEXT(nodes_text, rack),
+	LIST(nodes_text, racks, text_schema),
+	TEXT(nodes_text, cpus),
+	TEXT(nodes_text, mem),
+	TEXT(nodes_text, topology),
+	CYAML_FIELD_END,
+};
+
+static const cyaml_schema_field_t network_fields[] = {
+	TEXT(network_text, node_link),
+	TEXT(network_text, rack_uplink),
+	CYAML_FIELD_END,
+};
+
+#define MAPPING(type, fields) \
+	{ \
+		CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct type, fields) \
+	}
+
+static const cyaml_schema_value_t type_schema = MAPPING(type_text, type_fields);
+static const cyaml_schema_value_t rack_schema = MAPPING(rack_text, rack_fields);
+static const cyaml_schema_value_t topology_schema = MAPPING(topology_text, topology_fields);
+static const cyaml_schema_value_t nodes_schema = MAPPING(nodes_text, nodes_fields);
+
+static const cyaml_schema_field_t cluster_fields[] = {
+	LIST(cluster_text, types, type_schema),
+	LIST(cluster_text, racks, rack_schema),
+	LIST(cluster_text, topologies, topology_schema),
+	LIST(cluster_text, nodes, nodes_schema),
+	CYAML_FIELD_MAPPING("network", CYAML_FLAG_OPTIONAL, struct cluster_text, network, network_fields),
+	CYAML_FIELD_END,
+};
+
+static const cyaml_schema_value_t cluster_schema = {
+	CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct cluster_text, cluster_fields),
+};
+
+/* ---- values */
+
+/* What is read, where, and the first error: after one, the getters return at once. */
+struct reader {
+	struct yaml yaml;
+	struct cluster *cluster;
+	struct names racks; /* the number of a name is its rack */
+	struct names nodes; /* "name type", to find a name given twice */
+	struct err *err;
+	int rc;
+};
+
+/* A value's place: field `key` of entry `entry` of `list`. */
+struct at {
+	const char *list;
+	uint32_t entry;
+};
+
+#define PATH(at, key) YAML_PATH({ (at).list, 0 }, { NULL, (at).entry }, { key, 0 })
+#define NETWORK(key) YAML_PATH({ "network", 0 }, { key, 0 })
+
+/* k, M, … as a factor, 0 for another letter. */
+static double scale_of(char prefix, bool binary)
+{
+	static const char letters[] = "kMGTP";
+	double scale = 1;
+
+	if (prefix == 'K')
+		prefix = 'k';
+	for (const char *l = letters; *l; l++) {
+		scale *= binary ? 1024 : 1000;
+		if (*l == prefix)
+			return scale;
+	}
+	return 0;
+}
+
+/* A number and what follows it. */
+static bool split_number(struct slice s, double *x, struct slice *unit)
+{
+	size_t n = s.n;
+
+	while (n > 0 && !memchr("0123456789.", s.at[n - 1], 11))
+		n--;
+	*unit = slice_trim((struct slice){ s.at + n, s.n - n });
+	return slice_double((struct slice){ s.at, n }, x);
+}
+
+/* Takes k, M, G, T or P, with an i for powers of 1024, off the unit. */
+static double take_scale(struct slice *unit)
+{
+	bool binary = unit->n > 1 && unit->at[1] == 'i';
+	double scale = unit->n ? scale_of(unit->at[0], binary) : 0;
+	size_t used = scale == 0 ? 0 : binary ? 2 : 1;
+
+	unit->at += used;
+	unit->n -= used;
+	return scale == 0 ? 1 : scale;
+}
+
+/* "25GB/s", "100Gb/s", "100Gbps", "1.5e9": bytes per second. */
+static bool read_speed(struct slice s, double *out)
+{
+	struct slice unit;
+	double x;
+
+	if (!split_number(slice_trim(s), &x, &unit) || !(x >= 0))
+		return false;
+	x *= take_scale(&unit);
+	if (slice_is(unit, "b/s") || slice_is(unit, "bps") || slice_is(unit, "bit/s"))
+		x /= 8;
+	else if (unit.n && !slice_is(unit, "B/s") && !slice_is(unit, "Bps"))
+		return false;
+	*out = x;
+	return isfinite(x);
+}
+
+/* "125e12", "125T", "125 TFLOPS". */
+static bool read_flops(struct slice s, double *out)
+{
+	struct slice unit;
+	double x;
+
+	if (!split_number(slice_trim(s), &x, &unit) || !(x >= 0))
+		return false;
+	x *= take_scale(&unit);
+	if (unit.n && !slice_is_nocase(unit, "flops") && !slice_is_nocase(unit, "flop/s"))
+		return false;
+	*out = x;
+	return isfinite(x);
+}
+
+static bool read_number(struct slice s, double *out)
+{
+	return slice_double(s, out) && *out >= 0;
+}
+
+/* One kind of value: how it is read, and what to write when it is not one. */
+struct kind {
+	bool (*read)(struct slice s, double *out);
+	const char *help;
+};
+
+static const struct kind kind_speed = { read_speed,
+	"write a speed such as 25GB/s, 100Gb/s or bytes per second" };
+static const struct kind kind_flops = { read_flops,
+	"write operations per second such as 125TFLOPS or 125e12" };
+static const struct kind kind_number = { read_number, "write a number, 0 or more" };
+
+static void get(struct reader *r, const char *text, const struct yaml_step *path,
+	const struct kind *kind, double *out)
+{
+	if (r->rc || !text || kind->read(slice_of(text), out))
+		return;
+	r->rc = yaml_fail(&r->yaml, path, r->err, "\"%.80s\" is not understood; %s", text, kind->help);
+}
+
+static void get_bytes(struct reader *r, const char *text, const struct yaml_step *path, int64_t *out)
+{
+	if (r->rc || !text || slice_bytes(slice_of(text), out))
+		return;
+	r->rc = yaml_fail(&r->yaml, path, r->err,
+		"\"%.80s\" is not understood; write a size such as 64GiB or a number of bytes", text);
+}
+
+enum { NAME_LETTERS_MAX = 100 };
+
+/* Names end up in messages, reports and files: what cannot be seen has no place in them. */
+static void check_text(struct reader *r, const char *text, const struct yaml_step *path)
+{
+	size_t n = text ? strlen(text) : 0;
+	bool good = n <= NAME_LETTERS_MAX;
+
+	if (r->rc || !text)
+		return;
+	for (size_t i = 0; i < n; i++)
+		good = good && text[i] >= ' ' && text[i] <= '~';
+	if (!good)
+		r->rc = yaml_fail(&r->yaml, path, r->err,
+			"a name is at most %d letters, digits and signs of ASCII", NAME_LETTERS_MAX);
+}
+
+static void check_type_name(struct reader *r, const char *name, const struct yaml_step *path)
+{
+	check_text(r, name, path);
+	if (!r->rc && name && !cluster_is_type_name(slice_of(name)))
+		r->rc = yaml_fail(&r->yaml, path, r->err,
+			"\"%.80s\": a type name is made of letters, digits and . - _ +", name);
+}
+
+struct range {
+	int64_t min, max;
+};
+
+static int64_t get_int(struct reader *r, const char *text, const struct yaml_step *path,
+	int64_t missing, struct range range)
+{
+	int64_t x = missing;
+
+	if (r->rc || !text)
+		return missing;
+	if (slice_int(slice_of(text), &x) && x >= range.min && x <= range.max)
+		return x;
+	r->rc = yaml_fail(&r->yaml, path, r->err, "\"%.80s\" is not a whole number from %lld to %lld",
+		text, (long long)range.min, (long long)range.max);
+	return missing;
+}
+
+/* ---- types */
+
+static void read_type(struct reader *r, const struct type_text *text, struct at at)
+{
+	struct device_type *type;
+
+	if (!text->name) {
+		r->rc = yaml_fail(&r->yaml, YAML_PATH({ at.list, 0 }, { NULL, at.entry }), r->err,
+			"a type needs its name, such as v100");
+		return;
+	}
+	if (r->cluster->ntypes == TYPES_MAX)
+		r->rc = yaml_fail(&r->yaml, PATH(at, "name"), r->err, "there are at most %d types",
+			TYPES_MAX);
+	check_type_name(r, text->name, PATH(at, "name"));
+	if (r->rc)
+		return;
+	type = &r->cluster->types[cluster_add_type(r->cluster, text->name)];
+	get_bytes(r, text->mem, PATH(at, "mem"), &type->mem_bytes);
+	get(r, text->flops, PATH(at, "flops"), &kind_flops, &type->flops);
+	get(r, text->mem_bandwidth, PATH(at, "mem_bandwidth"), &kind_speed, &type->mem_Bps);
+	get(r, text->link_bandwidth, PATH(at, "link_bandwidth"), &kind_speed, &type->link_Bps);
+	get(r, text->price_per_h, PATH(at, "price_per_h"), &kind_number, &type->price_per_h);
+}
+
+static void read_types(struct reader *r, const struct cluster_text *in)
+{
+	for (uint32_t i = 0; i < in->ntypes && !r->rc; i++) {
+		struct at at = { "types", i };
+		uint32_t before = r->cluster->ntypes;
+
+		read_type(r, &in->types[i], at);
+		if (!r->rc && r->cluster->ntypes == before)
+			r->rc = yaml_fail(&r->yaml, PATH(at, "name"), r->err,
+				"type \"%.80s\" is given twice; keep one", in->types[i].name);
+	}
+}
+
+/* Facts of a type that no node has are most often facts of a misspelt one. */
+static void check_types_used(struct reader *r, const struct cluster_text *in)
+{
+	for (uint32_t i = 0; i < in->ntypes && !r->rc; i++) {
+		if (!r->cluster->types[i].nodes)
+			r->rc = yaml_fail(&r->yaml, PATH(((struct at){ "types", i }), "name"), r->err,
+				"no nodes have type \"%.80s\"; correct the name or leave it out",
+				in->types[i].name);
+	}
+}
+
+/* ---- racks */
+
+static uint32_t add_rack(struct reader *r, const char *name, double up_Bps)
+{
+	names_add(&r->racks, name, strlen(name));
+	return cluster_add_rack(r->cluster, name, up_Bps);
+}
+
+/* "name" alone, or with a count "name0", "name1", … */
+static void read_rack(struct reader *r, const struct rack_text *text, struct at at, double up_Bps)
+{
+	int64_t count = get_int(r, text->count, PATH(at, "count"), 1, (struct range){ 1, NODES_MAX });
+
+	check_text(r, text->name, PATH(at, "name"));
+	get(r, text->uplink, PATH(at, "uplink"), &kind_speed, &up_Bps);
+	for (int64_t i = 0; i < count && !r->rc; i++) {
+		bool numbered = text->count || !text->name;
+		uint32_t number = text->count ? (uint32_t)i : r->cluster->nracks;
+		char name[128];
+
+		if (numbered)
+			snprintf(name, sizeof(name), "%s%u", text->name ? text->name : "r", number);
+		else
+			snprintf(name, sizeof(name), "%s", text->name);
+		if (r->cluster->nracks >= NODES_MAX)
+			r->rc = yaml_fail(&r->yaml, PATH(at, "count"), r->err,
+				"there are at most %d racks", NODES_MAX);
+		else if (names_find(&r->racks, name, strlen(name)) != NAME_NONE)
+			r->rc = yaml_fail(&r->yaml, PATH(at, "name"), r->err,
+				"two racks are called \"%s\"; give them different names", name);
+		else
+			add_rack(r, name, up_Bps);
+	}
+}
+
+static void read_racks(struct reader *r, const struct cluster_text *in)
+{
+	double up_Bps = 0;
+
+	get(r, in->network.node_link, NETWORK("node_link"), &kind_speed, &r->cluster->net_Bps);
+	get(r, in->network.rack_uplink, NETWORK("rack_uplink"), &kind_speed, &up_Bps);
+	for (uint32_t i = 0; i < in->nracks && !r->rc; i++)
+		read_rack(r, &in->racks[i], (struct at){ "racks", i }, up_Bps);
+}
+
+/* The rack of that name.  Where the file lists racks it must be one of them, else it is new. */
+static uint32_t find_rack(struct reader *r, const struct cluster_text *in, const char *name,
+	const struct yaml_step *path)
+{
+	uint32_t i = names_find(&r->racks, name, strlen(name));
+	int near;
+
+	if (r->rc || i != NAME_NONE)
+		return r->rc ? 0 : i;
+	check_text(r, name, path);
+	if (!in->nracks && !r->rc) {
+		double up_Bps = 0;
+
+		get(r, in->network.rack_uplink, NETWORK("rack_uplink"), &kind_speed, &up_Bps);
+		return add_rack(r, name, up_Bps);
+	}
+	if (r->rc)
+		return 0;
+	near = text_nearest(name, r->racks.at, r->racks.n);
+	r->rc = yaml_fail(&r->yaml, path, r->err, "there is no rack \"%.80s\" under racks%s%.80s%s",
+		name, near >= 0 ? "; did you mean \"" : "; add it there",
+		near >= 0 ? r->racks.at[near] : "", near >= 0 ? "\"?" : "");
+	return 0;
+}
+
+/* ---- topologies */
+
+/* Published link graphs: for each pair of devices (0-1, 0-2, …, 1-2, …) the number of links. */
+static const struct preset {
+	const char *name;
+	uint32_t devices;
+	const char *links;
+	double link_Bps, others_Bps; /* of one link; of pairs without one, through the host */
+} presets[] = {
+	{ "nvlink-dgx1", 8,
+		"1122000"
+		"210200"
+		"20010"
+		"0001"
+		"112"
+		"21"
+		"2",
+		25e9, 10e9 },
+	{ "nvlink-dgx1-p100", 8,
+		"1111000"
+		"110100"
+		"10010"
+		"0001"
+		"111"
+		"11"
+		"1",
+		20e9, 10e9 },
+	{ "nvlink-summit", 6,
+		"22000"
+		"2000"
+		"000"
+		"22"
+		"2",
+		25e9, 10e9 },
+	{ "nvlink-pairs-4", 4,
+		"100"
+		"00"
+		"1",
+		50e9, 10e9 },
+	{ "nvlink-pairs-8", 8,
+		"1000000"
+		"000000"
+		"10000"
+		"0000"
+		"100"
+		"00"
+		"1",
+		50e9, 10e9 },
+};
+enum { NPRESETS = sizeof(presets) / sizeof(*presets) };
+
+static const double OTHERS_BPS = 10e9; /* through the host: PCIe 3.0, as measured */
+
+static const struct preset *find_preset(const char *name)
+{
+	for (size_t i = 0; i < NPRESETS; i++) {
+		if (!strcasecmp(presets[i].name, name))
+			return &presets[i];
+	}
+	return NULL;
+}
+
+static void set_link(struct topology *t, uint32_t i, uint32_t j, double Bps)
+{
+	t->Bps[i * t->devices + j] = Bps;
+	t->Bps[j * t->devices + i] = Bps;
+}
+
+static void fill_links(struct topology *t, double Bps)
+{
+	for (uint32_t i = 0; i < t->devices; i++) {
+		for (uint32_t j = i + 1; j < t->devices; j++)
+			set_link(t, i, j, Bps);
+	}
+}
+
+static uint32_t add_preset(struct cluster *cluster, const char *name, const struct preset *preset)
+{
+	uint32_t index = cluster_add_topology(cluster, name, preset->devices);
+	struct topology *t = &cluster->topologies[index];
+	const char *links = preset->links;
+
+	for (uint32_t i = 0; i < t->devices; i++) {
+		for (uint32_t j = i + 1; j < t->devices; j++, links++)
+			set_link(t, i, j,
+				*links == '0' ? preset->others_Bps : (*links - '0') * preset->link_Bps);
+	}
+	return index;
+}
+
+static int unknown_topology(struct reader *r, const char *name, const struct yaml_step *path)
+{
+	const struct cluster *c = r->cluster;
+	const char *known[NPRESETS + 32];
+	struct buf list = { 0 };
+	size_t n = 0;
+	int near, rc;
+
+	for (size_t i = 0; i < NPRESETS; i++)
+		known[n++] = presets[i].name;
+	for (uint32_t i = 0; i < c->ntopologies && i < 32; i++)
+		known[n++] = c->topologies[i].name;
+	near = text_nearest(name, known, n);
+	for (size_t i = 0; i < n; i++)
+		buf_printf(&list, "%s%.40s", i ? ", " : "", known[i]);
+	rc = yaml_fail(&r->yaml, path, r->err,
+		"there is no topology \"%.80s\"%s%.80s%s; there are %.300s", name,
+		near >= 0 ? "; did you mean \"" : "", near >= 0 ? known[near] : "",
+		near >= 0 ? "\"?" : "", list.at);
+	buf_fini(&list);
+	return rc;
+}
+
+static uint32_t find_topology(const struct cluster *cluster, const char *name)
+{
+	for (uint32_t i = 0; i < cluster->ntopologies; i++) {
+		if (!strcmp(cluster->topologies[i].name, name))
+			return i;
+	}
+	return TOPOLOGY_NONE;
+}
+
+static void read_link(struct reader *r, struct topology *t, const struct link_text *link,
+	const struct yaml_step *path)
+{
+	struct range devices = { 0, t->devices - 1 };
+	int64_t i = get_int(r, link->part[0], path, 0, devices);
+	int64_t j = get_int(r, link->part[1], path, 0, devices);
+	double Bps = 0;
+
+	get(r, link->part[2], path, &kind_speed, &Bps);
+	if (r->rc)
+		return;
+	if (i == j)
+		r->rc = yaml_fail(&r->yaml, path, r->err, "a link joins two different devices");
+	else
+		set_link(t, (uint32_t)i, (uint32_t)j, Bps);
+}
+
+static void read_links(struct reader *r, struct topology *t, const struct topology_text *text,
+	struct at at)
+{
+	double others_Bps = OTHERS_BPS;
+
+	get(r, text->others, PATH(at, "others"), &kind_speed, &others_Bps);
+	if (!text->preset || text->others)
+		fill_links(t, others_Bps);
+	for (uint32_t i = 0; i < text->nlinks && !r->rc; i++)
+		read_link(r, t, &text->links[i],
+			YAML_PATH({ at.list, 0 }, { NULL, at.entry }, { "links", 0 }, { NULL, i }));
+}
+
+static void read_topology(struct reader *r, const struct topology_text *text, struct at at)
+{
+	const struct preset *preset = text->preset ? find_preset(text->preset) : NULL;
+	int64_t devices = get_int(r, text->devices, PATH(at, "devices"),
+		preset ? preset->devices : 0, (struct range){ 1, NODE_DEVICES_MAX });
+	uint32_t index;
+
+	check_text(r, text->name, PATH(at, "name"));
+	if (r->rc)
+		return;
+	if (text->preset && !preset)
+		r->rc = unknown_topology(r, text->preset, PATH(at, "preset"));
+	else if (!text->name || !devices)
+		r->rc = yaml_fail(&r->yaml, YAML_PATH({ at.list, 0 }, { NULL, at.entry }), r->err,
+			"a topology needs its name, and devices or a preset");
+	else if (find_topology(r->cluster, text->name) != TOPOLOGY_NONE)
+		r->rc = yaml_fail(&r->yaml, PATH(at, "name"), r->err,
+			"topology \"%.80s\" is given twice; keep one", text->name);
+	else if (preset && devices != preset->devices)
+		r->rc = yaml_fail(&r->yaml, PATH(at, "devices"), r->err,
+			"the preset \"%s\" has %u devices; leave this out", preset->name,
+			preset->devices);
+	if (r->rc)
+		return;
+	index = preset ? add_preset(r->cluster, text->name, preset)
+		       : cluster_add_topology(r->cluster, text->name, (uint32_t)devices);
+	read_links(r, &r->cluster->topologies[index], text, at);
+}
+
+/* ---- nodes */
+
+/* A group's common part, and where its nodes go. */
+struct group {
+	struct node node;
+	const struct nodes_text *text;
+	struct at at;
+	uint32_t count;
+	int64_t first; /* number of the first in its name */
+};
+
+static uint32_t group_type(struct reader *r, const struct cluster_text *in, struct group *g)
+{
+	const char *name = g->text->type;
+
+	if (!name)
+		name = in->ntypes == 1 ? in->types[0].name : "gpu";
+	if (r->cluster->ntypes < TYPES_MAX || cluster_find_type(r->cluster, name) >= 0)
+		return cluster_add_type(r->cluster, name);
+	r->rc = yaml_fail(&r->yaml, PATH(g->at, "type"), r->err, "there are at most %d types",
+		TYPES_MAX);
+	return 0;
+}
+
+static uint32_t group_topology(struct reader *r, struct group *g)
+{
+	const char *name = g->text->topology;
+	const struct preset *preset;
+	uint32_t i;
+
+	if (r->rc || !name)
+		return TOPOLOGY_NONE;
+	i = find_topology(r->cluster, name);
+	preset = i == TOPOLOGY_NONE ? find_preset(name) : NULL;
+	if (preset)
+		i = add_preset(r->cluster, name, preset);
+	if (i == TOPOLOGY_NONE) {
+		r->rc = unknown_topology(r, name, PATH(g->at, "topology"));
+		return i;
+	}
+	if (r->cluster->topologies[i].devices != g->node.devices)
+		r->rc = yaml_fail(&r->yaml, PATH(g->at, "topology"), r->err,
+			"\"%.80s\" is for nodes of %u devices, these have %u", name,
+			r->cluster->topologies[i].devices, g->node.devices);
+	return i;
+}
+
+/*
+ * Node `i` of a group lies in the rack named, or the group is spread in equal runs over the racks
+ * named, or over all that the file lists.
+ */
+static uint32_t rack_of(struct reader *r, const struct cluster_text *in, const struct group *g,
+	uint32_t i)
+{
+	const struct nodes_text *text = g->text;
+
+	if (text->rack)
+		return find_rack(r, in, text->rack, PATH(g->at, "rack"));
+	if (text->nracks) {
+		uint32_t k = (uint32_t)((uint64_t)i * text->nracks / g->count);
+
+		return find_rack(r, in, text->racks[k],
+			YAML_PATH({ g->at.list, 0 }, { NULL, g->at.entry }, { "racks", 0 },
+				{ NULL, k }));
+	}
+	if (!in->nracks)
+		return find_rack(r, in, "r0", PATH(g->at, "rack"));
+	return (uint32_t)((uint64_t)i * r->cluster->nracks / g->count);
+}
+
+static void check_name(struct reader *r, const struct group *g, const char *name)
+{
+	uint32_t before = r->nodes.n;
+	char key[256];
+	int n = snprintf(key, sizeof(key), "%s %u", name, g->node.type);
+
+	names_add(&r->nodes, key, (size_t)n);
+	if (r->nodes.n == before)
+		r->rc = yaml_fail(&r->yaml, PATH(g->at, "name"), r->err,
+			"two nodes of this type are called \"%.80s\"; change name or first", name);
+}
+
+static void add_nodes(struct reader *r, const struct cluster_text *in, const struct group *g)
+{
+	for (uint32_t i = 0; i < g->count && !r->rc; i++) {
+		struct node node = g->node;
+		char name[160];
+
+		node.rack = rack_of(r, in, g, i);
+		if (g->text->name && (g->text->count || g->text->first))
+			snprintf(name, sizeof(name), "%s%lld", g->text->name,
+				(long long)(g->first + i));
+		else if (g->text->name)
+			snprintf(name, sizeof(name), "%s", g->text->name);
+		else
+			snprintf(name, sizeof(name), "n%u", r->cluster->nnodes);
+		node.name = name;
+		check_name(r, g, name);
+		if (!r->rc)
+			cluster_add_node(r->cluster, node);
+	}
+}
+
+static void read_group(struct reader *r, const struct cluster_text *in, uint32_t entry)
+{
+	struct group g = { .text = &in->nodes[entry], .at = { "nodes", entry } };
+	const struct nodes_text *text = g.text;
+	int64_t left = NODES_MAX - r->cluster->nnodes;
+
+	g.count = (uint32_t)get_int(r, text->count, PATH(g.at, "count"), 1, (struct range){ 1, left });
+	g.first = get_int(r, text->first, PATH(g.at, "first"), 0, (struct range){ 0, INT32_MAX });
+	g.node.devices = (uint32_t)get_int(r, text->devices, PATH(g.at, "devices"), 8,
+		(struct range){ 1, NODE_DEVICES_MAX });
+	get(r, text->cpus, PATH(g.at, "cpus"), &kind_number, &g.node.cpus);
+	get_bytes(r, text->mem, PATH(g.at, "mem"), &g.node.mem_bytes);
+	check_text(r, text->name, PATH(g.at, "name"));
+	check_type_name(r, text->type, PATH(g.at, "type"));
+	if (!r->rc && text->rack && text->nracks)
+		r->rc = yaml_fail(&r->yaml, PATH(g.at, "racks"), r->err,
+			"give rack or racks, not both");
+	if (!r->rc)
+		g.node.type = group_type(r, in, &g);
+	g.node.topology = group_topology(r, &g);
+	add_nodes(r, in, &g);
+}
+
+/* ---- the file */
+
+static void read_cluster(struct reader *r, const struct cluster_text *in)
+{
+	if (!in || !in->nnodes) {
+		r->rc = err_set(r->err, ERR_FORMAT,
+			"%s: no nodes; a cluster needs at least one group, such as\nnodes:\n"
+			"  - {count: 16, type: v100, devices: 8}",
+			r->yaml.where);
+		return;
+	}
+	read_types(r, in);
+	read_racks(r, in);
+	for (uint32_t i = 0; i < in->ntopologies && !r->rc; i++)
+		read_topology(r, &in->topologies[i], (struct at){ "topologies", i });
+	for (uint32_t i = 0; i < in->nnodes && !r->rc; i++)
+		read_group(r, in, i);
+	check_types_used(r, in);
+}
+
+int cluster_read_yaml(const char *where, const char *text, size_t n, struct cluster *out,
+	struct err *err)
+{
+	struct cluster cluster = { 0 };
+	struct reader r = { .cluster = &cluster, .err = err };
+
+	r.rc = yaml_open(&r.yaml, where, text, n, &cluster_schema, err);
+	if (r.rc)
+		return r.rc;
+	read_cluster(&r, r.yaml.data);
+	yaml_fini(&r.yaml);
+	names_fini(&r.racks);
+	names_fini(&r.nodes);
+	if (r.rc) {
+		cluster_fini(&cluster);
+		return r.rc;
+	}
+	cluster.spec = arena_strdup(&cluster.memory, where);
+	*out = cluster;
+	return 0;
+}

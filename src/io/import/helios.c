@@ -1,0 +1,73 @@
+/*
+ * SenseTime's Helios logs (cluster_log.csv).  A tenant is a virtual cluster;
+ * jobs that failed or were cancelled held their GPUs too and count.
+ */
+#include "io/rows.h"
+
+enum {
+	ID, USER, VC, NAME, GPUS, CPUS, NODES, STATE, SUBMIT, START, END, DURATION, QUEUE
+};
+
+static const struct column columns[] = {
+	[ID] = { "job_id", NULL },
+	[USER] = { "user", NULL, .ignored = true },
+	[VC] = { "vc", NULL },
+	[NAME] = { "jobname", "job_name" },
+	[GPUS] = { "gpu_num", NULL, .required = true },
+	[CPUS] = { "cpu_num", NULL },
+	[NODES] = { "node_num", NULL, .ignored = true },
+	[STATE] = { "state", NULL, .ignored = true },
+	[SUBMIT] = { "submit_time", NULL, .required = true },
+	[START] = { "start_time", NULL, .ignored = true },
+	[END] = { "end_time", NULL, .ignored = true },
+	[DURATION] = { "duration", NULL, .required = true },
+	[QUEUE] = { "queue", NULL, .ignored = true },
+	{ 0 }
+};
+
+static void read_row(struct rows *rows, struct job *job)
+{
+	struct slice name = row_text(rows, NAME);
+
+	row_label(rows, job, row_text(rows, ID));
+	if (name.n)
+		job->name = trace_text(rows->out, name.at, name.n);
+	job->tenant = row_name(&rows->out->tenants, row_text(rows, VC));
+	job->gpus = row_gpus(rows, GPUS);
+	job->cpus = row_number(rows, CPUS, 0, 0, 1e9);
+	job->arrival_s = row_time(rows, SUBMIT);
+	rows->work = row_duration(rows, DURATION);
+}
+
+static int begin(struct rows *rows, struct err *err)
+{
+	(void)err;
+	notes_add(rows->notes, NOTE_ASSUMED, 1, "vc", NULL, "tenants are virtual clusters, not users");
+	notes_add(rows->notes, NOTE_ASSUMED, 1, "state", NULL,
+		"jobs that failed or were cancelled count with the time they ran");
+	return 0;
+}
+
+static const struct table table = {
+	.style = { .separator = ',', .quotes = true },
+	.columns = columns,
+	.row = read_row,
+	.begin = begin,
+};
+
+static int recognise(struct slice head, const char *path)
+{
+	(void)path;
+	if (header_match(head, "gpu_num|submit_time|duration") < 0)
+		return 0;
+	return header_match(head, "state|vc") > 0 ? 90 : 40;
+}
+
+const struct importer importer_helios = {
+	.name = "helios",
+	.summary = "Helios: cluster_log.csv",
+	.origin = "Hu et al., SC 2021",
+	.dated = true,
+	.recognise = recognise,
+	.table = &table,
+};

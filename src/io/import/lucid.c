@@ -1,0 +1,79 @@
+/*
+ * Lucid's simulator: a Helios log joined with profiled training
+ * configurations.  A tenant is a virtual cluster.
+ */
+#include "io/rows.h"
+
+enum {
+	ID, USER, VC, NAME, GPUS, CPUS, STATE, SUBMIT, DURATION, DATASET, MODEL, BATCH, AMP, SPEED,
+	GPU_UTIL, GMEM_UTIL, GMEM
+};
+
+static const struct column columns[] = {
+	[ID] = { "job_id", NULL },
+	[USER] = { "user", NULL, .ignored = true },
+	[VC] = { "vc", NULL },
+	[NAME] = { "jobname", "job_name" },
+	[GPUS] = { "gpu_num", NULL, .required = true },
+	[CPUS] = { "cpu_num", NULL },
+	[STATE] = { "state", NULL, .ignored = true },
+	[SUBMIT] = { "submit_time", NULL, .required = true },
+	[DURATION] = { "duration", NULL, .required = true },
+	[DATASET] = { "dataset", NULL, .ignored = true },
+	[MODEL] = { "model", NULL, .required = true },
+	[BATCH] = { "batchsize", NULL },
+	[AMP] = { "amp", NULL, .ignored = true },
+	[SPEED] = { "speed", NULL, .ignored = true },
+	[GPU_UTIL] = { "gpu_util", NULL, .ignored = true },
+	[GMEM_UTIL] = { "gmem_util", NULL, .ignored = true },
+	[GMEM] = { "gmem", NULL, .ignored = true },
+	{ 0 }
+};
+
+static void read_row(struct rows *rows, struct job *job)
+{
+	struct slice name = row_text(rows, NAME);
+
+	row_label(rows, job, row_text(rows, ID));
+	if (name.n)
+		job->name = trace_text(rows->out, name.at, name.n);
+	job->tenant = row_name(&rows->out->tenants, row_text(rows, VC));
+	job->model = row_name(&rows->out->models, row_text(rows, MODEL));
+	job->gpus = row_gpus(rows, GPUS);
+	job->cpus = row_number(rows, CPUS, 0, 0, 1e9);
+	job->batch = row_int(rows, BATCH, 0, 0, INT32_MAX);
+	job->arrival_s = row_time(rows, SUBMIT);
+	rows->work = row_duration(rows, DURATION);
+}
+
+static int begin(struct rows *rows, struct err *err)
+{
+	(void)err;
+	notes_add(rows->notes, NOTE_ASSUMED, 1, "vc", NULL, "tenants are virtual clusters, not users");
+	if (row_has(rows, GPU_UTIL))
+		notes_add(rows->notes, NOTE_DROPPED, 1, "gpu_util", NULL,
+			"dataset, amp, speed and utilisation are not used");
+	return 0;
+}
+
+static const struct table table = {
+	.style = { .separator = ',', .quotes = true },
+	.columns = columns,
+	.row = read_row,
+	.begin = begin,
+};
+
+static int recognise(struct slice head, const char *path)
+{
+	(void)path;
+	return header_match(head, "gpu_num|submit_time|duration|model|batchsize") > 0 ? 95 : 0;
+}
+
+const struct importer importer_lucid = {
+	.name = "lucid",
+	.summary = "Lucid: a Helios log with dataset, model, batchsize, amp, speed, …",
+	.origin = "Hu et al., ASPLOS 2023",
+	.dated = true,
+	.recognise = recognise,
+	.table = &table,
+};

@@ -1,0 +1,45 @@
+/*
+ * Microsoft's Philly log as Sia and Pollux carry it: one row per job, dates,
+ * not in order of time.
+ */
+#include "io/rows.h"
+
+enum { SUBMIT, DURATION, GPUS, GPU_TIME, CLUSTER };
+
+static const struct column columns[] = {
+	[SUBMIT] = { "timestamp", NULL, .required = true },
+	[DURATION] = { "duration", NULL, .required = true },
+	[GPUS] = { "num_gpus", NULL, .required = true },
+	[GPU_TIME] = { "gpu_time", NULL, .ignored = true },
+	[CLUSTER] = { "cluster", NULL },
+	{ 0 }
+};
+
+static void read_row(struct rows *rows, struct job *job)
+{
+	job->arrival_s = row_time(rows, SUBMIT);
+	rows->work = row_duration(rows, DURATION);
+	job->gpus = row_gpus(rows, GPUS);
+	job->tenant = row_name(&rows->out->tenants, row_text(rows, CLUSTER));
+}
+
+static const struct table table = {
+	.style = { .separator = ',', .quotes = true },
+	.columns = columns,
+	.row = read_row,
+};
+
+static int recognise(struct slice head, const char *path)
+{
+	(void)path;
+	return header_match(head, "timestamp|duration|num_gpus") > 0 ? 95 : 0;
+}
+
+const struct importer importer_philly_csv = {
+	.name = "philly-csv",
+	.summary = "Philly as in Sia and Pollux: timestamp,duration,num_gpus,gpu_time,cluster",
+	.origin = "Jeon et al., ATC 2019; Qiao et al., OSDI 2021",
+	.dated = true,
+	.recognise = recognise,
+	.table = &table,
+};

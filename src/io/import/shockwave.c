@@ -1,0 +1,65 @@
+/*
+ * Shockwave: Gavel's columns, how the batch size adapts (mode), and the run
+ * time as profiled, from which the nominal speed and deadlines follow.
+ */
+#include "io/import/gavel.h"
+
+enum {
+	TYPE, COMMAND, DIRECTORY, STEPS_ARG, NEEDS_DATA, STEPS, GPUS, MODE, WEIGHT, SLO, DURATION,
+	ARRIVAL
+};
+
+static const struct column columns[] = {
+	[TYPE] = { "job type" },
+	[COMMAND] = { "command" },
+	[DIRECTORY] = { "working directory" },
+	[STEPS_ARG] = { "steps argument" },
+	[NEEDS_DATA] = { "needs data dir" },
+	[STEPS] = { "total steps" },
+	[GPUS] = { "scale factor" },
+	[MODE] = { "mode" },
+	[WEIGHT] = { "priority weight" },
+	[SLO] = { "SLO" },
+	[DURATION] = { "duration" },
+	[ARRIVAL] = { "arrival time" },
+	{ 0 }
+};
+
+static const struct gavel_layout layout = {
+	.steps = STEPS,
+	.gpus = GPUS,
+	.weight = WEIGHT,
+	.slo = SLO,
+	.duration = DURATION,
+	.arrival = ARRIVAL,
+};
+
+static void read_row(struct rows *rows, struct job *job)
+{
+	gavel_row(rows, job, &layout);
+	if (!slice_is(row_text(rows, MODE), "static"))
+		row_note(rows, NOTE_DROPPED, MODE,
+			"the batch size adapts while the job runs; it is taken as fixed", NULL);
+}
+
+static const struct table table = {
+	.style = GAVEL_STYLE,
+	.headless = true,
+	.columns = columns,
+	.row = read_row,
+	.misfit = gavel_misfit,
+};
+
+static int recognise(struct slice head, const char *path)
+{
+	(void)path;
+	return gavel_looks(head, 12, &layout) ? 95 : 0;
+}
+
+const struct importer importer_shockwave = {
+	.name = "shockwave",
+	.summary = "Shockwave: Gavel's columns with mode and duration, 12 in all",
+	.origin = "Zheng et al., NSDI 2023",
+	.recognise = recognise,
+	.table = &table,
+};

@@ -1,0 +1,49 @@
+/*
+ * Tiresias' simulator: integer seconds, relative; the run time is the same on
+ * any placement, so iterations and interval say nothing more.
+ */
+#include "io/rows.h"
+
+enum { ID, GPUS, SUBMIT, ITERATIONS, MODEL, DURATION, INTERVAL };
+
+static const struct column columns[] = {
+	[ID] = { "job_id", NULL, .required = true },
+	[GPUS] = { "num_gpu", NULL, .required = true },
+	[SUBMIT] = { "submit_time", NULL, .required = true },
+	[ITERATIONS] = { "iterations", NULL, .ignored = true },
+	[MODEL] = { "model_name", NULL },
+	[DURATION] = { "duration", NULL, .required = true },
+	[INTERVAL] = { "interval", NULL, .ignored = true },
+	{ 0 }
+};
+
+static void read_row(struct rows *rows, struct job *job)
+{
+	row_label(rows, job, row_text(rows, ID));
+	job->gpus = row_gpus(rows, GPUS);
+	job->arrival_s = row_number(rows, SUBMIT, 0, 0, 1e12);
+	job->model = row_name(&rows->out->models, row_text(rows, MODEL));
+	rows->work = row_duration(rows, DURATION);
+}
+
+static const struct table table = {
+	.style = { .separator = ',', .quotes = true },
+	.columns = columns,
+	.row = read_row,
+};
+
+static int recognise(struct slice head, const char *path)
+{
+	(void)path;
+	if (header_match(head, "job_id|num_gpu|submit_time|iterations|duration") < 0)
+		return 0;
+	return header_has(head, "resource_time_0") ? 20 : 95;
+}
+
+const struct importer importer_tiresias = {
+	.name = "tiresias",
+	.summary = "Tiresias: job_id,num_gpu,submit_time,iterations,model_name,duration,interval",
+	.origin = "Gu et al., NSDI 2019",
+	.recognise = recognise,
+	.table = &table,
+};

@@ -1,0 +1,153 @@
+/*
+ * What importers of tables share: columns by name, fields with errors that
+ * name their place, and what becomes of a bad row.
+ *
+ * An importer describes its columns and how one row becomes a job; rows_read()
+ * does the rest.  Inside the row function, the getters never fail: the first
+ * problem of a row is remembered, and the row then fails the read or, with
+ * options->lenient, is left out with a note.
+ */
+#ifndef IO_ROWS_H
+#define IO_ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/text.h"
+#include "io/csv.h"
+#include "io/ids.h"
+#include "io/notes.h"
+#include "io/trace_io.h"
+#include "model/job.h"
+#include "model/trace.h"
+
+enum { COLUMNS_MAX = 40 };
+
+struct column {
+	const char *name;
+	const char *aliases; /* "jobid|job", NULL: none */
+	bool required;       /* a header without it is an error */
+	bool ignored;        /* known, and of no use: not worth a note */
+};
+
+struct rows;
+
+struct table {
+	struct csv_style style;
+	bool headless; /* fields are columns in order, all of them in every row */
+	bool open;     /* columns that are not listed are usual and not worth a note */
+	const struct column *columns; /* ends with a NULL name; at most COLUMNS_MAX */
+	/* Fills `job` (initialised) and rows->work from the current row. */
+	void (*row)(struct rows *rows, struct job *job);
+	/* Optional: after the header, before the first row; may look at rows->where and set rows->self. */
+	int (*begin)(struct rows *rows, struct err *err);
+	/* Optional: what to do about a row of a headless table with `n` fields; NULL: nothing special. */
+	const char *(*misfit)(size_t n);
+};
+
+struct rows {
+	const struct importer *importer;
+	const struct table *table;
+	const struct import_options *options;
+	struct trace *out;
+	struct notes *notes;
+	struct csv csv;
+	int where[COLUMNS_MAX];  /* by column: its field in a row, -1: not there */
+	int column_of[CSV_FIELDS_MAX]; /* by field: its column, -1: of no use */
+	size_t width;            /* fields in a row */
+	size_t number;           /* of this row among the rows of jobs, from 0 */
+	void *self;              /* the importer's */
+
+	/* this row */
+	double work;             /* NAN at first */
+	uint32_t measured_on;    /* index in out->types, NAME_NONE at first */
+	struct slice label;      /* the job's, once it is set */
+	struct slice after;      /* ids joined by |, empty at first */
+	enum { ROW_GOOD, ROW_DROPPED, ROW_BAD } fate;
+	size_t line;
+	const char *field, *fix, *problem; /* of a row that is not good */
+	char value[64];          /* the text in question, "" if none */
+	char exactly[80];        /* the problem with its figures, for an error; "" if `problem` says all */
+
+	/* private */
+	struct ids ids;
+	struct job fresh;        /* as job_init() leaves one */
+	double last_arrival_s;
+	bool unsorted;
+	struct dep *deps;
+	size_t ndeps, deps_cap;
+	uint32_t *lines;         /* by position; NULL without notes */
+	size_t lines_cap;
+	size_t dropped;
+	char why_dropped[200];   /* the first one's */
+};
+
+/* Reads all of `text` by importer->table. */
+int rows_read(const struct importer *importer, struct slice text,
+	const struct import_options *options, struct trace *out, struct notes *notes,
+	struct err *err);
+
+/* For importers of other shapes (JSON): the same treatment of a job at a time. */
+void rows_init(struct rows *rows, const struct importer *importer,
+	const struct import_options *options, struct trace *out, struct notes *notes);
+void rows_fini(struct rows *rows);
+/* Before a job's fields are read: a fresh job at `line`. */
+void rows_start(struct rows *rows, size_t line, struct job *job);
+/* After them: adds the job, or treats what is wrong with it. */
+int rows_end(struct rows *rows, struct job *job, struct err *err);
+/* After the last: dependencies, and an error if there is no job at all. */
+int rows_finish(struct rows *rows, struct err *err);
+
+/* ---- in a row ---- */
+
+/* Whether the table has the column at all. */
+static inline bool row_has(const struct rows *rows, int column)
+{
+	return rows->where[column] >= 0;
+}
+
+/* The field's text, empty if it or its column is not there. */
+static inline struct slice row_text(const struct rows *rows, int column)
+{
+	int field = rows->where[column];
+
+	return field >= 0 ? rows->csv.fields[field] : (struct slice){ "", 0 };
+}
+
+/* Numbers; `missing` if the field is empty.  Outside [min, max] is a problem. */
+double row_number(struct rows *rows, int column, double missing, double min, double max);
+int32_t row_int(struct rows *rows, int column, int32_t missing, int32_t min, int32_t max);
+/* A date ("2017-10-09 07:01:55") or a number of seconds; a problem if empty. */
+double row_time(struct rows *rows, int column);
+/* Run time in seconds, or steps: 0 drops the row, less or nothing is a problem. */
+double row_duration(struct rows *rows, int column);
+/* A whole number of GPUs: 0 or nothing drops the row as a job without GPUs. */
+int32_t row_gpus(struct rows *rows, int column);
+/* The same check for a number that was computed. */
+int32_t row_gpus_of(struct rows *rows, int column, double gpus);
+
+/* The number of a name in a table of the trace, NAME_NONE if empty. */
+uint32_t row_name(struct names *names, struct slice text);
+/* Sets the job's own id, or its row's number if `id` is empty; the only way to set a label. */
+void row_label(struct rows *rows, struct job *job, struct slice id);
+/* The bit of a device type in job.types, 0 if the name is empty; and the bits of "a|b|c" ("any": 0). */
+uint32_t row_type(struct rows *rows, int column, struct slice name);
+uint32_t row_types(struct rows *rows, int column, struct slice list);
+
+/* The row is wrong: the first call counts.  `value` is the text in question, `problem` and `fix` must be literals. */
+void row_bad(struct rows *rows, int column, struct slice value, const char *problem, const char *fix);
+/* The row is right and does not become a job.  Both texts must be literals. */
+void row_drop(struct rows *rows, int column, const char *why, const char *fix);
+/* A remark on the present row. */
+void row_note(struct rows *rows, enum note_level level, int column, const char *text, const char *fix);
+
+/* ---- for recognising formats ---- */
+
+/* How many of `names` ("a|b|c") the first row of a comma-separated text has, -1 if one is missing. */
+int header_match(struct slice head, const char *names);
+/* Whether the first row has this column. */
+bool header_has(struct slice head, const char *name);
+
+#endif

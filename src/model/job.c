@@ -1,0 +1,160 @@
+/*
+ * Jobs: where one stands at a moment, and the words for its states.
+ */
+#include "model/job.h"
+
+#include <string.h>
+
+#include "base/names.h"
+
+void job_init(struct job *job)
+{
+	memset(job, 0, sizeof(*job));
+	job->id = JOB_NONE;
+	job->tenant = NAME_NONE;
+	job->model = NAME_NONE;
+	job->gpus = 1;
+	job->weight = 1;
+	job->deadline_s = INFINITY;
+	job->work_est = NAN;
+	job->nominal_rate = 1;
+	job->reason.other = JOB_NONE;
+	job->start_s = NAN;
+	job->finish_s = NAN;
+	job->held_s = NAN;
+	job->ready_s = NAN;
+}
+
+/* Seconds of steps that the totals do not hold yet. */
+static double stepping_s(const struct job *job, double now_s)
+{
+	if (job->state != JOB_RUNNING || !(now_s > job->ready_s))
+		return 0;
+	return now_s - job->ready_s;
+}
+
+double job_done(const struct job *job, double now_s)
+{
+	double s = stepping_s(job, now_s);
+
+	/* A rate that is not known yet (NAN) must not spoil what is. */
+	return s > 0 ? job->done + s * job->rate : job->done;
+}
+
+double job_ran_s(const struct job *job, double now_s)
+{
+	return job->ran_s + stepping_s(job, now_s);
+}
+
+double job_served_s(const struct job *job, double now_s)
+{
+	double gpus = job->grant ? (double)job->grant->gpus : job->gpus;
+
+	return job->served_s + gpus * stepping_s(job, now_s);
+}
+
+double job_waited_s(const struct job *job, double now_s)
+{
+	if (job->state != JOB_PENDING || !(now_s > job->wait_since_s))
+		return job->waited_s;
+	return job->waited_s + (now_s - job->wait_since_s);
+}
+
+double job_run_s(const struct job *job)
+{
+	return job->work_est / job->nominal_rate;
+}
+
+double job_remaining_s(const struct job *job, double now_s)
+{
+	return (job->work_est - job_done(job, now_s)) / job->nominal_rate;
+}
+
+const char *job_state_name(enum job_state state)
+{
+	static const char *const names[] = {
+		[JOB_FUTURE] = "future",
+		[JOB_HELD] = "held",
+		[JOB_PENDING] = "pending",
+		[JOB_RUNNING] = "running",
+		[JOB_FINISHED] = "finished",
+		[JOB_REJECTED] = "rejected",
+		[JOB_UNFINISHED] = "unfinished",
+	};
+
+	return (unsigned)state <= JOB_UNFINISHED ? names[state] : "?";
+}
+
+const char *why_name(enum why why)
+{
+	static const char *const names[WHY_COUNT] = {
+		[WHY_NONE] = "none",
+		[WHY_NEW] = "new",
+		[WHY_BUSY] = "busy",
+		[WHY_FRAGMENTED] = "fragmented",
+		[WHY_BEHIND] = "behind",
+		[WHY_RESERVED] = "reserved",
+		[WHY_OUTRANKED] = "outranked",
+		[WHY_SHARE] = "share",
+		[WHY_ROUND] = "round",
+		[WHY_ADMISSION] = "admission",
+		[WHY_DEPENDENCY] = "dependency",
+		[WHY_NODE_LOST] = "node-lost",
+		[WHY_TOO_LARGE] = "too-large",
+	};
+
+	return (unsigned)why < WHY_COUNT ? names[why] : "?";
+}
+
+void reason_text(const struct reason *reason, const char *other, struct buf *out)
+{
+	int need = reason->need, have = reason->have;
+
+	if (!other)
+		other = "another job";
+	switch (reason->why) {
+	case WHY_NONE:
+		buf_str(out, "nothing holds it back");
+		break;
+	case WHY_NEW:
+		buf_str(out, "it has just arrived; nobody has decided yet");
+		break;
+	case WHY_BUSY:
+		buf_printf(out, "it needs %d device%s and %d %s free", need, need == 1 ? "" : "s",
+			have, have == 1 ? "is" : "are");
+		break;
+	case WHY_FRAGMENTED:
+		buf_printf(out, "it needs %d devices together; %d are free, but scattered", need, have);
+		break;
+	case WHY_BEHIND:
+		buf_printf(out, "%s is ahead of it and does not fit; the queue keeps its order", other);
+		break;
+	case WHY_RESERVED:
+		buf_printf(out, "starting it now would delay the reservation of %s", other);
+		break;
+	case WHY_OUTRANKED:
+		buf_printf(out, "%s ranks higher and holds the devices", other);
+		break;
+	case WHY_SHARE:
+		buf_str(out, "its tenant is above its share");
+		break;
+	case WHY_ROUND:
+		buf_str(out, "it waits for the next round");
+		break;
+	case WHY_ADMISSION:
+		buf_str(out, "admission holds it back");
+		break;
+	case WHY_DEPENDENCY:
+		buf_printf(out, "%s must end first", other);
+		break;
+	case WHY_NODE_LOST:
+		buf_str(out, "its node failed; it waits for devices to start again");
+		break;
+	case WHY_TOO_LARGE:
+		buf_printf(out, "it needs %d devices and the cluster can never give more than %d",
+			need, have);
+		break;
+	case WHY_COUNT:
+		break;
+	}
+}

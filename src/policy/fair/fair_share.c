@@ -1,0 +1,200 @@
+/*
+ * Tenants share the cluster by weight: whoever has used least of late goes next.
+ *
+ * Use is GPU-seconds that fade with a half-life.  Devices handed out in this
+ * decision count at once, as if held for a quantum, so that one tenant does not
+ * take everything that is free because it was behind by a little.
+ */
+#include "policy/kit.h"
+
+struct account {
+	double used_s;    /* faded GPU-seconds */
+	double weight;
+	uint32_t next;    /* place in the queue of its first job not tried yet */
+	uint32_t end;
+	bool stuck;       /* its next job does not fit */
+};
+
+struct fair_share {
+	double half_life_s;
+	double quantum_s;
+	double round_s;
+	bool preempt;
+	int misfit;
+
+	VEC(struct account) accounts; /* by tenant; jobs without one share the last */
+	double at_s;                  /* when use was last brought up to date */
+};
+
+static const struct option options[] = {
+	OPT_DOUBLE(struct fair_share, half_life_s, 604800, 1, 1e12, "after this time use counts half"),
+	OPT_DOUBLE(struct fair_share, quantum_s, 600, 1, 1e9, "seconds that devices just handed out count for"),
+	OPT_DOUBLE(struct fair_share, round_s, 0, 0, 1e6, "decide every so many seconds only; 0: at every event"),
+	OPT_BOOL(struct fair_share, preempt, 0, "stop jobs of tenants above their share (needs round_s)"),
+	OPT_CHOICE(struct fair_share, misfit, MISFIT_SKIP, misfit_names, "what a job that does not fit does to its tenant's later jobs"),
+	{ 0 }
+};
+
+/* GPU-seconds of the job that are in its tenant's account. */
+struct memory {
+	double counted_s;
+};
+
+static int fair_share_init(void *self, struct err *err)
+{
+	const struct fair_share *f = self;
+
+	if (f->preempt && f->round_s == 0)
+		return err_set(err, ERR_USAGE, "preempt=1 needs rounds: add round_s=60, say, or jobs would take turns without end");
+	return 0;
+}
+
+/* Jobs without a tenant form one of their own: number 0. */
+static struct account *account_of(struct fair_share *f, const struct job *job)
+{
+	size_t number = job->tenant == NAME_NONE ? 0 : (size_t)job->tenant + 1;
+
+	while (f->accounts.n <= number)
+		vec_push(&f->accounts, (struct account){ .weight = 0 });
+	if (job->weight > f->accounts.at[number].weight)
+		f->accounts.at[number].weight = job->weight;
+	return &f->accounts.at[number];
+}
+
+static void charge(struct fair_share *f, const struct round *round, const struct job *job)
+{
+	struct memory *m = (struct memory *)round->job_state + job->id;
+	double served_s = job_served_s(job, round->now_s);
+
+	account_of(f, job)->used_s += served_s - m->counted_s;
+	m->counted_s = served_s;
+}
+
+static void bring_up_to_date(struct fair_share *f, const struct round *round)
+{
+	double fade = exp2(-(round->now_s - f->at_s) / f->half_life_s);
+
+	for (size_t i = 0; i < f->accounts.n; i++)
+		f->accounts.at[i].used_s *= fade;
+	for (uint32_t i = 0; i < round->nchanged; i++)
+		charge(f, round, &round->jobs[round->changed[i]]);
+	for (uint32_t i = 0; i < round->nactive; i++) {
+		if (round->jobs[round->active[i]].grant)
+			charge(f, round, &round->jobs[round->active[i]]);
+	}
+	f->at_s = round->now_s;
+}
+
+static int by_tenant(const void *a, const void *b, void *jobs)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	const struct job *j = jobs;
+	uint32_t tenant_x = j[x].tenant + 1, tenant_y = j[y].tenant + 1;
+
+	if (tenant_x != tenant_y)
+		return tenant_x < tenant_y ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+/* The jobs that compete, each tenant's together in order of arrival; the accounts learn where theirs are. */
+static uint32_t *queue_up(struct fair_share *f, const struct round *round)
+{
+	uint32_t *queue = arena_array(round->scratch, uint32_t, round->nactive);
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < f->accounts.n; i++)
+		f->accounts.at[i].next = f->accounts.at[i].end = 0;
+	for (uint32_t i = 0; i < round->nactive; i++) {
+		const struct job *job = &round->jobs[round->active[i]];
+
+		if (job->state == JOB_PENDING || (f->preempt && job->state == JOB_RUNNING))
+			queue[n++] = job->id;
+	}
+	qsort_r(queue, n, sizeof(*queue), by_tenant, (void *)round->jobs);
+	for (uint32_t i = 0; i < n; i++) {
+		struct account *a = account_of(f, &round->jobs[queue[i]]);
+
+		a->stuck = false;
+		if (a->end == 0)
+			a->next = i;
+		a->end = i + 1;
+	}
+	return queue;
+}
+
+/* The tenant furthest below its share that still has a job to try. */
+static struct account *poorest(struct fair_share *f)
+{
+	struct account *best = NULL;
+
+	for (size_t i = 0; i < f->accounts.n; i++) {
+		struct account *a = &f->accounts.at[i];
+
+		if (a->next >= a->end || a->stuck)
+			continue;
+		if (!best || a->used_s * best->weight < best->used_s * a->weight)
+			best = a;
+	}
+	return best;
+}
+
+/* Counts devices handed out as held for a quantum; the account gets back what is not used of it. */
+static double advance(const struct fair_share *f, const struct job *job)
+{
+	return f->quantum_s * job->gpus;
+}
+
+static int fair_share_decide(void *self, const struct round *round, struct plan *plan, struct err *err)
+{
+	struct fair_share *f = self;
+	double *advanced;
+	uint32_t *queue;
+	struct account *a;
+
+	(void)err;
+	bring_up_to_date(f, round);
+	queue = queue_up(f, round);
+	advanced = arena_array(round->scratch, double, f->accounts.n);
+	if (f->preempt)
+		plan_clear(plan, round->jobs, round->active, round->nactive);
+	while ((a = poorest(f))) {
+		const struct job *job = &round->jobs[queue[a->next++]];
+
+		if (kit_run(round, plan, job)) {
+			a->used_s += advance(f, job);
+			advanced[a - f->accounts.at] += advance(f, job);
+		} else {
+			kit_no_room(round, plan, job);
+			a->stuck = f->misfit == MISFIT_BLOCK;
+		}
+	}
+	for (size_t i = 0; i < f->accounts.n; i++)
+		f->accounts.at[i].used_s -= advanced[i];
+	if (f->preempt)
+		kit_wake_while_waiting(round, plan);
+	return 0;
+}
+
+static double fair_share_period_s(const void *self)
+{
+	return ((const struct fair_share *)self)->round_s;
+}
+
+static void fair_share_fini(void *self)
+{
+	vec_fini(&((struct fair_share *)self)->accounts);
+}
+
+const struct policy policy_fair_share = {
+	.name = "fair-share",
+	.summary = "tenants share by weight; past use fades with a half-life",
+	.family = "fair",
+	.traits = POLICY_PREEMPTS,
+	.options = options,
+	.state_size = sizeof(struct fair_share),
+	.job_state_size = sizeof(struct memory),
+	.init = fair_share_init,
+	.fini = fair_share_fini,
+	.period_s = fair_share_period_s,
+	.decide = fair_share_decide,
+};

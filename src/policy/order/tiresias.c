@@ -1,0 +1,273 @@
+/*
+ * Discretised two-dimensional least attained service (Tiresias).
+ *
+ * A job's service is GPUs x seconds.  A job that passes a queue's limit drops
+ * to the next queue and loses to every job above it.  Inside a queue, jobs that
+ * have started go first, by first start, so that equals do not preempt each
+ * other in turn.  With order=gittins the history of job sizes ranks them.
+ *
+ * compat=simulator keeps the published simulator's arithmetic: whole seconds,
+ * one queue down per event, and demotion times that subtract seconds from a
+ * limit in GPU-seconds.
+ */
+#include "policy/kit.h"
+
+#include "policy/order/sizes.h"
+
+enum { QUEUES_MAX = 16 };
+
+enum order { ORDER_STARTED, ORDER_RUNNING, ORDER_ARRIVAL, ORDER_GITTINS };
+static const char *const order_names[] = { "started", "running", "arrival", "gittins", NULL };
+
+enum compat { COMPAT_NONE, COMPAT_SIMULATOR };
+static const char *const compat_names[] = { "none", "simulator", NULL };
+
+struct tiresias {
+	int queues;
+	double limit_s;
+	double ratio;
+	char limits[OPTION_TEXT_MAX];
+	double promote;
+	int order;
+	struct sizes sizes;
+	int misfit;
+	double round_s;
+	int compat;
+
+	double limit[QUEUES_MAX]; /* service at which a job leaves each queue */
+	struct ranking ranking;
+};
+
+static const struct option options[] = {
+	OPT_INT(struct tiresias, queues, 2, 1, QUEUES_MAX, "number of queues"),
+	OPT_DOUBLE(struct tiresias, limit_s, 3200, 1e-3, 1e12, "GPU-seconds allowed in the first queue"),
+	OPT_DOUBLE(struct tiresias, ratio, 10, 1, 1e6, "each further queue allows so many times the last limit"),
+	OPT_TEXT(struct tiresias, limits, "", "the limits one by one instead, as 3250/7200"),
+	OPT_DOUBLE(struct tiresias, promote, 0, 0, 1e9, "back to the first queue after waiting so many times the time run; 0: never"),
+	OPT_CHOICE(struct tiresias, order, ORDER_STARTED, order_names, "who goes first inside a queue"),
+	SIZES_OPTIONS(struct tiresias, sizes),
+	OPT_CHOICE(struct tiresias, misfit, MISFIT_SKIP, misfit_names, "what a job that does not fit does to those behind it"),
+	OPT_DOUBLE(struct tiresias, round_s, 0, 0, 1e6, "decide every so many seconds only; 0: at every event"),
+	OPT_CHOICE(struct tiresias, compat, COMPAT_NONE, compat_names, "arithmetic of the published simulator"),
+	{ 0 }
+};
+
+/* What the policy remembers of a job. */
+struct memory {
+	int queue;
+	double ran0_s, served0_s; /* totals at its last promotion */
+	double waited0_s;         /* waiting that counts for promotion begins here */
+	bool executed;            /* it ran since then */
+};
+
+static struct memory *memory_of(const struct round *round, const struct job *job)
+{
+	return (struct memory *)round->job_state + job->id;
+}
+
+static int read_limits(struct tiresias *t, struct err *err)
+{
+	const char *at = t->limits;
+	int n = 0;
+
+	while (*at && n < QUEUES_MAX - 1) {
+		size_t length = strcspn(at, "/");
+
+		if (!slice_double((struct slice){ at, length }, &t->limit[n]) || t->limit[n] <= 0 ||
+			(n > 0 && t->limit[n] <= t->limit[n - 1]))
+			return err_set(err, ERR_USAGE, "limits '%s': give growing GPU-seconds divided by '/', as in limits=3250/7200", t->limits);
+		n++;
+		at += length + (at[length] == '/');
+	}
+	t->queues = n + 1;
+	return 0;
+}
+
+static int tiresias_init(void *self, struct err *err)
+{
+	struct tiresias *t = self;
+
+	t->limit[0] = t->limit_s;
+	for (int q = 1; q < t->queues; q++)
+		t->limit[q] = t->limit[q - 1] * t->ratio;
+	if (*t->limits && read_limits(t, err) < 0)
+		return err->code;
+	return t->order == ORDER_GITTINS ? sizes_init(&t->sizes, err) : 0;
+}
+
+/* Run time and service since the last promotion. */
+static double ran_s(const struct round *round, const struct job *job)
+{
+	return job_ran_s(job, round->now_s) - memory_of(round, job)->ran0_s;
+}
+
+static double served_s(const struct round *round, const struct job *job)
+{
+	return job_served_s(job, round->now_s) - memory_of(round, job)->served0_s;
+}
+
+static double waited_s(const struct round *round, const struct job *job)
+{
+	return job_waited_s(job, round->now_s) - memory_of(round, job)->waited0_s;
+}
+
+/* A crossing computed in seconds may fall short of the limit by rounding. */
+static bool passed(double value, double limit)
+{
+	return value >= limit - 1e-9 * limit;
+}
+
+static void demote(const struct tiresias *t, const struct round *round, const struct job *job)
+{
+	struct memory *m = memory_of(round, job);
+
+	while (m->queue < t->queues - 1 && passed(served_s(round, job), t->limit[m->queue])) {
+		m->queue++;
+		if (t->compat == COMPAT_SIMULATOR)
+			return;
+	}
+}
+
+static bool waits_for_promotion(const struct tiresias *t, const struct round *round, const struct job *job)
+{
+	const struct memory *m = memory_of(round, job);
+
+	return t->promote > 0 && m->queue > 0 && m->executed && !job->grant;
+}
+
+static void promote(const struct tiresias *t, const struct round *round, const struct job *job)
+{
+	struct memory *m = memory_of(round, job);
+
+	if (!waits_for_promotion(t, round, job) || !passed(waited_s(round, job), t->promote * ran_s(round, job)))
+		return;
+	*m = (struct memory){
+		.ran0_s = job_ran_s(job, round->now_s),
+		.served0_s = job_served_s(job, round->now_s),
+	};
+}
+
+/* Brings the memory of a job up to now; its key is asked whenever something about it has changed. */
+static const struct memory *follow(const struct tiresias *t, const struct round *round, const struct job *job)
+{
+	struct memory *m = memory_of(round, job);
+
+	if (!m->executed && job->attempts > 0 && ran_s(round, job) > 0) {
+		m->executed = true;
+		m->waited0_s = job_waited_s(job, job->grant ? round->now_s : job->wait_since_s);
+	}
+	demote(t, round, job);
+	promote(t, round, job);
+	return m;
+}
+
+static bool goes_first(const struct tiresias *t, const struct job *job)
+{
+	if (t->order == ORDER_STARTED)
+		return !isnan(job->start_s);
+	return t->order == ORDER_RUNNING && job->grant;
+}
+
+static double by_queue(const void *self, const struct round *round, const struct job *job)
+{
+	return 2 * follow(self, round, job)->queue + !goes_first(self, job);
+}
+
+static double in_queue(const void *self, const struct round *round, const struct job *job)
+{
+	const struct tiresias *t = self;
+
+	if (t->order == ORDER_GITTINS)
+		return -sizes_index(&t->sizes, served_s(round, job));
+	if (goes_first(t, job))
+		return t->order == ORDER_STARTED ? job->start_s : job->held_s;
+	return job->arrival_s;
+}
+
+/* When a job that runs (or waits) from now on changes queue. */
+static double next_queue_s(const void *self, const struct round *round, const struct job *job, bool runs)
+{
+	const struct tiresias *t = self;
+	const struct memory *m = memory_of(round, job);
+	double now_s = round->now_s;
+
+	if (runs) {
+		double from_s = job->grant ? fmax(now_s, job->ready_s) : now_s;
+		double left_s = t->limit[m->queue] - served_s(round, job);
+
+		return m->queue < t->queues - 1 ? from_s + left_s / job->gpus : INFINITY;
+	}
+	if (!waits_for_promotion(t, round, job))
+		return INFINITY;
+	return now_s + t->promote * ran_s(round, job) - waited_s(round, job);
+}
+
+/* As published: seconds are taken from a limit in GPU-seconds, so gangs are looked at late. */
+static void wake_as_published(const struct tiresias *t, const struct round *round, struct plan *plan)
+{
+	for (uint32_t i = 0; i < round->nactive; i++) {
+		const struct job *job = &round->jobs[round->active[i]];
+		const struct memory *m = memory_of(round, job);
+
+		if (!job_active(job) || m->queue >= t->queues - 1)
+			continue;
+		if (plan_grant(plan, job->id))
+			plan_wake(plan, round->now_s + ceil((t->limit[m->queue] - ran_s(round, job)) / job->gpus));
+		else
+			plan_wake(plan, next_queue_s(t, round, job, false));
+	}
+}
+
+static int tiresias_decide(void *self, const struct round *round, struct plan *plan, struct err *err)
+{
+	struct tiresias *t = self;
+	struct ordering ordering = {
+		.key = by_queue,
+		.tie = in_queue,
+		.jump_s = next_queue_s,
+		.misfit = (enum misfit)t->misfit,
+		.preempt = true,
+	};
+
+	(void)err;
+	if (t->order == ORDER_GITTINS)
+		sizes_learn(&t->sizes, round);
+	if (t->compat == COMPAT_NONE && t->order != ORDER_GITTINS) {
+		kit_in_order(&t->ranking, &ordering, self, round, plan);
+		return 0;
+	}
+	kit_anew(&ordering, self, round, plan);
+	if (t->compat == COMPAT_SIMULATOR)
+		wake_as_published(t, round, plan);
+	else
+		kit_wake_at_jumps(&ordering, self, round, plan);
+	return 0;
+}
+
+static double tiresias_period_s(const void *self)
+{
+	return ((const struct tiresias *)self)->round_s;
+}
+
+static void tiresias_fini(void *self)
+{
+	struct tiresias *t = self;
+
+	ranking_fini(&t->ranking);
+	sizes_fini(&t->sizes);
+}
+
+const struct policy policy_tiresias = {
+	.name = "tiresias",
+	.summary = "least attained GPU-time first, in a few queues",
+	.origin = "Gu et al., NSDI 2019",
+	.family = "order",
+	.traits = POLICY_PREEMPTS,
+	.options = options,
+	.state_size = sizeof(struct tiresias),
+	.job_state_size = sizeof(struct memory),
+	.init = tiresias_init,
+	.fini = tiresias_fini,
+	.period_s = tiresias_period_s,
+	.decide = tiresias_decide,
+};

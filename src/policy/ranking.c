@@ -1,0 +1,410 @@
+/*
+ * Jobs kept in order between rounds (kit_in_order).
+ *
+ * The plan is the greedy one: walk the jobs by (key, tie, id) and run each
+ * that still fits.  Walking them all at every event would cost O(n).  Instead:
+ *
+ * - Waiting jobs are ranked per shape.  Only the first of a shape need be
+ *   tried; if it does not fit, no other of its shape does, and the shape stays
+ *   shut until something is freed or a better job of that shape comes.
+ * - Running jobs are ranked per (type, slope of their key) in lanes, by the
+ *   key's value at time 0: within a lane keys move alike, so the order stays.
+ *   A job that does not fit takes devices from the worst running jobs until it
+ *   does, never from one with a smaller key; whoever was put out competes again.
+ */
+#include "policy/kit.h"
+
+#include <math.h>
+
+#define LANE_NAME UINT32_C(0x80000000)
+
+void ranking_fini(struct ranking *ranking)
+{
+	rank_pool_fini(&ranking->pool);
+	vec_fini(&ranking->classes);
+	vec_fini(&ranking->lanes);
+	vec_fini(&ranking->class_of);
+	vec_fini(&ranking->evicted);
+	heap_fini(&ranking->jumps);
+}
+
+/* What every step of one decision needs. */
+struct walk {
+	struct ranking *ranking;
+	const struct ordering *ordering;
+	const void *self;
+	const struct round *round;
+	struct plan *plan;
+};
+
+static const struct job *job_of(const struct walk *w, uint32_t id)
+{
+	return &w->round->jobs[id];
+}
+
+static bool same_shape(const struct rank_class *a, const struct rank_class *b)
+{
+	return a->gpus == b->gpus && a->types == b->types && a->model == b->model &&
+	       a->cpus == b->cpus && a->mem_bytes == b->mem_bytes;
+}
+
+/*
+ * What decides whether it fits: jobs alike in this are tried one for all.  The
+ * model counts only for gangs under a placer that looks at it.
+ */
+static struct rank_class shape_of(const struct walk *w, const struct job *job)
+{
+	uint32_t types[TYPES_MAX];
+	uint32_t n = kit_types(w->round, job, types);
+	bool by_model = w->plan->placer->by_model && job->gpus > 1;
+	struct rank_class c = {
+		.first = RANK_NONE,
+		.gpus = job->gpus,
+		.model = by_model ? job->model : NAME_NONE,
+		.cpus = job->cpus,
+		.mem_bytes = job->mem_bytes,
+	};
+
+	for (uint32_t i = 0; i < n; i++)
+		c.types |= UINT32_C(1) << types[i];
+	return c;
+}
+
+static uint32_t class_of(struct walk *w, const struct job *job)
+{
+	struct ranking *r = w->ranking;
+	struct rank_class shape;
+	uint32_t c = 0;
+
+	vec_grow_zero(&r->class_of, (size_t)job->id + 1);
+	if (r->class_of.at[job->id])
+		return r->class_of.at[job->id] - 1;
+	shape = shape_of(w, job);
+	while (c < r->classes.n && !same_shape(&r->classes.at[c], &shape))
+		c++;
+	if (c == r->classes.n) {
+		shape.waiting = RANK_EMPTY(c);
+		vec_push(&r->classes, shape);
+	}
+	r->class_of.at[job->id] = c + 1;
+	return c;
+}
+
+static uint32_t lane_of(struct ranking *r, uint32_t type, double slope)
+{
+	uint32_t spare = UINT32_MAX;
+
+	for (uint32_t i = 0; i < r->lanes.n; i++) {
+		if (r->lanes.at[i].type == type && r->lanes.at[i].slope == slope)
+			return i;
+		if (r->lanes.at[i].running.n == 0)
+			spare = i;
+	}
+	if (spare == UINT32_MAX) {
+		vec_push(&r->lanes, (struct rank_lane){ .running = RANK_EMPTY(LANE_NAME | (uint32_t)r->lanes.n) });
+		spare = (uint32_t)r->lanes.n - 1;
+	}
+	r->lanes.at[spare].type = type;
+	r->lanes.at[spare].slope = slope;
+	return spare;
+}
+
+static void class_refresh(struct ranking *r, struct rank_class *c)
+{
+	uint32_t before = c->first;
+
+	c->first = rank_first(&r->pool, &c->waiting);
+	if (c->first != before)
+		c->shut = false; /* another job leads it: it has not been tried */
+}
+
+/* Takes the job out of whatever set it is in. */
+static void unfile(struct walk *w, uint32_t id)
+{
+	struct ranking *r = w->ranking;
+	uint32_t holder = rank_holder(&r->pool, id);
+
+	heap_remove(&r->jumps, id);
+	if (holder == RANK_NONE)
+		return;
+	if (holder & LANE_NAME) {
+		rank_remove(&r->pool, &r->lanes.at[holder & ~LANE_NAME].running, id);
+		return;
+	}
+	rank_remove(&r->pool, &r->classes.at[holder].waiting, id);
+	class_refresh(r, &r->classes.at[holder]);
+}
+
+static void file_waiting(struct walk *w, const struct job *job)
+{
+	struct ranking *r = w->ranking;
+	uint32_t number = class_of(w, job); /* may move the classes */
+	struct rank_class *c = &r->classes.at[number];
+
+	rank_insert(&r->pool, &c->waiting, job->id, w->ordering->key(w->self, w->round, job),
+		kit_tie(w->ordering, w->self, w->round, job));
+	class_refresh(r, c);
+}
+
+static void file_running(struct walk *w, const struct job *job, const struct grant *grant)
+{
+	struct ranking *r = w->ranking;
+	double slope = w->ordering->slope ? w->ordering->slope(w->self, w->round, job) : 0;
+	double key = w->ordering->key(w->self, w->round, job) - slope * w->round->now_s;
+	uint32_t lane = lane_of(r, grant->type, slope);
+
+	rank_insert(&r->pool, &r->lanes.at[lane].running, job->id, key,
+		kit_tie(w->ordering, w->self, w->round, job));
+}
+
+/* Puts the job where it now belongs. */
+static void refile(struct walk *w, uint32_t id)
+{
+	const struct job *job = job_of(w, id);
+	const struct grant *grant = plan_grant(w->plan, id);
+
+	unfile(w, id);
+	if (!job_active(job))
+		return;
+	if (!grant)
+		file_waiting(w, job);
+	else if (w->ordering->preempt)
+		file_running(w, job, grant);
+	if (w->ordering->jump_s) {
+		double at_s = w->ordering->jump_s(w->self, w->round, job, grant != NULL);
+
+		/* Rounding must not make it jump at this very instant again and again. */
+		if (at_s < INFINITY)
+			heap_put(&w->ranking->jumps, id, fmax(at_s, w->round->now_s + 1e-6), id);
+	}
+}
+
+static void reopen(struct ranking *r)
+{
+	for (size_t i = 0; i < r->classes.n; i++)
+		r->classes.at[i].shut = false;
+}
+
+/* Brings the sets up to date with what happened since the last round. */
+static void catch_up(struct walk *w)
+{
+	struct ranking *r = w->ranking;
+	const struct round *round = w->round;
+	bool freed = round->capacity_changed;
+
+	for (uint32_t i = 0; i < round->nchanged; i++) {
+		uint32_t id = round->changed[i];
+
+		freed |= !plan_grant(w->plan, id) && job_of(w, id)->attempts > 0;
+		refile(w, id);
+	}
+	for (const struct heap_item *top; (top = heap_top(&r->jumps)) && top->key <= round->now_s;) {
+		freed = true;
+		refile(w, heap_pop(&r->jumps).id);
+	}
+	for (size_t i = 0; i < r->lanes.n; i++)
+		freed |= r->lanes.at[i].slope > 0 && r->lanes.at[i].running.n > 0;
+	if (freed)
+		reopen(r);
+}
+
+/* The shape whose first job comes first of all, among all shapes or those not shut. */
+static struct rank_class *first_class(struct walk *w, bool even_shut)
+{
+	struct ranking *r = w->ranking;
+	struct rank_class *best = NULL;
+
+	for (size_t i = 0; i < r->classes.n; i++) {
+		struct rank_class *c = &r->classes.at[i];
+		const struct rank_node *x, *y;
+
+		if (c->first == RANK_NONE || (c->shut && !even_shut))
+			continue;
+		x = &r->pool.nodes[c->first];
+		y = best ? &r->pool.nodes[best->first] : NULL;
+		if (!best || rank_before(x->key, x->tie, c->first, y->key, y->tie, best->first))
+			best = c;
+	}
+	return best;
+}
+
+/* The shape to try next, or NULL.  Under MISFIT_BLOCK a first job that did not fit ends the walk. */
+static struct rank_class *next_class(struct walk *w)
+{
+	bool blocks = w->ordering->misfit == MISFIT_BLOCK;
+	struct rank_class *c = first_class(w, blocks);
+
+	return c && !c->shut ? c : NULL;
+}
+
+static double lane_key(const struct walk *w, const struct rank_lane *lane, uint32_t id)
+{
+	return w->ranking->pool.nodes[id].key + lane->slope * w->round->now_s;
+}
+
+/* Whether the running job comes after the waiting one. */
+static bool worse(const struct walk *w, const struct rank_lane *lane, uint32_t running, uint32_t waiting)
+{
+	const struct rank_node *nodes = w->ranking->pool.nodes;
+
+	return rank_before(nodes[waiting].key, nodes[waiting].tie, waiting,
+		lane_key(w, lane, running), nodes[running].tie, running);
+}
+
+/* Whether the devices of all jobs of the type that come after `job` would be enough. */
+static bool could_take(const struct walk *w, const struct job *job, uint32_t type)
+{
+	const struct ranking *r = w->ranking;
+	uint32_t have = plan_free(w->plan, type);
+
+	for (size_t i = 0; i < r->lanes.n && have < (uint32_t)job->gpus; i++) {
+		const struct rank_lane *lane = &r->lanes.at[i];
+		uint32_t id = lane->type == type ? rank_last(&r->pool, &lane->running) : RANK_NONE;
+
+		for (; id != RANK_NONE && have < (uint32_t)job->gpus && worse(w, lane, id, job->id);
+			id = rank_prev(&r->pool, id))
+			have += plan_grant(w->plan, id)->gpus;
+	}
+	return have >= (uint32_t)job->gpus;
+}
+
+/* The running job of the type that comes last, if it comes after `job`; else RANK_NONE. */
+static uint32_t worst_after(const struct walk *w, const struct job *job, uint32_t type)
+{
+	const struct ranking *r = w->ranking;
+	uint32_t worst = RANK_NONE;
+	double worst_key = 0;
+
+	for (size_t i = 0; i < r->lanes.n; i++) {
+		const struct rank_lane *lane = &r->lanes.at[i];
+		uint32_t id = lane->type == type ? rank_last(&r->pool, &lane->running) : RANK_NONE;
+		double key;
+
+		if (id == RANK_NONE || !worse(w, lane, id, job->id))
+			continue;
+		key = lane_key(w, lane, id);
+		if (worst == RANK_NONE || rank_before(worst_key, r->pool.nodes[worst].tie, worst, key, r->pool.nodes[id].tie, id)) {
+			worst = id;
+			worst_key = key;
+		}
+	}
+	return worst;
+}
+
+/* Those put out compete again, or take back what they had when it was in vain. */
+static void settle(struct walk *w, const struct job *winner)
+{
+	struct ranking *r = w->ranking;
+
+	while (r->evicted.n > 0) {
+		const struct job *job = job_of(w, r->evicted.at[--r->evicted.n]);
+
+		if (winner) {
+			plan_why(w->plan, job->id, (struct reason){ .why = WHY_OUTRANKED, .need = job->gpus, .other = winner->id });
+		} else {
+			kit_run(w->round, w->plan, job);
+		}
+		refile(w, job->id);
+	}
+}
+
+/* Runs the job on devices of jobs that come after it, worst first. */
+static bool take_over(struct walk *w, const struct job *job, uint32_t type)
+{
+	uint32_t victim;
+
+	if (!could_take(w, job, type))
+		return false;
+	while ((victim = worst_after(w, job, type)) != RANK_NONE) {
+		plan_stop(w->plan, job_of(w, victim));
+		unfile(w, victim);
+		vec_push(&w->ranking->evicted, victim);
+		if (plan_run(w->plan, job, (struct want){ .type = (int)type })) {
+			settle(w, job);
+			return true;
+		}
+	}
+	settle(w, NULL);
+	return false;
+}
+
+static bool try_to_run(struct walk *w, const struct job *job)
+{
+	uint32_t types[TYPES_MAX];
+	uint32_t n;
+
+	if (kit_run(w->round, w->plan, job))
+		return true;
+	if (!w->ordering->preempt)
+		return false;
+	n = kit_types(w->round, job, types);
+	for (uint32_t i = 0; i < n; i++) {
+		if (take_over(w, job, types[i]))
+			return true;
+	}
+	return false;
+}
+
+/* Jobs that came and still wait are told why. */
+static void explain_newcomers(struct walk *w)
+{
+	const struct rank_class *c = first_class(w, true);
+	uint32_t head = c && w->ordering->misfit == MISFIT_BLOCK ? c->first : JOB_NONE;
+
+	for (uint32_t i = 0; i < w->round->nchanged; i++) {
+		const struct job *job = job_of(w, w->round->changed[i]);
+
+		if (!job_active(job) || plan_grant(w->plan, job->id))
+			continue;
+		if (head == JOB_NONE || head == job->id)
+			kit_no_room(w->round, w->plan, job);
+		else
+			plan_why(w->plan, job->id, (struct reason){ .why = WHY_BEHIND, .need = job->gpus, .other = head });
+	}
+}
+
+/* When a waiting job will have a smaller key than a running one because running keys grow. */
+static void wake_at_crossing(struct walk *w)
+{
+	const struct ranking *r = w->ranking;
+	double best_waiting = INFINITY;
+
+	for (size_t i = 0; i < r->classes.n; i++) {
+		uint32_t first = r->classes.at[i].first;
+
+		if (first != RANK_NONE && r->pool.nodes[first].key < best_waiting)
+			best_waiting = r->pool.nodes[first].key;
+	}
+	for (size_t i = 0; i < r->lanes.n && best_waiting < INFINITY; i++) {
+		const struct rank_lane *lane = &r->lanes.at[i];
+		uint32_t last = rank_last(&r->pool, &lane->running);
+
+		if (last != RANK_NONE && lane->slope > 0)
+			plan_wake(w->plan, fmax(w->round->now_s, (best_waiting - r->pool.nodes[last].key) / lane->slope));
+	}
+}
+
+void kit_in_order(struct ranking *ranking, const struct ordering *ordering, const void *self,
+	const struct round *round, struct plan *plan)
+{
+	struct walk w = { ranking, ordering, self, round, plan };
+	struct rank_class *c;
+
+	catch_up(&w);
+	while ((c = next_class(&w))) {
+		const struct job *job = job_of(&w, c->first);
+
+		if (try_to_run(&w, job)) {
+			refile(&w, job->id);
+			continue;
+		}
+		ranking->classes.at[class_of(&w, job)].shut = true;
+		kit_no_room(round, plan, job);
+		if (ordering->misfit == MISFIT_BLOCK)
+			break;
+	}
+	explain_newcomers(&w);
+	wake_at_crossing(&w);
+	if (heap_top(&ranking->jumps))
+		plan_wake(plan, heap_top(&ranking->jumps)->key);
+}

@@ -1,0 +1,261 @@
+/*
+ * Collects the runs of a comparison and works out what they say together.
+ */
+#include "report/compare.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "report/picture.h"
+
+#define SIGNIFICANT 0.05
+
+static char *copy(const char *text)
+{
+	return text ? mem_strdup(text) : NULL;
+}
+
+static size_t count_metrics(void)
+{
+	size_t n = 0;
+
+	while (metrics[n].key)
+		n++;
+	return n;
+}
+
+static void copy_nodes(struct comparison *c, const struct cluster *cluster)
+{
+	c->nnodes = cluster->nnodes;
+	c->nodes = mem_alloc(mem_array_size(c->nnodes ? c->nnodes : 1, sizeof(*c->nodes)));
+	for (uint32_t i = 0; i < c->nnodes; i++) {
+		const struct node *node = &cluster->nodes[i];
+
+		c->nodes[i].name = mem_strdup(node->name ? node->name : "?");
+		c->nodes[i].type = node->type < cluster->ntypes ? copy(cluster->types[node->type].name)
+								: NULL;
+		c->nodes[i].devices = node->devices;
+	}
+}
+
+void comparison_init(struct comparison *c, const struct cluster *cluster,
+	const struct contender *contenders, uint32_t n, const uint64_t *seeds, uint32_t nseeds)
+{
+	*c = (struct comparison){ .npolicies = n, .nseeds = nseeds };
+	c->policies = mem_alloc(mem_array_size(n ? n : 1, sizeof(*c->policies)));
+	c->seeds = mem_alloc(mem_array_size(nseeds ? nseeds : 1, sizeof(*c->seeds)));
+	for (uint32_t i = 0; i < nseeds; i++)
+		c->seeds[i] = seeds[i];
+	for (uint32_t i = 0; i < n; i++) {
+		struct compare_policy *p = &c->policies[i];
+
+		p->label = mem_strdup(contenders[i].label);
+		p->policy = mem_strdup(contenders[i].policy ? contenders[i].policy : p->label);
+		p->placer = copy(contenders[i].placer);
+		p->cells = mem_alloc(mem_array_size(nseeds ? nseeds : 1, sizeof(*p->cells)));
+		p->figures = mem_alloc(mem_array_size(count_metrics(), sizeof(*p->figures)));
+	}
+	if (cluster)
+		copy_nodes(c, cluster);
+}
+
+static void policy_fini(struct compare_policy *p, uint32_t nseeds)
+{
+	for (uint32_t s = 0; s < nseeds; s++) {
+		summary_fini(&p->cells[s].summary);
+		free(p->cells[s].quantiles);
+		free(p->cells[s].jct_s);
+	}
+	picture_fini(&p->picture);
+	free(p->label);
+	free(p->policy);
+	free(p->placer);
+	free(p->cells);
+	free(p->figures);
+}
+
+void comparison_fini(struct comparison *c)
+{
+	for (uint32_t i = 0; i < c->npolicies; i++)
+		policy_fini(&c->policies[i], c->nseeds);
+	for (uint32_t i = 0; i < c->nnodes; i++) {
+		free(c->nodes[i].name);
+		free(c->nodes[i].type);
+	}
+	free(c->policies);
+	free(c->nodes);
+	free(c->seeds);
+	*c = (struct comparison){ 0 };
+}
+
+/* ---- one run */
+
+static double *all_jct(const struct outcome *o)
+{
+	double *jct = mem_alloc(mem_array_size(o->njobs ? o->njobs : 1, sizeof(*jct)));
+
+	for (uint32_t i = 0; i < o->njobs; i++) {
+		const struct job *job = &o->jobs[i];
+
+		jct[i] = job->state == JOB_FINISHED ? job->finish_s - job->arrival_s : NAN;
+	}
+	return jct;
+}
+
+/* Sorts `jct`; a long list becomes quantiles at equal steps, which a curve cannot be told apart from. */
+static void sketch(struct compare_cell *cell, double *jct, size_t n)
+{
+	n = stats_sort(jct, n);
+	cell->nquantiles = (uint32_t)(n < SKETCH_POINTS ? n : SKETCH_POINTS);
+	if (!n)
+		return;
+	cell->quantiles = mem_alloc(mem_array_size(cell->nquantiles, sizeof(double)));
+	for (uint32_t i = 0; i < cell->nquantiles; i++)
+		cell->quantiles[i] = n <= SKETCH_POINTS
+			? jct[i]
+			: stats_percentile(jct, n, 100.0 * i / (SKETCH_POINTS - 1));
+}
+
+void comparison_put(struct comparison *c, uint32_t policy, uint32_t seed,
+	const struct trace *trace, const struct outcome *outcome)
+{
+	struct compare_policy *p = &c->policies[policy];
+	struct compare_cell *cell = &p->cells[seed];
+	double *jct = all_jct(outcome);
+
+	summary_of(trace, outcome, &cell->summary);
+	cell->summary.policy = mem_strdup(p->policy);
+	cell->summary.placer = copy(p->placer);
+	cell->summary.seed = c->seeds[seed];
+	cell->njobs = outcome->njobs;
+	if (seed == 0) {
+		cell->jct_s = all_jct(outcome);
+		picture_of(trace, outcome, PICTURE_SPANS / c->npolicies, &p->picture);
+	}
+	sketch(cell, jct, outcome->njobs);
+	free(jct);
+	cell->there = true;
+}
+
+/* ---- all together */
+
+/* The metric of each seed, NAN where there was no run. */
+static double *values_of(const struct comparison *c, const struct compare_policy *p,
+	const struct metric *m)
+{
+	double *x = mem_alloc(mem_array_size(c->nseeds ? c->nseeds : 1, sizeof(*x)));
+
+	for (uint32_t s = 0; s < c->nseeds; s++)
+		x[s] = p->cells[s].there ? metric_value(m, &p->cells[s].summary) : NAN;
+	return x;
+}
+
+/* Seeds that change nothing give no interval: one run said it all. */
+static void drop_empty_interval(struct interval *v)
+{
+	if (v->half <= 1e-12 * fabs(v->mean))
+		v->half = NAN;
+}
+
+/* Over seeds where they differ; of one run's mean JCT, over its jobs. */
+static struct paired test(const struct comparison *c, const struct metric *m,
+	const struct compare_policy *first, const struct compare_policy *p, const double *x,
+	const double *y)
+{
+	struct paired r = stats_paired_t(x, y, c->nseeds);
+	const struct compare_cell *a, *b;
+
+	if (r.test != PAIRED_NONE || !c->nseeds || m != metric_find("jct_mean_s"))
+		return r;
+	a = &first->cells[0];
+	b = &p->cells[0];
+	if (!a->there || !b->there || a->njobs != b->njobs)
+		return r;
+	return stats_wilcoxon(a->jct_s, b->jct_s, a->njobs);
+}
+
+static void figure(struct comparison *c, size_t metric, uint32_t policy)
+{
+	struct compare_policy *first = &c->policies[0], *p = &c->policies[policy];
+	struct compare_figure *f = &p->figures[metric];
+	double *x = values_of(c, first, &metrics[metric]);
+	double *y = values_of(c, p, &metrics[metric]);
+
+	f->value = stats_interval(y, c->nseeds);
+	drop_empty_interval(&f->value);
+	f->against_first = (struct paired){ .p = NAN, .difference = NAN };
+	if (policy > 0)
+		f->against_first = test(c, &metrics[metric], first, p, x, y);
+	f->differs = f->against_first.p < SIGNIFICANT;
+	free(x);
+	free(y);
+}
+
+static bool same(double a, double b)
+{
+	return fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b));
+}
+
+/* Marks the best values of a metric, several if equal; none if all are. */
+static void mark_best(struct comparison *c, size_t metric)
+{
+	double sign = metrics[metric].better == BETTER_HIGH ? -1 : 1, best = INFINITY;
+	uint32_t equal = 0, known = 0;
+
+	if (metrics[metric].better == BETTER_NONE)
+		return;
+	for (uint32_t i = 0; i < c->npolicies; i++)
+		best = fmin(best, sign * c->policies[i].figures[metric].value.mean);
+	for (uint32_t i = 0; i < c->npolicies; i++) {
+		struct compare_figure *f = &c->policies[i].figures[metric];
+
+		known += !isnan(f->value.mean);
+		f->best = same(sign * f->value.mean, best);
+		equal += f->best;
+	}
+	for (uint32_t i = 0; equal == known && i < c->npolicies; i++)
+		c->policies[i].figures[metric].best = false;
+}
+
+static void mean_waits(const struct comparison *c, struct compare_policy *p)
+{
+	uint32_t runs = 0;
+
+	for (int w = 0; w < WHY_COUNT; w++)
+		p->waited_by_why_s[w] = 0;
+	for (uint32_t s = 0; s < c->nseeds; s++) {
+		if (!p->cells[s].there)
+			continue;
+		runs++;
+		for (int w = 0; w < WHY_COUNT; w++)
+			p->waited_by_why_s[w] += p->cells[s].summary.waited_by_why_s[w];
+	}
+	for (int w = 0; runs && w < WHY_COUNT; w++)
+		p->waited_by_why_s[w] /= runs;
+}
+
+static bool all_seeds_equal(const struct comparison *c)
+{
+	for (uint32_t i = 0; i < c->npolicies; i++) {
+		const struct compare_cell *cells = c->policies[i].cells;
+
+		for (uint32_t s = 1; s < c->nseeds; s++) {
+			if (cells[s].summary.event_hash != cells[0].summary.event_hash)
+				return false;
+		}
+	}
+	return c->nseeds > 1;
+}
+
+void comparison_finish(struct comparison *c)
+{
+	for (size_t m = 0; metrics[m].key; m++) {
+		for (uint32_t i = 0; i < c->npolicies; i++)
+			figure(c, m, i);
+		mark_best(c, m);
+	}
+	for (uint32_t i = 0; i < c->npolicies; i++)
+		mean_waits(c, &c->policies[i]);
+	c->same_seeds = all_seeds_equal(c);
+}

@@ -1,0 +1,135 @@
+/*
+ * Several policies on one workload, each with one or more seeds: the figures
+ * of every run, and of the first seed also the course, for pictures.
+ *
+ * Runs may end in any order and on any thread: each has its own cell, and
+ * everything derived is computed from the cells in their order, so that the
+ * result does not depend on how many threads worked.
+ *
+ *	comparison_init(&c, &cluster, contenders, n, seeds, nseeds);
+ *	... comparison_put(&c, policy, seed, &trace, &outcome) for each run ...
+ *	comparison_finish(&c);
+ *	comparison_table(&c, ...); comparison_json(&c, ...); html_compare(&c, ...);
+ *	comparison_fini(&c);
+ *
+ * A single run is a comparison of one.
+ */
+#ifndef REPORT_COMPARE_H
+#define REPORT_COMPARE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/text.h"
+#include "engine/outcome.h"
+#include "model/cluster.h"
+#include "model/trace.h"
+#include "report/metric.h"
+#include "report/stats.h"
+#include "report/summary.h"
+#include "report/table.h"
+
+enum {
+	SKETCH_POINTS = 513,   /* quantiles kept of a run's JCTs */
+	PICTURE_SAMPLES = 240,  /* points over time */
+	PICTURE_SPANS = 20000,  /* bars of the Gantt charts of all policies */
+	PICTURE_DOTS = 250,     /* jobs of the wait-against-JCT chart */
+};
+
+/* Who competes.  Text is copied. */
+struct contender {
+	const char *label;  /* for people, distinct: "tiresias:queues=2" */
+	const char *policy; /* full options; NULL: the label */
+	const char *placer; /* likewise; may be NULL */
+};
+
+/* One job of a Gantt chart. */
+struct picture_job {
+	uint32_t id;
+	char *label, *name, *tenant, *model; /* all but label may be NULL */
+	int32_t gpus;
+	double arrival_s, start_s, finish_s;
+	uint32_t preemptions;
+};
+
+/* The course of a run, thinned out to what a picture can show. */
+struct picture {
+	double from_s, to_s, step_s;
+	struct sample *samples;
+	uint32_t nsamples;
+	uint32_t gpus;
+	struct span *spans;         /* `job` is an index in `jobs` */
+	uint32_t nspans;
+	uint64_t spans_left_out;    /* the shortest, and what the run itself dropped */
+	struct picture_job *jobs;    /* those of the spans */
+	uint32_t njobs;
+	double *dot_wait_s, *dot_jct_s;
+	uint32_t ndots;
+};
+
+/* One run of one policy with one seed. */
+struct compare_cell {
+	bool there;             /* a run was put here */
+	struct summary summary;
+	double *quantiles;      /* of the JCT: all of them sorted, or SKETCH_POINTS at equal steps; NULL if none */
+	uint32_t nquantiles;
+	double *jct_s;          /* by job, NAN where unfinished; first seed only */
+	uint32_t njobs;
+};
+
+struct compare_figure {
+	struct interval value;  /* over the seeds */
+	struct paired against_first;
+	bool best;              /* of all policies, where one is better than another */
+	bool differs;           /* from the first policy at p < 0.05 */
+};
+
+struct compare_policy {
+	char *label, *policy, *placer;
+	struct compare_cell *cells; /* one for each seed */
+	struct picture picture;       /* of the first seed */
+	struct compare_figure *figures; /* one for each of metrics[]; by comparison_finish() */
+	double waited_by_why_s[WHY_COUNT]; /* means over the seeds; by comparison_finish() */
+};
+
+/* The nodes, for the rows of the Gantt chart. */
+struct compare_node {
+	char *name, *type;
+	uint32_t devices;
+};
+
+struct comparison {
+	struct compare_policy *policies;
+	uint32_t npolicies;
+	uint64_t *seeds;
+	uint32_t nseeds;
+	struct compare_node *nodes;
+	uint32_t nnodes;
+	bool same_seeds; /* every seed gave the same figures: nothing random was in play */
+};
+
+/* Copies what it is given.  `cluster` may be NULL: no Gantt chart. */
+void comparison_init(struct comparison *c, const struct cluster *cluster, const struct contender *contenders, uint32_t n,
+	const uint64_t *seeds, uint32_t nseeds);
+void comparison_fini(struct comparison *c);
+
+/* Copies what it needs of a run; keeps nothing of the caller's.  Different cells may be put by different threads at once. */
+void comparison_put(struct comparison *c, uint32_t policy, uint32_t seed, const struct trace *trace,
+	const struct outcome *outcome);
+
+/* Intervals, best values and tests.  Call after the last put and before any of the outputs. */
+void comparison_finish(struct comparison *c);
+
+struct compare_style {
+	enum table_form form;
+	bool timings; /* decision and CPU time, which differ from run to run */
+};
+
+/* The table of `stint compare`, with a legend; for TABLE_CSV every figure, mean and half width, in plain units. */
+void comparison_table(const struct comparison *c, const struct compare_style *style, const struct term *term, struct buf *out);
+/* The figures of one run, one on a line, for `stint sim`. */
+void summary_table(const struct summary *summary, const struct compare_style *style, const struct term *term, struct buf *out);
+/* Schema "compare/1".  Timings make it differ from run to run. */
+void comparison_json(const struct comparison *c, bool timings, struct buf *out);
+
+#endif

@@ -1,0 +1,367 @@
+/*
+ * Time that jumps, and the truth.
+ */
+#include "sim/world.h"
+
+#include <math.h>
+
+#include "base/file.h"
+
+#define TYPE_ABSENT (UINT32_C(1) << (TYPES_MAX - 1)) /* a type no cluster has: the job can never run */
+
+static void bind_types(struct world *w)
+{
+	const struct names *types = &w->config->trace->types;
+
+	for (uint32_t i = 0; i < types->n && i < TYPES_MAX; i++) {
+		int type = cluster_find_type(w->config->cluster, types->at[i]);
+
+		w->type_of[i] = type < 0 ? 0 : UINT32_C(1) << type;
+	}
+}
+
+/* The types a job names, as bits of this cluster. */
+static uint32_t bound_types(const struct world *w, uint32_t named)
+{
+	uint32_t bits = 0;
+
+	for (uint32_t i = 0; named >> i; i++) {
+		if (named >> i & 1)
+			bits |= w->type_of[i];
+	}
+	return named && !bits ? TYPE_ABSENT : bits;
+}
+
+/* What the scheduler will believe of the job's work. */
+static double believed_work(const struct world *w, const struct job *job, uint32_t id)
+{
+	double work = w->config->oracle ? w->config->trace->work[id] : job->work_est;
+	struct rng rng;
+
+	if (w->config->oracle || w->config->error <= 0)
+		return work;
+	rng_for(&rng, w->config->seed, RNG_ERROR, id);
+	return work * rng_lognormal(&rng, -w->config->error * w->config->error / 2, w->config->error);
+}
+
+/* Steps per second as asked, on the type where it is believed to be fastest. */
+static double nominal_rate(const struct rates *belief, const struct job *job)
+{
+	double best = 0;
+
+	if (!job->by_steps || !belief->profile)
+		return job->nominal_rate;
+	for (uint32_t type = 0; type < belief->cluster->ntypes; type++) {
+		if (job->types == 0 || job->types >> type & 1)
+			best = fmax(best, rate_if(belief, job, type, (uint32_t)job->gpus));
+	}
+	return best > 0 ? best : job->nominal_rate;
+}
+
+static float cost(double configured, float own)
+{
+	return isnan(configured) ? own : (float)configured;
+}
+
+static void prepare_arrival(struct world *w)
+{
+	const struct sim_config *c = w->config;
+	struct rates belief = { c->cluster, c->belief ? c->belief : c->truth };
+	struct job *job = &w->arriving;
+
+	*job = c->trace->jobs[w->next];
+	job->types = bound_types(w, job->types);
+	job->work_est = believed_work(w, job, w->next);
+	job->nominal_rate = nominal_rate(&belief, job);
+	job->start_cost_s = cost(c->costs.start_s, job->start_cost_s);
+	job->resume_cost_s = cost(c->costs.resume_s, job->resume_cost_s);
+	job->resize_cost_s = cost(c->costs.resize_s, job->resize_cost_s);
+}
+
+static double next_arrival_s(const struct world *w)
+{
+	const struct trace *trace = w->config->trace;
+
+	return w->next < trace->njobs ? trace->jobs[w->next].arrival_s : INFINITY;
+}
+
+static double next_end_s(const struct world *w)
+{
+	const struct heap_item *top = heap_top(&w->ends);
+
+	return top ? top->key : INFINITY;
+}
+
+static double next_fate_s(const struct world *w)
+{
+	const struct heap_item *top = heap_top(&w->fates);
+	double drawn_s = top ? top->key : INFINITY;
+
+	if (w->next_scripted < w->scripted.n)
+		return fmin(drawn_s, w->scripted.at[w->next_scripted].at_s);
+	return drawn_s;
+}
+
+static struct event take_end(struct world *w)
+{
+	struct heap_item item = heap_pop(&w->ends);
+
+	return (struct event){
+		.kind = EV_FINISH,
+		.at_s = item.key,
+		.job = item.id,
+		.value = w->config->trace->work[item.id],
+	};
+}
+
+static struct event take_arrival(struct world *w)
+{
+	prepare_arrival(w);
+	w->next++;
+	return (struct event){
+		.kind = EV_SUBMIT,
+		.at_s = w->arriving.arrival_s,
+		.job = JOB_NONE,
+		.job_spec = &w->arriving,
+	};
+}
+
+static struct event node_turns(double at_s, uint32_t node, bool up)
+{
+	return (struct event){
+		.kind = up ? EV_NODE_UP : EV_NODE_DOWN,
+		.at_s = at_s,
+		.job = JOB_NONE,
+		.node = node,
+	};
+}
+
+static struct event take_fate(struct world *w)
+{
+	const struct heap_item *top = heap_top(&w->fates);
+	struct heap_item item;
+	bool up;
+
+	if (!top || (w->next_scripted < w->scripted.n && w->scripted.at[w->next_scripted].at_s <= top->key)) {
+		const struct node_event *n = &w->scripted.at[w->next_scripted++];
+
+		return node_turns(n->at_s, n->node, n->up);
+	}
+	item = heap_pop(&w->fates);
+	up = w->down.at[item.id];
+	w->down.at[item.id] = !up;
+	heap_put(&w->fates, item.id,
+		item.key + rng_exponential(&w->failure_rng, up ? w->config->failures.mtbf_s : w->config->failures.repair_s),
+		item.id);
+	return node_turns(item.key, item.id, up);
+}
+
+/* At one instant: ends, then nodes, then arrivals, so that a newcomer sees what is free. */
+static int sim_wait(void *self, double until_s, struct event *event, struct err *err)
+{
+	struct world *w = self;
+	double end_s = next_end_s(w), fate_s = next_fate_s(w), arrival_s = next_arrival_s(w);
+	double next_s = fmin(end_s, fmin(fate_s, arrival_s));
+
+	(void)err;
+	if (next_s > until_s)
+		*event = (struct event){ .kind = EV_TIMER, .at_s = until_s };
+	else if (isinf(next_s))
+		*event = (struct event){ .kind = EV_END };
+	else if (end_s == next_s)
+		*event = take_end(w);
+	else if (fate_s == next_s)
+		*event = take_fate(w);
+	else
+		*event = take_arrival(w);
+	return 0;
+}
+
+static double steps_done(const struct world *w, const struct job *job, double now_s)
+{
+	return fmin(job_done(job, now_s), w->config->trace->work[job->id]);
+}
+
+/* Seconds before the first step there. */
+static double cost_of(const struct action *a)
+{
+	if (a->act == ACT_CHANGE && a->job->grant->gpus != a->grant->gpus)
+		return a->job->resize_cost_s;
+	return a->act == ACT_START && a->job->attempts == 0 ? a->job->start_cost_s : a->job->resume_cost_s;
+}
+
+static int sim_act(void *self, struct action *a, struct err *err)
+{
+	struct world *w = self;
+	const struct job *job = a->job;
+
+	a->done = steps_done(w, job, a->now_s);
+	heap_remove(&w->ends, job->id);
+	if (a->act == ACT_STOP)
+		return 0;
+	a->rate = rate(&w->truth, job, a->grant, NULL, 0);
+	if (!(a->rate > 0))
+		return err_set(err, ERR_BROKEN, "it cannot run on %u x %s, where it was placed",
+			a->grant->gpus, w->config->cluster->types[a->grant->type].name);
+	a->ready_s = a->now_s + cost_of(a);
+	heap_put(&w->ends, job->id, a->ready_s + (w->config->trace->work[job->id] - a->done) / a->rate, w->order++);
+	return 0;
+}
+
+static bool sim_over(void *self)
+{
+	const struct world *w = self;
+
+	return w->next == w->config->trace->njobs;
+}
+
+/* What was saved: everything up to the last checkpoint, which are taken every so many seconds of running. */
+static int sim_lost(void *self, const struct job *job, double now_s, double *done, struct err *err)
+{
+	struct world *w = self;
+	double every_s = job->checkpoint_every_s, since_s;
+
+	(void)err;
+	(void)now_s;
+	heap_remove(&w->ends, job->id);
+	if (!(every_s > 0) || !(job->rate > 0))
+		return 0;
+	since_s = fmod(job->ran_s, every_s);
+	*done = fmax(0, *done - since_s * job->rate);
+	return 0;
+}
+
+const struct driver sim_driver = {
+	.name = "sim",
+	.wait = sim_wait,
+	.act = sim_act,
+	.over = sim_over,
+	.lost = sim_lost,
+};
+
+static void draw_fates(struct world *w)
+{
+	uint32_t nodes = w->config->cluster->nnodes;
+
+	if (!(w->config->failures.mtbf_s > 0))
+		return;
+	rng_init(&w->failure_rng, w->config->seed, RNG_FAILURE);
+	vec_grow_zero(&w->down, nodes);
+	for (uint32_t i = 0; i < nodes; i++)
+		heap_put(&w->fates, i, rng_exponential(&w->failure_rng, w->config->failures.mtbf_s), i);
+}
+
+static int find_node(const struct cluster *cluster, struct slice name)
+{
+	int64_t number;
+
+	for (uint32_t i = 0; i < cluster->nnodes; i++) {
+		if (slice_is(name, cluster->nodes[i].name))
+			return (int)i;
+	}
+	if (slice_int(name, &number) && number >= 0 && number < cluster->nnodes)
+		return (int)number;
+	return -1;
+}
+
+static struct slice next_field(struct slice *rest)
+{
+	const char *comma = rest->n ? memchr(rest->at, ',', rest->n) : NULL;
+	struct slice field = { rest->at, comma ? (size_t)(comma - rest->at) : rest->n };
+
+	rest->at += field.n + (comma != NULL);
+	rest->n -= field.n + (comma != NULL);
+	return slice_trim(field);
+}
+
+static int parse_failure(struct world *w, struct slice line, struct err *err)
+{
+	struct slice time = next_field(&line), name = next_field(&line), what = next_field(&line);
+	struct node_event event = { 0 };
+	int node;
+
+	if (!slice_seconds(time, &event.at_s) || event.at_s < 0)
+		return err_set(err, ERR_FORMAT, "'%.*s' is not a time; a line reads TIME,NODE,up|down", (int)time.n, time.at);
+	node = find_node(w->config->cluster, name);
+	if (node < 0)
+		return err_set(err, ERR_FORMAT, "there is no node '%.*s'; nodes have names like %s or numbers from 0 to %u",
+			(int)name.n, name.at, w->config->cluster->nodes[0].name, w->config->cluster->nnodes - 1);
+	if (!slice_is(what, "up") && !slice_is(what, "down"))
+		return err_set(err, ERR_FORMAT, "'%.*s' is neither up nor down", (int)what.n, what.at);
+	event.node = (uint32_t)node;
+	event.up = slice_is(what, "up");
+	vec_push(&w->scripted, event);
+	return 0;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct node_event *x = a, *y = b;
+
+	if (x->at_s != y->at_s)
+		return x->at_s < y->at_s ? -1 : 1;
+	return x->node < y->node ? -1 : x->node > y->node;
+}
+
+/* A node that is down cannot go down again: such lines mean nothing and are left out. */
+static void drop_repeats(struct world *w)
+{
+	bool *down = mem_alloc(w->config->cluster->nnodes + 1);
+	size_t kept = 0;
+
+	qsort(w->scripted.at, w->scripted.n, sizeof(*w->scripted.at), by_time);
+	for (size_t i = 0; i < w->scripted.n; i++) {
+		struct node_event event = w->scripted.at[i];
+
+		if (down[event.node] != event.up)
+			continue;
+		down[event.node] = !event.up;
+		w->scripted.at[kept++] = event;
+	}
+	w->scripted.n = kept;
+	free(down);
+}
+
+static int read_failures(struct world *w, struct err *err)
+{
+	const char *path = w->config->failures.file;
+	struct file file;
+	struct lines lines;
+	struct slice line;
+	int rc = 0;
+
+	if (file_read(path, &file, err) < 0)
+		return err_prefix(err, "failures");
+	lines = lines_of(file.at, file.n);
+	while (rc == 0 && lines_next(&lines, &line)) {
+		line = slice_trim(line);
+		if (line.n == 0 || line.at[0] == '#' || (lines.number == 1 && line.n >= 4 && memcmp(line.at, "time", 4) == 0))
+			continue;
+		rc = parse_failure(w, line, err);
+		if (rc < 0)
+			err_prefix(err, "%s:%zu", path, lines.number);
+	}
+	file_fini(&file);
+	if (rc == 0)
+		drop_repeats(w);
+	return rc;
+}
+
+int world_init(struct world *w, const struct sim_config *config, struct err *err)
+{
+	*w = (struct world){
+		.config = config,
+		.truth = { .cluster = config->cluster, .profile = config->truth },
+	};
+	bind_types(w);
+	draw_fates(w);
+	return config->failures.file ? read_failures(w, err) : 0;
+}
+
+void world_fini(struct world *w)
+{
+	heap_fini(&w->ends);
+	heap_fini(&w->fates);
+	vec_fini(&w->scripted);
+	vec_fini(&w->down);
+}

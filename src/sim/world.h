@@ -1,0 +1,41 @@
+/*
+ * The simulated world: who arrives when, how long work really takes, which
+ * nodes fail.  It keeps the truth that policies do not see.
+ */
+#ifndef SIM_WORLD_H
+#define SIM_WORLD_H
+
+#include "base/heap.h"
+#include "base/rng.h"
+#include "base/vec.h"
+#include "engine/driver.h"
+#include "model/rate.h"
+#include "sim/sim.h"
+
+struct node_event {
+	double at_s;
+	uint32_t node;
+	bool up;
+};
+
+struct world {
+	const struct sim_config *config;
+	struct rates truth;
+	uint32_t type_of[TYPES_MAX]; /* bit of the cluster for each type the trace names, 0: not there */
+	uint32_t next;               /* job of the trace to arrive next */
+	struct job arriving;         /* as told to the engine */
+	struct heap ends;            /* running jobs by when they finish */
+	VEC(struct node_event) scripted; /* failures from a file, by time */
+	size_t next_scripted;
+	struct heap fates;           /* drawn: nodes by when they next fail or are repaired */
+	VEC(bool) down;              /* by node, for the drawn ones */
+	struct rng failure_rng;
+	uint64_t order;              /* breaks ties between ends: first started first */
+};
+
+extern const struct driver sim_driver;
+
+int world_init(struct world *world, const struct sim_config *config, struct err *err);
+void world_fini(struct world *world);
+
+#endif

@@ -1,0 +1,88 @@
+/*
+ * jobs.csv: every job of a run as it ended, one a line.
+ */
+#include "store/run_dir.h"
+
+#include <math.h>
+
+#include "io/csv.h"
+
+static const char header[] = "id,name,tenant,model,gpus,arrival_s,start_s,finish_s,jct_s,wait_s,"
+			     "run_s,preemptions,state,migrations,resizes,failures,overhead_s,"
+			     "lost_s,ftf,deadline_s,why,reason\n";
+
+static void put_text(struct buf *out, const char *text)
+{
+	if (text)
+		csv_write(out, text);
+	buf_char(out, ',');
+}
+
+/* Empty where it is not known. */
+static void put_number(struct buf *out, double x)
+{
+	if (isfinite(x))
+		buf_double(out, x);
+	buf_char(out, ',');
+}
+
+static const char *name_of(const struct names *names, uint32_t i)
+{
+	return i < names->n ? names->at[i] : NULL;
+}
+
+/* Why it did not finish: a word for programs and a sentence for people. */
+static void put_reason(struct buf *out, const struct outcome *outcome, const struct job *job,
+	struct buf *scratch)
+{
+	uint32_t other = job->reason.other;
+
+	if (job->state == JOB_FINISHED || job->reason.why == WHY_NONE) {
+		buf_char(out, ',');
+		return;
+	}
+	put_text(out, why_name(job->reason.why));
+	buf_clear(scratch);
+	reason_text(&job->reason, other < outcome->njobs ? outcome->jobs[other].label : NULL,
+		scratch);
+	csv_write(out, scratch->at);
+}
+
+static void put_job(struct buf *out, const struct trace *trace, const struct outcome *outcome,
+	const struct job *job, struct buf *scratch)
+{
+	double jct = job->state == JOB_FINISHED ? job->finish_s - job->arrival_s : NAN;
+
+	put_text(out, job->label);
+	put_text(out, job->name);
+	put_text(out, name_of(&trace->tenants, job->tenant));
+	put_text(out, name_of(&trace->models, job->model));
+	put_number(out, job->gpus);
+	put_number(out, job->arrival_s);
+	put_number(out, job->start_s);
+	put_number(out, job->finish_s);
+	put_number(out, jct);
+	put_number(out, job->waited_s);
+	put_number(out, job->ran_s);
+	put_number(out, job->preemptions);
+	put_text(out, job_state_name(job->state));
+	put_number(out, job->migrations);
+	put_number(out, job->resizes);
+	put_number(out, job->failures);
+	put_number(out, job->overhead_s);
+	put_number(out, job->lost_s);
+	put_number(out, job->fair_s > 0 ? jct / job->fair_s : NAN);
+	put_number(out, job->deadline_s);
+	put_reason(out, outcome, job, scratch);
+	buf_char(out, '\n');
+}
+
+void jobs_csv(const struct trace *trace, const struct outcome *outcome, struct buf *out)
+{
+	struct buf scratch = { 0 };
+
+	buf_str(out, header);
+	for (uint32_t i = 0; i < outcome->njobs; i++)
+		put_job(out, trace, outcome, &outcome->jobs[i], &scratch);
+	buf_fini(&scratch);
+}
