@@ -136,7 +136,8 @@ static void cluster_text(const struct cluster *c, struct buf *out)
 	table_write(&table, TABLE_TEXT, &term, out, NULL);
 	table_fini(&table);
 	if (!(c->net_Bps > 0))
-		buf_str(out, "\nNo network speed is given: spreading a job over nodes costs it nothing.\n");
+		buf_str(out,
+			"\nNo network speed is given: spreading a job over nodes costs it nothing.\n");
 }
 
 static int run(const struct args *args, struct err *err)

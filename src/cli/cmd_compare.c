@@ -75,7 +75,8 @@ static bool has_chance(const struct setup *setup)
 
 	for (size_t i = 0; i < setup->npolicies; i++)
 		all_random &= setup->policies[i].random;
-	return (args->error > 0 && !args->oracle) || args->mtbf > 0 || setup->placer.random || all_random;
+	return (args->error > 0 && !args->oracle) || args->mtbf > 0 || setup->placer.random ||
+		all_random;
 }
 
 static int choose_vary(const struct setup *setup, enum vary *out, struct err *err)
@@ -104,14 +105,16 @@ static char *note_of(const struct compare_call *call)
 	switch (call->vary) {
 	case VARY_DRAW:
 		return mem_printf("seeds %llu to %llu draw %u workloads from the generator; "
-				  "every policy runs the same ones", first, last, call->nseeds);
+				  "every policy runs the same ones",
+			first, last, call->nseeds);
 	case VARY_RESAMPLE:
 		return mem_printf("seed %llu is the trace itself; %u more resample it in blocks of %u jobs "
 				  "(moving-block bootstrap); every policy runs the same workloads",
 			first, call->nseeds - 1, resample_block(&call->setup.base.trace));
 	default:
 		return mem_printf("seeds %llu to %llu change errors, failures and random choices; "
-				  "the workload stays", first, last);
+				  "the workload stays",
+			first, last);
 	}
 }
 
@@ -143,7 +146,8 @@ static int make_workload(struct compare_call *call, uint32_t k, struct err *err)
 	return rc;
 }
 
-static int begin_seed(struct compare_call *call, uint32_t k, const struct workload **out, struct err *err)
+static int begin_seed(struct compare_call *call, uint32_t k, const struct workload **out,
+	struct err *err)
 {
 	struct seed_work *work = &call->works[k];
 	int rc = 0;
@@ -303,8 +307,8 @@ static void init_result(struct compare_call *call)
 	struct contender *contenders = mem_alloc(mem_array_size(n, sizeof(*contenders)));
 
 	for (uint32_t i = 0; i < n; i++)
-		contenders[i] = (struct contender){ setup->policies[i].label, setup->policies[i].full,
-			setup->placer.full };
+		contenders[i] = (struct contender){ setup->policies[i].label,
+			setup->policies[i].full, setup->placer.full };
 	comparison_init(&call->result, &setup->cluster, contenders, n, call->seeds, call->nseeds);
 	free(contenders);
 }
@@ -386,7 +390,9 @@ static void format(const struct compare_call *call, struct buf *out)
 	const struct args *args = call->args;
 	struct term term = term_of_stdout();
 	struct compare_style style = {
-		.form = args->csv ? TABLE_CSV : args->markdown ? TABLE_MARKDOWN : TABLE_TEXT,
+		.form = args->csv        ? TABLE_CSV
+			: args->markdown ? TABLE_MARKDOWN
+					 : TABLE_TEXT,
 		.timings = args->timings || (!args->csv && !args->markdown && isatty(STDOUT_FILENO)),
 	};
 
@@ -410,6 +416,22 @@ static int verdict(const struct compare_call *call, struct err *err)
 	return 0;
 }
 
+/* The table shows times of jobs that ran; who never did must not go unseen. */
+static void tell_rejected(const struct compare_call *call)
+{
+	uint32_t most = 0;
+
+	for (size_t i = 0; i < call->npieces; i++) {
+		const struct piece *piece = &call->pieces[i];
+		const struct compare_policy *policy = &call->result.policies[piece->policy];
+		uint32_t n = policy->cells[piece->seed].summary.jobs_rejected;
+
+		most = n > most ? n : most;
+	}
+	if (most)
+		ui_say(call->args, "up to %u jobs of a run were rejected; 'stint sim' names them", most);
+}
+
 static int tell(const struct compare_call *call, struct err *err)
 {
 	struct buf text = { 0 };
@@ -421,9 +443,11 @@ static int tell(const struct compare_call *call, struct err *err)
 	if (rc)
 		return rc;
 	if (call->args->out)
-		ui_say(call->args, "wrote %s: a directory for each run, and compare.json", call->args->out);
+		ui_say(call->args, "wrote %s: a directory for each run, and compare.json",
+			call->args->out);
 	if (call->args->html)
 		ui_say(call->args, "wrote %s", call->args->html);
+	tell_rejected(call);
 	return verdict(call, err);
 }
 

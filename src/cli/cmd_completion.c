@@ -42,25 +42,28 @@ static void verb_words(const char *family, struct buf *out)
 
 static void bash(struct buf *out)
 {
-	buf_str(out, "# bash completion for stint: eval \"$(stint completion bash)\"\n"
-		     "_stint() {\n"
-		     "\tlocal words= cur=${COMP_WORDS[COMP_CWORD]}\n"
-		     "\tcase \"${COMP_WORDS[1]} ${COMP_WORDS[2]}\" in\n");
+	buf_str(out,
+		"# bash completion for stint: eval \"$(stint completion bash)\"\n"
+		"_stint() {\n"
+		"\tlocal words= cur=${COMP_WORDS[COMP_CWORD]}\n"
+		"\tcase \"${COMP_WORDS[1]} ${COMP_WORDS[2]}\" in\n");
 	for (size_t i = 0; commands[i]; i++) {
 		buf_printf(out, "\t\"%s\"%s) words='", commands[i]->name,
 			strchr(commands[i]->name, ' ') ? "" : "\\ *");
 		flag_words(commands[i], out);
 		buf_str(out, "' ;;\n");
 	}
-	buf_str(out, "\tesac\n"
-		     "\t[ \"$COMP_CWORD\" = 1 ] && words='");
+	buf_str(out,
+		"\tesac\n"
+		"\t[ \"$COMP_CWORD\" = 1 ] && words='");
 	verb_words(NULL, out);
 	buf_str(out, "help'\n\t[ \"$COMP_CWORD\" = 2 ] && [ \"${COMP_WORDS[1]}\" = trace ] && words='");
 	verb_words("trace", out);
-	buf_str(out, "'\n"
-		     "\tmapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
-		     "}\n"
-		     "complete -o default -F _stint stint\n");
+	buf_str(out,
+		"'\n"
+		"\tmapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
+		"}\n"
+		"complete -o default -F _stint stint\n");
 }
 
 static int run(const struct args *args, struct err *err)

@@ -12,6 +12,7 @@
 #include "cli/setup.h"
 #include "cli/ui.h"
 #include "io/cluster_io.h"
+#include "io/trace_io.h"
 #include "sim/sim.h"
 #include "store/run_dir.h"
 
@@ -27,6 +28,14 @@ struct replay_call {
 	uint64_t equal;
 };
 
+/* A generator's name is no format that could be asked for. */
+static bool is_importer(const char *format)
+{
+	struct err unknown;
+
+	return format && importer_find(format, &unknown);
+}
+
 /* The manifest as if it had been typed. */
 static void args_of(const struct replay_call *call, struct args *out)
 {
@@ -35,7 +44,7 @@ static void args_of(const struct replay_call *call, struct args *out)
 	*out = (struct args){
 		.command = call->args->command,
 		.quiet = call->args->quiet,
-		.format = m->trace_format,
+		.format = is_importer(m->trace_format) ? m->trace_format : NULL,
 		/* Rows left out then are left out now; the hash says whether the input is the same. */
 		.lenient = true,
 		.placer = m->placer,
@@ -61,8 +70,9 @@ static int read_manifest(struct replay_call *call, struct err *err)
 	int rc;
 
 	if (!file_is_dir(call->dir))
-		return err_set(err, ERR_MISSING, "%s: no such directory; 'stint sim ... --out %s' makes one",
-			call->dir, call->dir);
+		return err_set(err, ERR_MISSING,
+			"%s: no such directory; 'stint sim ... --out %s' makes one", call->dir,
+			call->dir);
 	rc = manifest_read(call->dir, &call->manifest, err);
 	if (!rc && strcmp(call->manifest.version, STINT_VERSION) != 0)
 		ui_say(call->args, "recorded by stint %s, this is %s: differences may come from that",
@@ -79,16 +89,17 @@ static int read_workload(struct replay_call *call, struct err *err)
 
 	if (!strcmp(trace, "-") && !call->args->trace)
 		return err_set(err, ERR_MISSING,
-			"%s was made from standard input: name the same trace with --trace FILE", call->dir);
+			"%s was made from standard input: name the same trace with --trace FILE",
+			call->dir);
 	rc = workload_read(&call->recorded, trace, m->seed, &call->setup.cluster, base, err);
 	if (rc == ERR_MISSING)
 		return err_set(err, ERR_MISSING,
-			"the trace of %s, %s, is not there (any more); name it with --trace FILE", call->dir,
-			trace);
+			"the trace of %s, %s, is not there (any more); name it with --trace FILE",
+			call->dir, trace);
 	if (!rc && base->trace.hash != m->trace_hash)
 		rc = err_set(err, ERR_DIFFER,
-			"%s is not what %s was made from: its hash is %016llx, recorded was %016llx", trace,
-			call->dir, (unsigned long long)base->trace.hash,
+			"%s is not what %s was made from: its hash is %016llx, recorded was %016llx",
+			trace, call->dir, (unsigned long long)base->trace.hash,
 			(unsigned long long)m->trace_hash);
 	return rc;
 }

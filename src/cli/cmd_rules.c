@@ -30,8 +30,11 @@ enum { TRAITS = sizeof(traits) / sizeof(traits[0]) };
 static void option_json(const struct option *option, struct json *j)
 {
 	static const char *const kinds[] = {
-		[OPTION_DOUBLE] = "number", [OPTION_INT] = "integer", [OPTION_BOOL] = "bool",
-		[OPTION_CHOICE] = "choice", [OPTION_TEXT] = "text",
+		[OPTION_DOUBLE] = "number",
+		[OPTION_INT] = "integer",
+		[OPTION_BOOL] = "bool",
+		[OPTION_CHOICE] = "choice",
+		[OPTION_TEXT] = "text",
 	};
 	bool number = option->kind == OPTION_DOUBLE || option->kind == OPTION_INT;
 	struct buf text = { 0 };

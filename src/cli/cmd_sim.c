@@ -73,8 +73,8 @@ static void for_people(const struct setup *setup, const struct summary *summary,
 	struct compare_style style = { .timings = true };
 
 	buf_printf(out, "%s on %s: %u GPUs, %u nodes; %s; seed %llu\n\n", setup->policies[0].label,
-		setup->cluster.spec, setup->cluster.devices, setup->cluster.nnodes, setup->base.source,
-		(unsigned long long)summary->seed);
+		setup->cluster.spec, setup->cluster.devices, setup->cluster.nnodes,
+		setup->base.source, (unsigned long long)summary->seed);
 	summary_table(summary, &style, &term, out);
 	buf_char(out, '\n');
 	spark(outcome, offsetof(struct sample, busy_gpus), "GPUs held", &term, out);
@@ -201,6 +201,9 @@ static int tell(const struct sim_call *call, struct err *err)
 	struct buf text = { 0 };
 	int rc;
 
+	if (call->args->json && summary->jobs_rejected)
+		ui_say(call->args, "%u jobs were rejected; jobs.csv (--out) says why",
+			summary->jobs_rejected);
 	if (call->args->json)
 		summary_json(summary, &text);
 	else

@@ -45,8 +45,10 @@ static int read_trace(const struct args *args, const char *path, bool lenient, s
 	struct err *err)
 {
 	struct import_options options = { .format = args->format, .lenient = lenient };
-	int rc = read_cluster(args, r, err);
+	int rc = check_format(args, err);
 
+	if (!rc)
+		rc = read_cluster(args, r, err);
 	if (!rc && !workload_is_drawn(path))
 		rc = input_exists("trace", path, err);
 	if (!rc)
@@ -98,62 +100,116 @@ static void note_json(const char *path, const struct note *note, struct json *j)
 	json_end(j, '}');
 }
 
-static void check_json(const char *path, const struct reading *r, struct buf *out)
+/* What a linter has found. */
+struct checking {
+	const char *path;
+	struct reading r;
+	struct err strict; /* why a run would refuse the trace; code 0: it would not */
+};
+
+static bool is_good(const struct checking *c)
 {
+	return !c->strict.code && !notes_count(&c->r.notes, NOTE_PROBLEM);
+}
+
+static void check_json(const struct checking *c, struct buf *out)
+{
+	const struct notes *notes = &c->r.notes;
 	struct json j;
 
 	json_init(&j, out, true);
 	json_object(&j, NULL);
 	json_str(&j, "schema", "trace-check/1");
-	json_str(&j, "path", path);
-	json_str(&j, "format", r->trace.format);
-	json_int(&j, "jobs", r->trace.njobs);
-	json_int(&j, "problems", (int64_t)notes_count(&r->notes, NOTE_PROBLEM));
-	json_int(&j, "warnings", (int64_t)notes_count(&r->notes, NOTE_WARNING));
+	json_str(&j, "path", c->path);
+	json_str(&j, "format", c->r.trace.format);
+	json_int(&j, "jobs", c->r.trace.njobs);
+	json_bool(&j, "ok", is_good(c));
+	json_str(&j, "refused", c->strict.code ? c->strict.text : NULL);
 	json_array(&j, "notes");
-	for (size_t i = 0; i < r->notes.n; i++)
-		note_json(path, &r->notes.at[i], &j);
+	for (size_t i = 0; i < notes->n; i++)
+		note_json(c->path, &notes->at[i], &j);
 	json_end(&j, ']');
 	json_end(&j, '}');
-	buf_char(out, '\n');
 }
 
-static void check_text(const char *path, const struct reading *r, struct buf *out)
+static void check_text(const struct checking *c, struct buf *out)
 {
-	size_t problems = notes_count(&r->notes, NOTE_PROBLEM);
-	size_t warnings = notes_count(&r->notes, NOTE_WARNING);
+	const struct notes *notes = &c->r.notes;
+	size_t warnings = notes_count(notes, NOTE_WARNING);
 
-	for (size_t i = 0; i < r->notes.n; i++)
-		ui_note(path, &r->notes.at[i], out);
-	buf_printf(out, "%s: %s, ", path, r->trace.format ? r->trace.format : "generated");
-	add_grouped(out, r->trace.njobs);
-	buf_printf(out, " jobs: %zu problem%s, %zu warning%s\n", problems, problems == 1 ? "" : "s",
+	for (size_t i = 0; i < notes->n; i++)
+		ui_note(c->path, &notes->at[i], out);
+	buf_printf(out, "%s: %s, ", c->path, c->r.trace.format ? c->r.trace.format : "generated");
+	add_grouped(out, c->r.trace.njobs);
+	buf_printf(out, " jobs: %s, %zu warning%s\n", is_good(c) ? "good" : "has problems",
 		warnings, warnings == 1 ? "" : "s");
+}
+
+/* Reads as a run would; if that stops at a problem, reads again and goes on after each. */
+static int check_read_text(const struct args *args, struct checking *c, struct slice text,
+	struct err *err)
+{
+	struct import_options options = { .format = args->format };
+
+	if (!trace_read_text(c->path, text, &options, &c->r.trace, &c->r.notes, &c->strict))
+		return 0;
+	notes_fini(&c->r.notes);
+	options.lenient = true;
+	return trace_read_text(c->path, text, &options, &c->r.trace, &c->r.notes, err);
+}
+
+static int check_read(const struct args *args, struct checking *c, struct err *err)
+{
+	struct file file;
+	int rc;
+
+	if (workload_is_drawn(c->path))
+		return read_trace(args, c->path, false, &c->r, err);
+	rc = check_format(args, err);
+	if (!rc)
+		rc = read_cluster(args, &c->r, err);
+	if (!rc)
+		rc = input_exists("trace", c->path, err);
+	if (!rc)
+		rc = file_read(c->path, &file, err);
+	if (rc)
+		return rc;
+	rc = check_read_text(args, c, (struct slice){ file.at, file.n }, err);
+	file_fini(&file);
+	return rc;
+}
+
+static int check_tell(const struct args *args, const struct checking *c, struct err *err)
+{
+	struct buf text = { 0 };
+	int rc;
+
+	if (args->json)
+		check_json(c, &text);
+	else
+		check_text(c, &text);
+	rc = ui_print(&text, err);
+	buf_fini(&text);
+	if (rc || is_good(c))
+		return rc;
+	if (c->strict.code)
+		return err_set(err, ERR_FORMAT, "%s", c->strict.text);
+	return err_set(err, ERR_FORMAT, "%s has problems", c->path);
 }
 
 static int trace_check_run(const struct args *args, struct err *err)
 {
-	const char *path = args->operands.at[0];
-	struct reading r = { 0 };
-	struct buf text = { 0 };
-	/* A linter goes on after the first problem. */
-	int rc = read_trace(args, path, true, &r, err);
+	struct checking c = { .path = args->operands.at[0] };
+	int rc = check_read(args, &c, err);
 
 	if (rc) {
 		/* What was found before it could not go on is still worth reading. */
-		ui_notes(args, path, &r.notes);
+		ui_notes(args, c.path, &c.r.notes);
 	} else {
-		trace_check(&r.trace, cluster_in(&r), &r.notes);
-		if (args->json)
-			check_json(path, &r, &text);
-		else
-			check_text(path, &r, &text);
-		rc = ui_print(&text, err);
+		trace_check(&c.r.trace, cluster_in(&c.r), &c.r.notes);
+		rc = check_tell(args, &c, err);
 	}
-	if (!rc && notes_count(&r.notes, NOTE_PROBLEM))
-		rc = err_set(err, ERR_FORMAT, "%s has problems", path);
-	buf_fini(&text);
-	reading_fini(&r);
+	reading_fini(&c.r);
 	return rc;
 }
 
@@ -344,7 +400,9 @@ static const struct flag convert_flags[] = {
 	{ 0 },
 };
 
-static const struct flag_group flags_convert = { .title = "output", .flags = convert_flags, .aside = true };
+static const struct flag_group flags_convert = { .title = "output",
+	.flags = convert_flags,
+	.aside = true };
 
 static const char *const convert_examples[] = {
 	"stint trace convert cluster_job_log trace.csv",
@@ -418,7 +476,9 @@ static const struct flag synth_output[] = {
 };
 
 static const struct flag_group flags_synth = { .title = "what to draw", .flags = synth_flags };
-static const struct flag_group flags_synth_output = { .title = "output", .flags = synth_output, .aside = true };
+static const struct flag_group flags_synth_output = { .title = "output",
+	.flags = synth_output,
+	.aside = true };
 
 static const char *const synth_examples[] = {
 	"stint trace synth --jobs 1000 --load 0.9 --seed 7 > trace.csv",

@@ -76,13 +76,15 @@ struct flag {
 };
 
 #define FLAG_OF(field, kind_, ...) \
-	{ .name = #field, .kind = (kind_), .offset = offsetof(struct args, field), __VA_ARGS__ }
+	{ \
+		.name = #field, .kind = (kind_), .offset = offsetof(struct args, field), __VA_ARGS__ \
+	}
 #define SWITCH(field, help_) FLAG_OF(field, FLAG_SWITCH, .help = (help_))
 #define TEXT(field, value_, help_) FLAG_OF(field, FLAG_TEXT, .value = (value_), .help = (help_))
 #define LIST(field, value_, help_) FLAG_OF(field, FLAG_LIST, .value = (value_), .help = (help_))
 #define NUMBER(field, kind_, value_, preset_, min_, max_, help_) \
-	FLAG_OF(field, kind_, .value = (value_), .preset = (preset_), .min = (min_), .max = (max_), \
-		.help = (help_))
+	FLAG_OF(field, kind_, .value = (value_), .preset = (preset_), .min = (min_), \
+		.max = (max_), .help = (help_))
 
 /* Flags that several commands share, under one title in their help. */
 struct flag_group {
@@ -99,8 +101,8 @@ struct command {
 	const char *operands; /* for the usage line: "TRACE" */
 	int min_operands, max_operands;
 	const struct flag_group *groups[COMMAND_GROUPS_MAX]; /* NULL after the last */
-	const char *about;           /* paragraphs of help, may be NULL */
-	const char *const *examples; /* NULL-terminated, may be NULL */
+	const char *about;                                   /* paragraphs of help, may be NULL */
+	const char *const *examples;                         /* NULL-terminated, may be NULL */
 	/* Adds what only the code knows (tables of options) to the help.  NULL: nothing. */
 	void (*more)(struct buf *out);
 	/* Does it.  Data goes to standard output; a failure's text is printed by main(). */

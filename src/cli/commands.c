@@ -63,8 +63,8 @@ static const struct command *not_found(const char *family, const char *word, str
 	nearest = text_nearest(word, known.at, known.n);
 	family = family ? family : "";
 	if (nearest >= 0)
-		err_set(err, ERR_USAGE, "there is no command '%s%s%s'; did you mean '%s%s%s'?", family,
-			space, word, family, space, known.at[nearest]);
+		err_set(err, ERR_USAGE, "there is no command '%s%s%s'; did you mean '%s%s%s'?",
+			family, space, word, family, space, known.at[nearest]);
 	else
 		err_set(err, ERR_USAGE, "there is no command '%s%s%s'", family, space, word);
 	vec_fini(&known);
@@ -77,8 +77,8 @@ const struct command *command_find(int argc, char **argv, int *words, struct err
 	bool family = command_is_family(argv[0]);
 
 	if (family && argc < 2) {
-		err_set(err, ERR_USAGE, "'%s' wants one more word; 'stint help %s' lists them", argv[0],
-			argv[0]);
+		err_set(err, ERR_USAGE, "'%s' wants one more word; 'stint help %s' lists them",
+			argv[0], argv[0]);
 		return NULL;
 	}
 	for (size_t i = 0; commands[i]; i++) {

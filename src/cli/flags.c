@@ -50,7 +50,8 @@ static int unknown_flag(const struct command *command, const char *word, size_t 
 		}
 	nearest = text_nearest(given, words.at, words.n);
 	if (nearest >= 0)
-		err_set(err, ERR_USAGE, "unknown flag --%s; did you mean --%s?", given, words.at[nearest]);
+		err_set(err, ERR_USAGE, "unknown flag --%s; did you mean --%s?", given,
+			words.at[nearest]);
 	else
 		err_set(err, ERR_USAGE, "unknown flag --%s", given);
 	arena_fini(&memory);
@@ -83,9 +84,9 @@ static int set_number(struct args *args, const struct flag *flag, const char *va
 	flag_word(flag, &word);
 	if (!good)
 		rc = err_set(err, ERR_USAGE, "--%s wants %s, not '%s'", word.at,
-			flag->kind == FLAG_INT       ? "a whole number" :
-			flag->kind == FLAG_SECONDS   ? "a time such as 90, 15m or 1.5h" :
-						       "a number",
+			flag->kind == FLAG_INT               ? "a whole number"
+				: flag->kind == FLAG_SECONDS ? "a time such as 90, 15m or 1.5h"
+							     : "a number",
 			value);
 	else if (!(number >= flag->min && number <= flag->max))
 		rc = err_set(err, ERR_USAGE, "--%s is %s, but must be %g to %g", word.at, value,
@@ -150,7 +151,8 @@ static int parse_flag(struct args *args, int argc, char **argv, int *at, struct 
 		value = argv[++*at];
 	}
 	if (value && !*value && flag->kind != FLAG_SWITCH)
-		return err_set(err, ERR_USAGE, "--%.*s is empty; it wants %s", (int)n, word, flag->value);
+		return err_set(err, ERR_USAGE, "--%.*s is empty; it wants %s", (int)n, word,
+			flag->value);
 	return set_flag(args, flag, value, err);
 }
 
@@ -187,8 +189,8 @@ int args_parse(const struct command *command, int argc, char **argv, struct args
 		else if (!strcmp(word, "--help") || !strcmp(word, "-h"))
 			*help = true;
 		else if (word[1] != '-')
-			rc = err_set(err, ERR_USAGE, "unknown flag %s; flags have long names, such as --json",
-				word);
+			rc = err_set(err, ERR_USAGE,
+				"unknown flag %s; flags have long names, such as --json", word);
 		else
 			rc = parse_flag(&args, argc, argv, &i, err);
 	}

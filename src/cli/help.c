@@ -69,8 +69,9 @@ void help_family(const char *word, struct buf *out)
 
 void help_overview(struct buf *out)
 {
-	buf_str(out, "stint schedules deep-learning jobs: simulate, compare and replay policies.\n\n"
-		     "usage: stint VERB ...\n\n");
+	buf_str(out,
+		"stint schedules deep-learning jobs: simulate, compare and replay policies.\n\n"
+		"usage: stint VERB ...\n\n");
 	for (size_t i = 0; commands[i]; i++)
 		one_line(commands[i], out);
 	buf_str(out,

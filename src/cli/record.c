@@ -66,7 +66,8 @@ static int write_results(const struct run *run, const struct sim_config *config,
 	return rc;
 }
 
-static int with_log(const struct run *run, struct sim_config *config, struct outcome *out, struct err *err)
+static int with_log(const struct run *run, struct sim_config *config, struct outcome *out,
+	struct err *err)
 {
 	char *path = run_dir_path(run->dir, RUN_EVENTS);
 	struct event_log *log = NULL;
@@ -121,7 +122,7 @@ int run_verdict(const struct args *args, const struct summary *summary, struct e
 		return err_set(err, ERR_NEVER, "no job can ever run on %s: all %u were refused",
 			args->cluster, summary->jobs_submitted);
 	if (summary->jobs_unfinished && !(args->until > 0))
-		return err_set(err, ERR_NEVER, "%u of %u jobs can never finish", summary->jobs_unfinished,
-			summary->jobs_submitted);
+		return err_set(err, ERR_NEVER, "%u of %u jobs can never finish",
+			summary->jobs_unfinished, summary->jobs_submitted);
 	return 0;
 }

@@ -12,9 +12,9 @@
 struct drawing {
 	const struct trace *from;
 	struct trace *to;
-	uint32_t *drawn;    /* how often, by job of `from` */
-	double mean_gap_s;  /* stands for the gap that the first job has not got */
-	double now_s;       /* arrival of the last job drawn */
+	uint32_t *drawn;   /* how often, by job of `from` */
+	double mean_gap_s; /* stands for the gap that the first job has not got */
+	double now_s;      /* arrival of the last job drawn */
 	uint32_t deps_lost;
 };
 

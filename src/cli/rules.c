@@ -72,16 +72,28 @@ LOOKUPS(placer, placers)
 LOOKUPS(admission, admissions)
 
 const struct rule_kind rules_policy = {
-	.word = "policy", .plural = "policies", .flag = "policy", .preset = "fifo",
-	.at = policy_at, .find = policy_named,
+	.word = "policy",
+	.plural = "policies",
+	.flag = "policy",
+	.preset = "fifo",
+	.at = policy_at,
+	.find = policy_named,
 };
 const struct rule_kind rules_placer = {
-	.word = "placer", .plural = "placers", .flag = "placer", .preset = "first-fit",
-	.at = placer_at, .find = placer_named,
+	.word = "placer",
+	.plural = "placers",
+	.flag = "placer",
+	.preset = "first-fit",
+	.at = placer_at,
+	.find = placer_named,
 };
 const struct rule_kind rules_admission = {
-	.word = "admission", .plural = "admissions", .flag = "admit", .preset = "all",
-	.at = admission_at, .find = admission_named,
+	.word = "admission",
+	.plural = "admissions",
+	.flag = "admit",
+	.preset = "all",
+	.at = admission_at,
+	.find = admission_named,
 };
 
 static int check_options(const struct rule *rule, const char *options, struct buf *full, struct err *err)

@@ -14,9 +14,9 @@
 
 struct rule {
 	const char *name, *summary;
-	const char *origin;            /* NULL: folklore */
-	const char *family;            /* NULL: the kind has none */
-	unsigned traits;               /* enum policy_traits; POLICY_RANDOM is set for placers too */
+	const char *origin; /* NULL: folklore */
+	const char *family; /* NULL: the kind has none */
+	unsigned traits;    /* enum policy_traits; POLICY_RANDOM is set for placers too */
 	const struct option *options;
 	size_t state_size;
 	int (*init)(void *self, struct err *err);
@@ -24,10 +24,10 @@ struct rule {
 };
 
 struct rule_kind {
-	const char *word;     /* "policy" */
-	const char *plural;   /* "policies": also the verb */
-	const char *flag;     /* "policy" of --policy */
-	const char *preset;   /* used when none is named */
+	const char *word;   /* "policy" */
+	const char *plural; /* "policies": also the verb */
+	const char *flag;   /* "policy" of --policy */
+	const char *preset; /* used when none is named */
 	/* The i-th of the table; false past its end. */
 	bool (*at)(size_t i, struct rule *out);
 	/* By name; ERR_USAGE with "did you mean". */

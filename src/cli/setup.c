@@ -47,7 +47,8 @@ static const struct flag belief_flags[] = {
 
 const struct flag_group flags_workload = { .title = "workload", .flags = workload_flags };
 const struct flag_group flags_deciders = { .title = "who decides", .flags = decider_flags };
-const struct flag_group flags_world = { .title = "the world (times: 90, 15m, 1.5h, 2d)", .flags = world_flags };
+const struct flag_group flags_world = { .title = "the world (times: 90, 15m, 1.5h, 2d)",
+	.flags = world_flags };
 const struct flag_group flags_belief = { .title = "belief and chance", .flags = belief_flags };
 
 int input_exists(const char *what, const char *path, struct err *err)
@@ -239,7 +240,7 @@ static bool looks_like_file(const char *spec)
 	const char *dot = strrchr(spec, '.');
 
 	return strchr(spec, '/') ||
-	       (dot && (!strcmp(dot, ".yaml") || !strcmp(dot, ".yml") || !strcmp(dot, ".csv")));
+		(dot && (!strcmp(dot, ".yaml") || !strcmp(dot, ".yml") || !strcmp(dot, ".csv")));
 }
 
 int setup_cluster(const char *spec, struct cluster *out, struct err *err)
@@ -263,8 +264,8 @@ static int add_policy(struct setup *setup, const char *text, struct err *err)
 		return rc;
 	for (size_t i = 0; i < setup->npolicies; i++) {
 		if (!strcmp(all[i].full, one.full)) {
-			rc = err_set(err, ERR_USAGE, "policy %s is given twice (as %s and %s)", one.full,
-				all[i].label, one.label);
+			rc = err_set(err, ERR_USAGE, "policy %s is given twice (as %s and %s)",
+				one.full, all[i].label, one.label);
 			chosen_fini(&one);
 			return rc;
 		}
@@ -290,12 +291,22 @@ static int add_policies(struct setup *setup, const char *text, struct err *err)
 	return rc;
 }
 
+int check_format(const struct args *args, struct err *err)
+{
+	if (!args->format || importer_find(args->format, err))
+		return 0;
+	return err->code = ERR_USAGE;
+}
+
 static int check_flags(const struct args *args, struct err *err)
 {
-	int rc = 0;
+	int rc = check_format(args, err);
 
+	if (rc)
+		return rc;
 	if (args->mtbf > 0 && args->failures)
-		return err_set(err, ERR_USAGE, "--mtbf draws failures and --failures reads them: give one");
+		return err_set(err, ERR_USAGE,
+			"--mtbf draws failures and --failures reads them: give one");
 	if (args->repair > 0 && !(args->mtbf > 0))
 		return err_set(err, ERR_USAGE, "--repair says nothing without --mtbf");
 	if (args->failures)

@@ -69,6 +69,8 @@ void setup_fini(struct setup *setup);
 void setup_config(const struct setup *setup, const struct workload *workload,
 	const struct chosen *policy, uint64_t seed, struct sim_config *out);
 
+/* ERR_USAGE with "did you mean" when --format names none. */
+int check_format(const struct args *args, struct err *err);
 /* ERR_MISSING when there is no such file; `what` names it for people. */
 int input_exists(const char *what, const char *path, struct err *err);
 

@@ -99,13 +99,20 @@ static void on_signal(int number)
 	caught = number;
 }
 
-void ui_signals(void)
+/* A signal that whoever started us ignores (nohup, a script's background) stays ignored. */
+static void catch (int number)
 {
-	struct sigaction action = { .sa_handler = on_signal };
+	struct sigaction action = { .sa_handler = on_signal }, before;
 
 	sigemptyset(&action.sa_mask);
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
+	if (sigaction(number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+		sigaction(number, &action, NULL);
+}
+
+void ui_signals(void)
+{
+	catch (SIGINT);
+	catch (SIGTERM);
 }
 
 void ui_guard(void)

@@ -49,7 +49,7 @@ int ui_interrupted(void); /* the signal's number, 0: none */
 /* A bar on standard error, if that is a terminal and --quiet was not given; else nothing. */
 struct bar {
 	bool shown;
-	const char *what;   /* borrowed */
+	const char *what; /* borrowed */
 	double began_s, last_s;
 };
 void bar_begin(struct bar *bar, const struct args *args, const char *what);

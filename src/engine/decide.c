@@ -54,7 +54,7 @@ static int ask_policy(struct engine *e, struct err *err)
 	int rc = policy->rule->decide(policy->state, &round, &e->plan, err);
 
 	if (timed) {
-		e->timed_cpu_s += clock_thread_cpu_s() - before_s;
+		e->timed_cpu_s += fmax(0, clock_thread_cpu_s() - before_s - e->clock_cost_s);
 		e->timed_decisions++;
 	}
 	e->decisions++;

@@ -148,6 +148,19 @@ static int loop(struct engine *e, struct err *err)
 	return 0;
 }
 
+/* The least that two readings of the clock are apart. */
+static double clock_cost_s(void)
+{
+	double least_s = INFINITY;
+
+	for (int i = 0; i < 16; i++) {
+		double before_s = clock_thread_cpu_s();
+
+		least_s = fmin(least_s, clock_thread_cpu_s() - before_s);
+	}
+	return least_s;
+}
+
 static void engine_init(struct engine *e, const struct engine_config *config, const struct driver *driver, void *world)
 {
 	const struct policy *policy = config->policy.rule;
@@ -158,6 +171,7 @@ static void engine_init(struct engine *e, const struct engine_config *config, co
 		.world = world,
 		.decided_s = -INFINITY,
 		.event_hash = HASH_START,
+		.clock_cost_s = clock_cost_s(),
 		.period_s = policy->period_s ? policy->period_s(config->policy.state) : 0,
 	};
 	vec_reserve(&e->jobs, config->expected_jobs);

@@ -46,6 +46,7 @@ struct engine {
 	struct rng rng;
 	uint64_t events, event_hash, decisions, timed_decisions;
 	double timed_cpu_s;
+	double clock_cost_s;             /* of reading the clock, taken off again */
 	uint32_t node_failures;
 	double waited_by_why_s[WHY_COUNT];
 };

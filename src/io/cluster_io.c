@@ -211,14 +211,14 @@ static void write_topology(const struct topology *t, struct buf *out)
 	buf_printf(out, "\n    devices: %u\n    links:\n", t->devices);
 	for (uint32_t i = 0; i < t->devices; i++) {
 		for (uint32_t j = i + 1; j < t->devices; j++) {
-			buf_printf(out, "      - [%u, %u, ", i, j);
+			buf_printf(out, "      - %u-%u ", i, j);
 			buf_double(out, t->Bps[i * t->devices + j]);
-			buf_str(out, "]\n");
+			buf_char(out, '\n');
 		}
 	}
 }
 
-/* Length of the number at the end of a name that counting up would give again, 0 if there is none. */
+/* Length of the number behind a name that counting up would give again, 0 if there is none. */
 static size_t number_at_end(const char *name)
 {
 	size_t n = strlen(name), k = 0;
@@ -227,7 +227,7 @@ static size_t number_at_end(const char *name)
 		k++;
 	while (k > 1 && name[n - k] == '0')
 		k--;
-	return k;
+	return k < n ? k : 0;
 }
 
 /* Whether `b` is `a` in all but its name, which is the next one. */

@@ -25,13 +25,9 @@ struct rack_text {
 	char *name, *count, *uplink;
 };
 
-struct link_text {
-	char *part[3]; /* device, device, speed */
-};
-
 struct topology_text {
 	char *name, *devices, *preset, *others;
-	struct link_text *links;
+	char **links; /* "0-1 50GB/s" */
 	uint32_t nlinks;
 };
 
@@ -83,16 +79,12 @@ static const cyaml_schema_field_t rack_fields[] = {
 	CYAML_FIELD_END,
 };
 
-static const cyaml_schema_value_t link_schema = {
-	CYAML_VALUE_SEQUENCE_FIXED(CYAML_FLAG_DEFAULT, char *, &text_schema, 3),
-};
-
 static const cyaml_schema_field_t topology_fields[] = {
 	TEXT(topology_text, name),
 	TEXT(topology_text, devices),
 	TEXT(topology_text, preset),
 	TEXT(topology_text, others),
-	LIST(topology_text, links, link_schema),
+	LIST(topology_text, links, text_schema),
 	CYAML_FIELD_END,
 };
 
@@ -312,6 +304,7 @@ static int64_t get_int(struct reader *r, const char *text, const struct yaml_ste
 static void read_type(struct reader *r, const struct type_text *text, struct at at)
 {
 	struct device_type *type;
+	uint32_t index;
 
 	if (!text->name) {
 		r->rc = yaml_fail(&r->yaml, YAML_PATH({ at.list, 0 }, { NULL, at.entry }), r->err,
@@ -324,7 +317,8 @@ static void read_type(struct reader *r, const struct type_text *text, struct at 
 	check_type_name(r, text->name, PATH(at, "name"));
 	if (r->rc)
 		return;
-	type = &r->cluster->types[cluster_add_type(r->cluster, text->name)];
+	index = cluster_add_type(r->cluster, text->name);
+	type = &r->cluster->types[index];
 	get_bytes(r, text->mem, PATH(at, "mem"), &type->mem_bytes);
 	get(r, text->flops, PATH(at, "flops"), &kind_flops, &type->flops);
 	get(r, text->mem_bandwidth, PATH(at, "mem_bandwidth"), &kind_speed, &type->mem_Bps);
@@ -533,8 +527,8 @@ static int unknown_topology(struct reader *r, const char *name, const struct yam
 		buf_printf(&list, "%s%.40s", i ? ", " : "", known[i]);
 	rc = yaml_fail(&r->yaml, path, r->err,
 		"there is no topology \"%.80s\"%s%.80s%s; there are %.300s", name,
-		near >= 0 ? "; did you mean \"" : "", near >= 0 ? known[near] : "",
-		near >= 0 ? "\"?" : "", list.at);
+		near >= 0 ? " (did you mean \"" : "", near >= 0 ? known[near] : "",
+		near >= 0 ? "\"?)" : "", list.at);
 	buf_fini(&list);
 	return rc;
 }
@@ -548,21 +542,35 @@ static uint32_t find_topology(const struct cluster *cluster, const char *name)
 	return TOPOLOGY_NONE;
 }
 
-static void read_link(struct reader *r, struct topology *t, const struct link_text *link,
+/* "0-1 50GB/s" */
+static bool split_link(struct slice text, struct range devices, int64_t *i, int64_t *j, double *Bps)
+{
+	const char *dash = memchr(text.at, '-', text.n);
+	const char *blank = memchr(text.at, ' ', text.n);
+
+	if (!dash || !blank || blank < dash)
+		return false;
+	return slice_int((struct slice){ text.at, (size_t)(dash - text.at) }, i) &&
+		slice_int((struct slice){ dash + 1, (size_t)(blank - dash - 1) }, j) &&
+		read_speed((struct slice){ blank, text.n - (size_t)(blank - text.at) }, Bps) &&
+		*i >= devices.min && *i <= devices.max && *j >= devices.min && *j <= devices.max &&
+		*i != *j;
+}
+
+static void read_link(struct reader *r, struct topology *t, const char *text,
 	const struct yaml_step *path)
 {
 	struct range devices = { 0, t->devices - 1 };
-	int64_t i = get_int(r, link->part[0], path, 0, devices);
-	int64_t j = get_int(r, link->part[1], path, 0, devices);
-	double Bps = 0;
+	double Bps;
+	int64_t i, j;
 
-	get(r, link->part[2], path, &kind_speed, &Bps);
-	if (r->rc)
-		return;
-	if (i == j)
-		r->rc = yaml_fail(&r->yaml, path, r->err, "a link joins two different devices");
-	else
+	if (split_link(slice_trim(slice_of(text)), devices, &i, &j, &Bps))
 		set_link(t, (uint32_t)i, (uint32_t)j, Bps);
+	else
+		r->rc = yaml_fail(&r->yaml, path, r->err,
+			"\"%.80s\" is not understood; write two different devices from 0 to %u and "
+			"their speed, such as 0-1 50GB/s",
+			text, t->devices - 1);
 }
 
 static void read_links(struct reader *r, struct topology *t, const struct topology_text *text,
@@ -574,7 +582,7 @@ static void read_links(struct reader *r, struct topology *t, const struct topolo
 	if (!text->preset || text->others)
 		fill_links(t, others_Bps);
 	for (uint32_t i = 0; i < text->nlinks && !r->rc; i++)
-		read_link(r, t, &text->links[i],
+		read_link(r, t, text->links[i],
 			YAML_PATH({ at.list, 0 }, { NULL, at.entry }, { "links", 0 }, { NULL, i }));
 }
 

@@ -172,8 +172,7 @@ static int blank_row(struct csv *csv, struct err *err)
 		while (csv->at < end && !is_blank(*csv->at))
 			csv->at++;
 		if (csv->at > start) {
-			int rc = push(csv,
-				(struct slice){ start, (size_t)(csv->at - start) }, err);
+			int rc = push(csv, (struct slice){ start, (size_t)(csv->at - start) }, err);
 
 			if (rc)
 				return rc;

@@ -31,7 +31,7 @@ struct csv {
 	struct csv_style style;
 	struct slice *fields; /* the row */
 	size_t n;
-	size_t line;          /* where the row began, from 1 */
+	size_t line; /* where the row began, from 1 */
 	/* private */
 	const char *begin, *at, *end;
 	size_t newlines; /* passed so far */

@@ -30,8 +30,7 @@ static bool same(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-static struct note *find(struct notes *notes, enum note_level level, const char *field,
-	const char *text)
+static struct note *find(struct notes *notes, enum note_level level, const char *field, const char *text)
 {
 	for (size_t i = 0; i < notes->n; i++) {
 		struct note *note = &notes->at[i];
@@ -76,12 +75,13 @@ void notes_add(struct notes *notes, enum note_level level, size_t line, const ch
 	if (known)
 		known->count++;
 	else
-		append(notes, (struct note){ .level = level,
-					      .line = line,
-					      .count = 1,
-					      .field = (char *)field,
-					      .text = text,
-					      .fix = (char *)fix });
+		append(notes,
+			(struct note){ .level = level,
+				.line = line,
+				.count = 1,
+				.field = (char *)field,
+				.text = text,
+				.fix = (char *)fix });
 }
 
 size_t notes_count(const struct notes *notes, enum note_level level)

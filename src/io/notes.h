@@ -35,8 +35,8 @@ struct notes {
 
 void notes_fini(struct notes *notes);
 /* `notes` may be NULL: nothing is kept.  Notes with the same level, field and text are one. */
-void notes_add(struct notes *notes, enum note_level level, size_t line, const char *field, const char *fix, const char *fmt, ...)
-	__attribute__((format(printf, 6, 7)));
+void notes_add(struct notes *notes, enum note_level level, size_t line, const char *field,
+	const char *fix, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 size_t notes_count(const struct notes *notes, enum note_level level);
 /* The line of a job of the trace that was read with these notes, 0 if not known. */
 size_t notes_line(const struct notes *notes, uint32_t job);

@@ -12,6 +12,9 @@ enum {
 	AHEAD = MANY_JOBS,
 };
 
+#define LATEST_S 4e11   /* the year 14,000: a number beyond is no time */
+#define LEAST_WORK 1e-6 /* seconds or steps */
+
 static const char leave_out[] = "correct it, or leave such rows out with --lenient";
 
 /* "job `job` comes after the job with id `id`", to be resolved when all ids are known. */
@@ -207,12 +210,18 @@ static int refuse(struct rows *rows, struct err *err)
 
 static void leave_row(struct rows *rows)
 {
+	char fix[200];
+
 	if (!rows->dropped++)
-		snprintf(rows->why_dropped, sizeof(rows->why_dropped), "line %zu: %s%s%s",
-			rows->line, rows->field ? rows->field : "", rows->field ? ": " : "",
+		snprintf(rows->why_dropped, sizeof(rows->why_dropped), "line %zu: %s%s%s", rows->line,
+			rows->field ? rows->field : "", rows->field ? ": " : "", rows->problem);
+	snprintf(fix, sizeof(fix), "here it is \"%s\"; %s", rows->value, rows->fix ? rows->fix : "");
+	if (rows->fate == ROW_BAD)
+		notes_add(rows->notes, NOTE_PROBLEM, rows->line, rows->field,
+			rows->value[0] ? fix : rows->fix, "%s; the row is left out", rows->problem);
+	else
+		notes_add(rows->notes, NOTE_DROPPED, rows->line, rows->field, rows->fix, "%s",
 			rows->problem);
-	notes_add(rows->notes, NOTE_DROPPED, rows->line, rows->field, rows->fix, "%s%s",
-		rows->problem, rows->fate == ROW_BAD ? "; the row is left out" : "");
 }
 
 /* ---- fields ---- */
@@ -253,11 +262,11 @@ double row_time(struct rows *rows, int column)
 	struct slice text = row_text(rows, column);
 	double x;
 
-	if (slice_double(text, &x) || slice_timestamp(text, &x))
+	if ((slice_double(text, &x) || slice_timestamp(text, &x)) && fabs(x) < LATEST_S)
 		return x;
 	row_bad(rows, column, text,
-		text.n ? "is not a time (seconds, or a date like 2017-10-09 07:01:55)" :
-			 "no time is given",
+		text.n ? "is not a time (seconds, or a date like 2017-10-09 07:01:55)"
+		       : "no time is given",
 		NULL);
 	return 0;
 }
@@ -269,7 +278,7 @@ double row_duration(struct rows *rows, int column)
 
 	if (isnan(x))
 		row_bad(rows, column, text, "is missing: how long the job runs is not known", NULL);
-	else if (x == 0)
+	else if (x < LEAST_WORK)
 		row_drop(rows, column, "is 0: a job without work", NULL);
 	return x;
 }
@@ -304,6 +313,7 @@ void row_label(struct rows *rows, struct job *job, struct slice id)
 {
 	char number[24];
 
+	id = slice_trim(id); /* a list of ids has blanks around them */
 	if (!id.n) {
 		snprintf(number, sizeof(number), "%zu", rows->number);
 		id = slice_of(number);
@@ -316,10 +326,16 @@ void row_label(struct rows *rows, struct job *job, struct slice id)
 
 uint32_t row_type(struct rows *rows, int column, struct slice name)
 {
-	uint32_t type = row_name(&rows->out->types, name);
+	uint32_t type;
 
-	if (type == NAME_NONE)
+	name = slice_trim(name);
+	if (!name.n || slice_is_nocase(name, "any"))
 		return 0;
+	if (memchr(name.at, '|', name.n)) {
+		row_bad(rows, column, name, "is no device type: | separates types", NULL);
+		return 0;
+	}
+	type = row_name(&rows->out->types, name);
 	if (type >= TYPES_MAX) {
 		row_bad(rows, column, name, "is one device type too many (32 are possible)", NULL);
 		return 0;
@@ -342,11 +358,16 @@ uint32_t row_types(struct rows *rows, int column, struct slice list)
 {
 	uint32_t types = 0;
 
-	if (slice_is_nocase(list, "any"))
-		return 0;
 	while (list.n)
 		types |= row_type(rows, column, take_item(&list));
 	return types;
+}
+
+void row_measured_on(struct rows *rows, int column, struct slice name)
+{
+	uint32_t bit = row_type(rows, column, name);
+
+	rows->measured_on = bit ? (uint32_t)__builtin_ctz(bit) : NAME_NONE;
 }
 
 /* ---- rows ---- */
@@ -399,8 +420,7 @@ static void add_deps(struct rows *rows)
 		}
 		/* Copied: a quoted field is gone with its row. */
 		id.at = trace_text(rows->out, id.at, id.n);
-		rows->deps[rows->ndeps++] =
-			(struct dep){ rows->out->njobs, (uint32_t)rows->line, id };
+		rows->deps[rows->ndeps++] = (struct dep){ rows->out->njobs, (uint32_t)rows->line, id };
 	}
 }
 
@@ -531,11 +551,11 @@ static int resolve(struct rows *rows, const struct dep *dep, struct err *err)
 		return 0;
 	}
 	if (!rows->options->lenient) {
-		err_set(err, ERR_FORMAT, "field 'after': \"%.60s\" is %s; correct or remove it", dep->id.at,
-			other == JOB_NONE ? "not the id of a job" : "the job itself");
+		err_set(err, ERR_FORMAT, "field 'after': \"%.60s\" is %s; correct or remove it",
+			dep->id.at, other == JOB_NONE ? "not the id of a job" : "the job itself");
 		return err_prefix(err, "%s:%u", rows->out->source, dep->line);
 	}
-	notes_add(rows->notes, NOTE_DROPPED, dep->line, "after", NULL,
+	notes_add(rows->notes, NOTE_PROBLEM, dep->line, "after", "correct or remove it",
 		"names a job that is not here, or itself; the dependency does not count");
 	return 0;
 }
@@ -586,13 +606,15 @@ static void give_lines(struct rows *rows)
 int rows_finish(struct rows *rows, struct err *err)
 {
 	if (!rows->out->njobs && rows->dropped) {
-		err_set(err, ERR_FORMAT, "no job is left: all %zu rows were left out (%s); is it really %s?",
+		err_set(err, ERR_FORMAT,
+			"no job is left: all %zu rows were left out (%s); is it really %s?",
 			rows->dropped, rows->why_dropped, rows->importer->name);
 		return err_prefix(err, "%s", rows->out->source);
 	}
 	if (!rows->out->njobs) {
-		err_set(err, ERR_FORMAT, "no jobs: %s", rows->table->headless ?
-			"the file is empty" : "there is a header and nothing below it");
+		err_set(err, ERR_FORMAT, "no jobs: %s",
+			rows->table->headless ? "the file is empty"
+					      : "there is a header and nothing below it");
 		return err_prefix(err, "%s", rows->out->source);
 	}
 	for (size_t i = 0; i < rows->ndeps; i++) {
@@ -616,7 +638,8 @@ static int read_all(struct rows *rows, struct err *err)
 	if (!rc && rows->table->begin)
 		rc = rows->table->begin(rows, err);
 	if (rc)
-		return err_prefix(err, "%s:%zu", rows->out->source, rows->csv.line ? rows->csv.line : 1);
+		return err_prefix(err, "%s:%zu", rows->out->source,
+			rows->csv.line ? rows->csv.line : 1);
 
 	for (;;) {
 		rc = csv_next(&rows->csv, err);
@@ -631,8 +654,7 @@ static int read_all(struct rows *rows, struct err *err)
 }
 
 int rows_read(const struct importer *importer, struct slice text,
-	const struct import_options *options, struct trace *out, struct notes *notes,
-	struct err *err)
+	const struct import_options *options, struct trace *out, struct notes *notes, struct err *err)
 {
 	struct rows rows;
 	int rc;
@@ -649,8 +671,7 @@ int rows_read(const struct importer *importer, struct slice text,
 static bool row_includes(const struct csv *csv, struct slice name)
 {
 	for (size_t i = 0; i < csv->n; i++)
-		if (csv->fields[i].n == name.n &&
-			strncasecmp(csv->fields[i].at, name.at, name.n) == 0)
+		if (csv->fields[i].n == name.n && strncasecmp(csv->fields[i].at, name.at, name.n) == 0)
 			return true;
 	return false;
 }

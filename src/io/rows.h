@@ -25,11 +25,11 @@
 
 enum { COLUMNS_MAX = 40 };
 
+/* One that the row function does not read is known and of no use: not worth a note. */
 struct column {
 	const char *name;
 	const char *aliases; /* "jobid|job", NULL: none */
 	bool required;       /* a header without it is an error */
-	bool ignored;        /* known, and of no use: not worth a note */
 };
 
 struct rows;
@@ -41,7 +41,7 @@ struct table {
 	const struct column *columns; /* ends with a NULL name; at most COLUMNS_MAX */
 	/* Fills `job` (initialised) and rows->work from the current row. */
 	void (*row)(struct rows *rows, struct job *job);
-	/* Optional: after the header, before the first row; may look at rows->where and set rows->self. */
+	/* Optional: after the header, before the first row; may look at rows->where. */
 	int (*begin)(struct rows *rows, struct err *err);
 	/* Optional: what to do about a row of a headless table with `n` fields; NULL: nothing special. */
 	const char *(*misfit)(size_t n);
@@ -54,40 +54,38 @@ struct rows {
 	struct trace *out;
 	struct notes *notes;
 	struct csv csv;
-	int where[COLUMNS_MAX];  /* by column: its field in a row, -1: not there */
+	int where[COLUMNS_MAX];        /* by column: its field in a row, -1: not there */
 	int column_of[CSV_FIELDS_MAX]; /* by field: its column, -1: of no use */
-	size_t width;            /* fields in a row */
-	size_t number;           /* of this row among the rows of jobs, from 0 */
-	void *self;              /* the importer's */
+	size_t width;                  /* fields in a row */
+	size_t number;                 /* of this row among the rows of jobs, from 0 */
 
 	/* this row */
-	double work;             /* NAN at first */
-	uint32_t measured_on;    /* index in out->types, NAME_NONE at first */
-	struct slice label;      /* the job's, once it is set */
-	struct slice after;      /* ids joined by |, empty at first */
+	double work;          /* NAN at first */
+	uint32_t measured_on; /* index in out->types, NAME_NONE at first */
+	struct slice label;   /* the job's, once it is set */
+	struct slice after;   /* ids joined by |, empty at first */
 	enum { ROW_GOOD, ROW_DROPPED, ROW_BAD } fate;
 	size_t line;
 	const char *field, *fix, *problem; /* of a row that is not good */
-	char value[64];          /* the text in question, "" if none */
-	char exactly[80];        /* the problem with its figures, for an error; "" if `problem` says all */
+	char value[64];                    /* the text in question, "" if none */
+	char exactly[80]; /* the problem with its figures, for an error; "" if `problem` says all */
 
 	/* private */
 	struct ids ids;
-	struct job fresh;        /* as job_init() leaves one */
+	struct job fresh; /* as job_init() leaves one */
 	double last_arrival_s;
 	bool unsorted;
 	struct dep *deps;
 	size_t ndeps, deps_cap;
-	uint32_t *lines;         /* by position; NULL without notes */
+	uint32_t *lines; /* by position; NULL without notes */
 	size_t lines_cap;
 	size_t dropped;
-	char why_dropped[200];   /* the first one's */
+	char why_dropped[200]; /* the first one's */
 };
 
 /* Reads all of `text` by importer->table. */
-int rows_read(const struct importer *importer, struct slice text,
-	const struct import_options *options, struct trace *out, struct notes *notes,
-	struct err *err);
+int rows_read(const struct importer *importer, struct slice text, const struct import_options *options,
+	struct trace *out, struct notes *notes, struct err *err);
 
 /* For importers of other shapes (JSON): the same treatment of a job at a time. */
 void rows_init(struct rows *rows, const struct importer *importer,
@@ -132,9 +130,11 @@ int32_t row_gpus_of(struct rows *rows, int column, double gpus);
 uint32_t row_name(struct names *names, struct slice text);
 /* Sets the job's own id, or its row's number if `id` is empty; the only way to set a label. */
 void row_label(struct rows *rows, struct job *job, struct slice id);
-/* The bit of a device type in job.types, 0 if the name is empty; and the bits of "a|b|c" ("any": 0). */
+/* The bit of a device type in job.types, 0 if the name is empty or "any"; and the bits of "a|b|c". */
 uint32_t row_type(struct rows *rows, int column, struct slice name);
 uint32_t row_types(struct rows *rows, int column, struct slice list);
+/* The type that the run time was measured on. */
+void row_measured_on(struct rows *rows, int column, struct slice name);
 
 /* The row is wrong: the first call counts.  `value` is the text in question, `problem` and `fix` must be literals. */
 void row_bad(struct rows *rows, int column, struct slice value, const char *problem, const char *fix);

@@ -240,8 +240,8 @@ static int unknown_column(struct reader *r, struct slice name)
 	return err_set(r->err, ERR_FORMAT,
 		"no column \"%s\" is known%s%s%s; there are model, type, "
 		"gpus, nodes, steps_per_s, beside, beside_steps_per_s",
-		word, near >= 0 ? "; did you mean \"" : "", near >= 0 ? column_names[near] : "",
-		near >= 0 ? "\"?" : "");
+		word, near >= 0 ? " (did you mean \"" : "", near >= 0 ? column_names[near] : "",
+		near >= 0 ? "\"?)" : "");
 }
 
 static int read_header(struct reader *r, struct csv *csv, struct header *header)
@@ -370,7 +370,9 @@ int profile_read_text(const char *where, const char *text, size_t n, const struc
 	struct slice begin = slice_trim(all);
 	int rc;
 
-	if (begin.n && (begin.at[0] == '{' || begin.at[0] == '['))
+	if (!begin.n)
+		return err_set(err, ERR_FORMAT, "%s: empty; no speeds in it", where);
+	if (begin.at[0] == '{' || begin.at[0] == '[')
 		rc = read_json(&r, where, all);
 	else
 		rc = read_csv(&r, where, all);

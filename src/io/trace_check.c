@@ -24,7 +24,7 @@ struct check {
 	const struct trace *trace;
 	const struct cluster *cluster; /* may be NULL */
 	struct notes *notes;
-	uint32_t type_of[TYPES_MAX];   /* by type of the trace: bit of the cluster's type, 0: it has none */
+	uint32_t type_of[TYPES_MAX]; /* by type of the trace: bit of the cluster's type, 0: it has none */
 };
 
 static void say(const struct check *c, uint32_t job, enum note_level level, const char *field,
@@ -52,13 +52,11 @@ static void check_numbers(const struct check *c, uint32_t i)
 	if (!isfinite(job->arrival_s) || job->arrival_s < 0)
 		say(c, i, NOTE_PROBLEM, "arrival_s", "the arrival is not a time of 0 or later",
 			"give seconds from the start of the trace");
-	if (job->gpus < 1 || job->min_gpus < 1 || job->min_gpus > job->gpus ||
-		job->max_gpus < job->gpus)
+	if (job->gpus < 1 || job->min_gpus < 1 || job->min_gpus > job->gpus || job->max_gpus < job->gpus)
 		say(c, i, NOTE_PROBLEM, "gpus", "min_gpus <= gpus <= max_gpus does not hold",
 			"correct the three");
 	if (!(job->weight > 0) || isinf(job->weight))
-		say(c, i, NOTE_PROBLEM, "weight", "the weight is not a positive number",
-			"1 is usual");
+		say(c, i, NOTE_PROBLEM, "weight", "the weight is not a positive number", "1 is usual");
 	if (job->work_est <= 0)
 		say(c, i, NOTE_PROBLEM, "est_s", "the estimated run time is not positive",
 			"leave it empty for a perfect estimate");
@@ -75,7 +73,8 @@ static void check_deadline(const struct check *c, uint32_t i)
 		say(c, i, NOTE_PROBLEM, "deadline_s", "the deadline is not after the arrival",
 			"deadlines are points in time, as arrivals are, not durations");
 	else if (!job->by_steps && job->arrival_s + run_s > job->deadline_s)
-		say(c, i, NOTE_WARNING, "deadline_s", "the deadline is missed even if the job starts at once",
+		say(c, i, NOTE_WARNING, "deadline_s",
+			"the deadline is missed even if the job starts at once",
 			"allow more time, or expect it to be refused");
 }
 
@@ -111,17 +110,18 @@ static void check_demand(const struct check *c, uint32_t i)
 	if (!c->cluster)
 		return;
 	most = most_gpus(c, job->types);
-	snprintf(fix, sizeof(fix), "it asks for %d, a type it may use has %u; lower gpus or enlarge the cluster",
+	snprintf(fix, sizeof(fix),
+		"it asks for %d, a type it may use has %u; lower gpus or enlarge the cluster",
 		job->min_gpus, most);
 	if (!most)
 		say(c, i, NOTE_PROBLEM, "types", "the cluster has none of the device types it may use",
 			"name types of the cluster, or none for any");
 	else if (job->min_gpus > (int64_t)most)
-		say(c, i, NOTE_PROBLEM, "gpus", "more GPUs than the cluster has of one type: it can never run",
-			fix);
+		say(c, i, NOTE_PROBLEM, "gpus",
+			"more GPUs than the cluster has of one type: it can never run", fix);
 	else if (job->gpus > (int64_t)most)
-		say(c, i, NOTE_WARNING, "gpus", "more GPUs than the cluster has of one type: it runs with fewer",
-			fix);
+		say(c, i, NOTE_WARNING, "gpus",
+			"more GPUs than the cluster has of one type: it runs with fewer", fix);
 }
 
 /* ---- dependencies ---- */
@@ -142,6 +142,49 @@ static void check_deps(const struct check *c, uint32_t i)
 	}
 }
 
+/* Who waits for whom, the other way round: by job, a stretch of `waiters`. */
+struct waiting {
+	uint32_t *first; /* waiters[first[j] .. first[j + 1]] wait for job j */
+	uint32_t *waiters;
+	uint32_t *waits; /* by job: for how many it waits */
+};
+
+static void waiting_fini(struct waiting *w)
+{
+	free(w->first);
+	free(w->waiters);
+	free(w->waits);
+}
+
+static struct waiting waiting_of(const struct trace *t)
+{
+	struct waiting w = {
+		.first = mem_alloc(mem_array_size((size_t)t->njobs + 2, sizeof(*w.first))),
+		.waiters = mem_alloc(mem_array_size(t->ndeps, sizeof(*w.waiters))),
+		.waits = mem_alloc(mem_array_size(t->njobs, sizeof(*w.waits))),
+	};
+
+	/* Counted two places ahead: filling moves each start to its place. */
+	for (uint32_t i = 0; i < t->ndeps; i++)
+		if (t->deps[i] < t->njobs)
+			w.first[t->deps[i] + 2]++;
+	for (uint32_t j = 2; j < t->njobs + 2; j++)
+		w.first[j] += w.first[j - 1];
+	for (uint32_t i = 0; i < t->njobs; i++) {
+		const struct job *job = &t->jobs[i];
+
+		for (uint32_t k = 0; k < job->ndeps; k++) {
+			uint32_t other = t->deps[job->first_dep + k];
+
+			if (other >= t->njobs)
+				continue;
+			w.waiters[w.first[other + 1]++] = i;
+			w.waits[i]++;
+		}
+	}
+	return w;
+}
+
 /*
  * Takes away jobs that wait for nobody until there are none; what is left waits in a circle, or
  * behind one.
@@ -149,45 +192,27 @@ static void check_deps(const struct check *c, uint32_t i)
 static void check_circles(const struct check *c)
 {
 	const struct trace *t = c->trace;
-	uint32_t *waits = mem_alloc(mem_array_size(t->njobs, sizeof(*waits)));
-	uint32_t *first = mem_alloc(mem_array_size((size_t)t->njobs + 1, sizeof(*first)));
-	uint32_t *waiters = mem_alloc(mem_array_size(t->ndeps, sizeof(*waiters)));
-	uint32_t *queue = mem_alloc(mem_array_size(t->njobs, sizeof(*queue)));
+	struct waiting w = waiting_of(t);
+	uint32_t *free_jobs = mem_alloc(mem_array_size(t->njobs, sizeof(*free_jobs)));
 	uint32_t n = 0;
 
-	/* waiters[first[j] .. first[j + 1]] wait for job j */
-	for (uint32_t i = 0; i < t->ndeps; i++)
-		if (t->deps[i] < t->njobs)
-			first[t->deps[i] + 1]++;
-	for (uint32_t j = 0; j < t->njobs; j++)
-		first[j + 1] += first[j];
-	for (uint32_t i = 0; i < t->njobs; i++) {
-		const struct job *job = &t->jobs[i];
+	for (uint32_t i = 0; i < t->njobs; i++)
+		if (!w.waits[i])
+			free_jobs[n++] = i;
+	for (uint32_t at = 0; at < n; at++) {
+		uint32_t job = free_jobs[at];
 
-		for (uint32_t k = 0; k < job->ndeps; k++) {
-			uint32_t other = t->deps[job->first_dep + k];
-
-			if (other < t->njobs) {
-				waiters[first[other] + queue[other]++] = i;
-				waits[i]++;
-			}
-		}
+		for (uint32_t k = w.first[job]; k < w.first[job + 1]; k++)
+			if (--w.waits[w.waiters[k]] == 0)
+				free_jobs[n++] = w.waiters[k];
 	}
 	for (uint32_t i = 0; i < t->njobs; i++)
-		if (!waits[i])
-			queue[n++] = i;
-	for (uint32_t at = 0; at < n; at++)
-		for (uint32_t k = first[queue[at]]; k < first[queue[at] + 1]; k++)
-			if (--waits[waiters[k]] == 0)
-				queue[n++] = waiters[k];
-	for (uint32_t i = 0; i < t->njobs; i++)
-		if (waits[i])
-			say(c, i, NOTE_PROBLEM, "after", "jobs wait for each other in a circle: none can start",
+		if (w.waits[i])
+			say(c, i, NOTE_PROBLEM, "after",
+				"jobs wait for each other in a circle: none can start",
 				"remove one of the dependencies");
-	free(queue);
-	free(waiters);
-	free(first);
-	free(waits);
+	free(free_jobs);
+	waiting_fini(&w);
 }
 
 /* ---- the whole ---- */
@@ -229,10 +254,11 @@ static void check_times(const struct check *c)
 	if (first_s > latest_first_s)
 		notes_add(c->notes, NOTE_WARNING, notes_line(c->notes, 0), "arrival_s",
 			"subtract the first arrival from all of them",
-			"the first job arrives after %.0f years: these are dates", first_s / DAY_S / 365);
+			"the first job arrives after %.0f years: these are dates",
+			first_s / DAY_S / 365);
 	if (t->njobs > 1 && first_s == last_s)
-		notes_add(c->notes, NOTE_WARNING, 0, "arrival_s", "right for a batch; else give arrivals",
-			"all jobs arrive at the same time");
+		notes_add(c->notes, NOTE_WARNING, 0, "arrival_s",
+			"right for a batch; else give arrivals", "all jobs arrive at the same time");
 }
 
 static void check_labels(const struct check *c)

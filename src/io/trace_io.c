@@ -89,8 +89,8 @@ static int name_formats(const char *path, struct slice head, struct err *err)
 	for (i = 0; importers[i]; i++)
 		buf_printf(&list, "%s%s", i ? ", " : "", importers[i]->name);
 	err_set(err, ERR_FORMAT,
-		"%s:1: not a known trace format (it begins '%s'); name one with --format: %s", path, first,
-		list.at);
+		"%s:1: not a known trace format (it begins '%s'); name one with --format: %s", path,
+		first, list.at);
 	buf_fini(&list);
 	return ERR_FORMAT;
 }
@@ -128,7 +128,7 @@ int trace_read_text(const char *path, struct slice text, const struct import_opt
 	options = options ? options : &usual;
 	importer = options->format ? importer_find(options->format, err) : NULL;
 	if (options->format && !importer)
-		return ERR_USAGE;
+		return ERR_MISSING;
 	hash = hash_text(text);
 	rc = check_text(path, &text, err);
 	if (rc)
@@ -141,8 +141,8 @@ int trace_read_text(const char *path, struct slice text, const struct import_opt
 	trace.source = mem_strdup(path);
 	trace.format = importer->name;
 	trace.hash = hash;
-	rc = importer->read ? importer->read(text, options, &trace, notes, err) :
-			      rows_read(importer, text, options, &trace, notes, err);
+	rc = importer->read ? importer->read(text, options, &trace, notes, err)
+			    : rows_read(importer, text, options, &trace, notes, err);
 	if (rc) {
 		trace_fini(&trace);
 		return rc;

@@ -15,7 +15,7 @@
 
 struct import_options {
 	const char *format; /* importer's name, NULL: recognised by content */
-	bool lenient;       /* rows with problems are dropped with a note instead of failing the read */
+	bool lenient; /* rows with problems are dropped with a note instead of failing the read */
 };
 
 struct table;
@@ -23,17 +23,18 @@ struct table;
 /* One published format: one file in src/io/import and one line in importers.def. */
 struct importer {
 	const char *name;
-	const char *summary;   /* "Helios: cluster_log.csv" */
-	const char *origin;    /* whose format it is */
-	bool dated;            /* times are dates: shifted so that the first arrival is 0 */
+	const char *summary; /* "Helios: cluster_log.csv" */
+	const char *origin;  /* whose format it is */
+	bool dated;          /* times are dates: shifted so that the first arrival is 0 */
 	/* How sure it is that `head` (the first few KiB of the file) is its format: 0 no .. 100 yes. */
 	int (*recognise)(struct slice head, const char *path);
 	const struct table *table; /* of a format of rows and columns (io/rows.h), else NULL */
 	/* Adds the jobs of `text` to `out`, whose source is set; trace_read() finishes the trace.  NULL: by `table`. */
-	int (*read)(struct slice text, const struct import_options *options, struct trace *out, struct notes *notes, struct err *err);
+	int (*read)(struct slice text, const struct import_options *options, struct trace *out,
+		struct notes *notes, struct err *err);
 };
 
-extern const struct importer *const importers[]; /* NULL-terminated */
+extern const struct importer *const importers[];                         /* NULL-terminated */
 const struct importer *importer_find(const char *name, struct err *err); /* NULL with "did you mean" */
 
 /*
@@ -41,10 +42,12 @@ const struct importer *importer_find(const char *name, struct err *err); /* NULL
  * `cluster` is what a generator's load refers to and may be NULL.  On success `out` owns its jobs: release it with trace_fini().
  * Errors name path, line, field and remedy.
  */
-int trace_read(const char *path, const struct import_options *options, const struct cluster *cluster, struct trace *out, struct notes *notes, struct err *err);
+int trace_read(const char *path, const struct import_options *options,
+	const struct cluster *cluster, struct trace *out, struct notes *notes, struct err *err);
 
 /* The same from memory, for tests and fuzzers. */
-int trace_read_text(const char *path, struct slice text, const struct import_options *options, struct trace *out, struct notes *notes, struct err *err);
+int trace_read_text(const char *path, struct slice text, const struct import_options *options,
+	struct trace *out, struct notes *notes, struct err *err);
 
 /* Writes Stint's own CSV (doc/formats.md): reading it back gives an equal trace. */
 void trace_write(const struct trace *trace, struct buf *out);

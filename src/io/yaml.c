@@ -222,7 +222,7 @@ static int unknown_field(struct yaml *yaml, struct place *place, const char *key
 		known[n++] = f->key;
 	near = text_nearest(key, known, n);
 	if (near >= 0)
-		buf_printf(&hint, "; did you mean \"%s\"?", known[near]);
+		buf_printf(&hint, " (did you mean \"%s\"?)", known[near]);
 	buf_str(&hint, n ? "; there are " : "");
 	for (size_t i = 0; i < n; i++)
 		buf_printf(&hint, "%s%s", i ? ", " : "", known[i]);
@@ -266,7 +266,7 @@ static int wrong_kind(struct yaml *yaml, const struct place *place, const char *
 	static const char between[] = ", got event: ";
 	const char *event = strstr(what, between);
 
-	return yaml_fail(yaml, place->steps, err, "%s belongs here, not %s",
+	return yaml_fail(yaml, place->steps, err, "%s expected here, not %s",
 		expected(what + strlen("Expecting ")), event ? got(event + strlen(between)) : "this");
 }
 
@@ -310,18 +310,43 @@ static int load(struct yaml *yaml, const char *text, size_t n, struct err *err)
 	return rc;
 }
 
+static int syntax_error(const struct yaml *yaml, const yaml_parser_t *parser, struct err *err)
+{
+	return err_set(err, ERR_FORMAT, "%s:%zu: not valid YAML: %s%s%s", yaml->where,
+		parser->problem_mark.line + 1, parser->problem ? parser->problem : "unreadable",
+		parser->context ? " " : "", parser->context ? parser->context : "");
+}
+
+/* What comes after the first document must be nothing. */
+static int parse_end(const struct yaml *yaml, yaml_parser_t *parser, struct err *err)
+{
+	yaml_document_t second;
+	yaml_node_t *root;
+	int rc = 0;
+
+	if (!yaml_parser_load(parser, &second))
+		return syntax_error(yaml, parser, err);
+	root = yaml_document_get_root_node(&second);
+	if (root)
+		rc = err_set(err, ERR_FORMAT,
+			"%s:%zu: a second document (after ---); there is one only", yaml->where,
+			root->start_mark.line + 1);
+	yaml_document_delete(&second);
+	return rc;
+}
+
 static int parse(struct yaml *yaml, const char *text, size_t n, struct err *err)
 {
 	yaml_parser_t parser;
-	int rc = 0;
+	int rc;
 
 	if (!yaml_parser_initialize(&parser))
 		return err_set(err, ERR_IO, "%s: no memory", yaml->where);
 	yaml_parser_set_input_string(&parser, (const unsigned char *)text, n);
-	if (!yaml_parser_load(&parser, &yaml->document)) {
-		rc = err_set(err, ERR_FORMAT, "%s:%zu: not valid YAML: %s%s%s", yaml->where,
-			parser.problem_mark.line + 1, parser.problem ? parser.problem : "unreadable",
-			parser.context ? " " : "", parser.context ? parser.context : "");
+	if (yaml_parser_load(&parser, &yaml->document)) {
+		rc = parse_end(yaml, &parser, err);
+	} else {
+		rc = syntax_error(yaml, &parser, err);
 		memset(&yaml->document, 0, sizeof(yaml->document));
 	}
 	yaml_parser_delete(&parser);

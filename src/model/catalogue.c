@@ -215,6 +215,7 @@ const struct model *catalogue_model(const char *name, int *batch)
 /* ---- the estimate; each constant has its paragraph in doc/catalogue.md */
 
 static const double COMPUTE_EFFICIENCY = 0.35; /* of peak arithmetic that training reaches */
+static const double EASY_FLOPS = 20e12;        /* beyond it, kernels keep up less and less */
 static const double MEMORY_EFFICIENCY = 0.65;  /* of peak memory bandwidth */
 static const double LINK_EFFICIENCY = 0.7;     /* of nominal link speed */
 static const double ACTIVATION_PASSES = 6; /* times that a kept activation crosses the memory bus */
@@ -225,6 +226,16 @@ static const double EXPOSED_FRACTION = 0.2; /* of an exchange is never hidden */
 static const double STATE_BYTES = 16;       /* per parameter held: weight, gradient, two moments */
 static const double CONTEXT_BYTES = 1e9;    /* the runtime's own */
 
+/* Operations per second that training reaches: peaks beyond EASY_FLOPS count with the power 3/4. */
+static double reached_flops(double peak)
+{
+	double excess = peak / EASY_FLOPS;
+
+	if (excess <= 1)
+		return COMPUTE_EFFICIENCY * peak;
+	return COMPUTE_EFFICIENCY * peak / sqrt(sqrt(excess));
+}
+
 struct step_time catalogue_step(const struct model *model, int batch, struct roof roof)
 {
 	struct step_time t = { .device_s = NAN, .overhead_s = STEP_OVERHEAD_S };
@@ -232,7 +243,7 @@ struct step_time catalogue_step(const struct model *model, int batch, struct roo
 
 	if (!(roof.flops > 0))
 		return t;
-	compute_s = batch * model->flops / (COMPUTE_EFFICIENCY * roof.flops);
+	compute_s = batch * model->flops / reached_flops(roof.flops);
 	memory_s = 0;
 	if (roof.mem_Bps > 0)
 		memory_s = (batch * ACTIVATION_PASSES * model->activation_bytes +

@@ -359,6 +359,7 @@ static double busy_fraction(const struct profile *profile, struct known known, u
 	return t.device_s / seconds(t);
 }
 
+/* Without measurements: `a` is stretched by the time that `b` keeps the device busy. */
 double profile_beside(const struct profile *profile, uint32_t type, uint32_t gpus, uint32_t a,
 	uint32_t b)
 {
@@ -375,10 +376,8 @@ double profile_beside(const struct profile *profile, uint32_t type, uint32_t gpu
 		catalogue_mem_bytes(ka.facts, ka.batch) + catalogue_mem_bytes(kb.facts, kb.batch) >
 			device->mem_bytes)
 		return 0;
-	busy = busy_fraction(profile, ka, type, gpus) + busy_fraction(profile, kb, type, gpus);
-	if (isnan(busy))
-		return 0.5;
-	return busy > 1 ? 1 / busy : 1;
+	busy = busy_fraction(profile, kb, type, gpus);
+	return isnan(busy) ? 0.5 : 1 / (1 + busy);
 }
 
 double profile_skew(const struct profile *profile, uint32_t model)

@@ -90,45 +90,130 @@ static int by_key(const void *a, const void *b)
 	return rank_before(x->key, x->tie, x->job, y->key, y->tie, y->job) ? -1 : 1;
 }
 
-/* The jobs that compete: all of them, or only those that wait. */
-static uint32_t competitors(const struct ordering *ordering, const void *self,
-	const struct round *round, struct keyed *out)
-{
-	uint32_t n = 0;
+/* The jobs that compete, in order; who runs stays where it is until somebody ahead needs the devices. */
+struct queue {
+	const struct round *round;
+	struct plan *plan;
+	struct keyed *at;
+	uint32_t n;
+	uint32_t next;                /* jobs before this have had their turn */
+	uint32_t last[TYPES_MAX];     /* per type: no job from here on has devices of it */
+	uint32_t behind[TYPES_MAX];   /* per type: devices of jobs that have not had their turn */
+};
 
+static const struct job *queue_job(const struct queue *q, uint32_t i)
+{
+	return &q->round->jobs[q->at[i].job];
+}
+
+static void queue_fill(struct queue *q, const struct ordering *ordering, const void *self)
+{
+	const struct round *round = q->round;
+
+	q->at = arena_array(round->scratch, struct keyed, round->nactive);
 	for (uint32_t i = 0; i < round->nactive; i++) {
 		const struct job *job = &round->jobs[round->active[i]];
 
 		if (!job_active(job) || (!ordering->preempt && job->state == JOB_RUNNING))
 			continue;
-		out[n++] = (struct keyed){
+		q->at[q->n++] = (struct keyed){
 			.key = ordering->key(self, round, job),
 			.tie = kit_tie(ordering, self, round, job),
 			.job = job->id,
 		};
+		if (job->grant)
+			q->behind[job->grant->type] += job->grant->gpus;
 	}
-	return n;
+	qsort(q->at, q->n, sizeof(*q->at), by_key);
+	for (uint32_t type = 0; type < round->cluster->ntypes; type++)
+		q->last[type] = q->n;
+}
+
+/* Takes the devices of the last job that has some of the type and not had its turn; UINT32_MAX if there is none. */
+static uint32_t queue_evict_last(struct queue *q, uint32_t type)
+{
+	while (q->last[type] > q->next) {
+		const struct job *job = queue_job(q, --q->last[type]);
+		const struct grant *grant = plan_grant(q->plan, job->id);
+
+		if (!grant || grant->type != type)
+			continue;
+		q->behind[type] -= grant->gpus;
+		plan_stop(q->plan, job);
+		return q->last[type];
+	}
+	return UINT32_MAX;
+}
+
+static void queue_restore(struct queue *q, uint32_t type, const uint32_t *evicted, uint32_t n)
+{
+	while (n-- > 0) {
+		const struct job *job = queue_job(q, evicted[n]);
+
+		if (kit_run(q->round, q->plan, job))
+			q->behind[type] += plan_grant(q->plan, job->id)->gpus;
+	}
+	q->last[type] = q->n;
+}
+
+/* Runs the job on devices of jobs behind it, worst first. */
+static bool queue_take_over(struct queue *q, const struct job *job, uint32_t type)
+{
+	uint32_t *evicted, n = 0, i;
+
+	if (plan_free(q->plan, type) + q->behind[type] < (uint32_t)job->gpus)
+		return false;
+	evicted = arena_array(q->round->scratch, uint32_t, q->n - q->next);
+	while ((i = queue_evict_last(q, type)) != UINT32_MAX) {
+		evicted[n++] = i;
+		if (plan_run(q->plan, job, (struct want){ .type = (int)type }))
+			return true;
+	}
+	queue_restore(q, type, evicted, n);
+	return false;
+}
+
+static bool queue_try(struct queue *q, const struct ordering *ordering, const struct job *job)
+{
+	uint32_t types[TYPES_MAX], n;
+
+	if (kit_run(q->round, q->plan, job))
+		return true;
+	n = ordering->preempt ? kit_types(q->round, job, types) : 0;
+	for (uint32_t i = 0; i < n; i++) {
+		if (queue_take_over(q, job, types[i]))
+			return true;
+	}
+	return false;
+}
+
+/* The queue keeps its order and `blocker` does not fit: nobody behind it starts. */
+static void queue_block(struct queue *q, const struct job *blocker)
+{
+	for (; q->next < q->n; q->next++) {
+		const struct job *job = queue_job(q, q->next);
+
+		if (!plan_grant(q->plan, job->id))
+			plan_why(q->plan, job->id, (struct reason){ .why = WHY_BEHIND, .need = job->gpus, .other = blocker->id });
+	}
 }
 
 void kit_anew(const struct ordering *ordering, const void *self, const struct round *round,
 	struct plan *plan)
 {
-	struct keyed *queue = arena_array(round->scratch, struct keyed, round->nactive);
-	uint32_t n = competitors(ordering, self, round, queue);
-	uint32_t blocked_by = JOB_NONE;
+	struct queue q = { .round = round, .plan = plan };
 
-	qsort(queue, n, sizeof(*queue), by_key);
-	if (ordering->preempt)
-		plan_clear(plan, round->jobs, round->active, round->nactive);
-	for (uint32_t i = 0; i < n; i++) {
-		const struct job *job = &round->jobs[queue[i].job];
+	queue_fill(&q, ordering, self);
+	while (q.next < q.n) {
+		const struct job *job = queue_job(&q, q.next++);
+		const struct grant *grant = plan_grant(plan, job->id);
 
-		if (blocked_by != JOB_NONE) {
-			plan_why(plan, job->id, (struct reason){ .why = WHY_BEHIND, .need = job->gpus, .other = blocked_by });
-		} else if (!kit_run(round, plan, job)) {
+		if (grant) {
+			q.behind[grant->type] -= grant->gpus;
+		} else if (!queue_try(&q, ordering, job)) {
 			kit_no_room(round, plan, job);
 			if (ordering->misfit == MISFIT_BLOCK)
-				blocked_by = job->id;
+				queue_block(&q, job);
 		}
 	}
 }

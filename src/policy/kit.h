@@ -16,7 +16,7 @@
 #include "policy/policy.h"
 
 enum misfit {
-	MISFIT_BLOCK, /* the first job that does not fit ends the walk */
+	MISFIT_BLOCK, /* nobody behind the first job that does not fit starts */
 	MISFIT_SKIP,  /* later jobs may pass it */
 };
 
@@ -59,6 +59,8 @@ struct ranking {
 	VEC(struct rank_class) classes;
 	VEC(struct rank_lane) lanes;
 	VEC(uint32_t) class_of; /* by job: 1 + its class, 0 unknown */
+	VEC(uint32_t) placed;   /* by job: the walk that last put it to run */
+	uint32_t walks;         /* decisions so far */
 	VEC(uint32_t) evicted;  /* scratch of one attempt */
 	struct heap jumps;
 };

@@ -24,6 +24,7 @@ void ranking_fini(struct ranking *ranking)
 	vec_fini(&ranking->classes);
 	vec_fini(&ranking->lanes);
 	vec_fini(&ranking->class_of);
+	vec_fini(&ranking->placed);
 	vec_fini(&ranking->evicted);
 	heap_fini(&ranking->jumps);
 }
@@ -77,6 +78,7 @@ static uint32_t class_of(struct walk *w, const struct job *job)
 	uint32_t c = 0;
 
 	vec_grow_zero(&r->class_of, (size_t)job->id + 1);
+	vec_grow_zero(&r->placed, (size_t)job->id + 1);
 	if (r->class_of.at[job->id])
 		return r->class_of.at[job->id] - 1;
 	shape = shape_of(w, job);
@@ -242,11 +244,17 @@ static double lane_key(const struct walk *w, const struct rank_lane *lane, uint3
 	return w->ranking->pool.nodes[id].key + lane->slope * w->round->now_s;
 }
 
-/* Whether the running job comes after the waiting one. */
+/*
+ * Whether the running job comes after the waiting one.  Jobs are tried in order, so
+ * one that was put to run in this very walk does not; saying so keeps two keys that
+ * differ by rounding alone from evicting each other for ever.
+ */
 static bool worse(const struct walk *w, const struct rank_lane *lane, uint32_t running, uint32_t waiting)
 {
 	const struct rank_node *nodes = w->ranking->pool.nodes;
 
+	if (w->ranking->placed.at[running] == w->ranking->walks)
+		return false;
 	return rank_before(nodes[waiting].key, nodes[waiting].tie, waiting,
 		lane_key(w, lane, running), nodes[running].tie, running);
 }
@@ -390,11 +398,13 @@ void kit_in_order(struct ranking *ranking, const struct ordering *ordering, cons
 	struct walk w = { ranking, ordering, self, round, plan };
 	struct rank_class *c;
 
+	ranking->walks++;
 	catch_up(&w);
 	while ((c = next_class(&w))) {
 		const struct job *job = job_of(&w, c->first);
 
 		if (try_to_run(&w, job)) {
+			ranking->placed.at[job->id] = ranking->walks;
 			refile(&w, job->id);
 			continue;
 		}

@@ -33,8 +33,9 @@ static void copy_nodes(struct comparison *c, const struct cluster *cluster)
 		const struct node *node = &cluster->nodes[i];
 
 		c->nodes[i].name = mem_strdup(node->name ? node->name : "?");
-		c->nodes[i].type = node->type < cluster->ntypes ? copy(cluster->types[node->type].name)
-								: NULL;
+		c->nodes[i].type = node->type < cluster->ntypes
+			? copy(cluster->types[node->type].name)
+			: NULL;
 		c->nodes[i].devices = node->devices;
 	}
 }
@@ -117,8 +118,8 @@ static void sketch(struct compare_cell *cell, double *jct, size_t n)
 			: stats_percentile(jct, n, 100.0 * i / (SKETCH_POINTS - 1));
 }
 
-void comparison_put(struct comparison *c, uint32_t policy, uint32_t seed,
-	const struct trace *trace, const struct outcome *outcome)
+void comparison_put(struct comparison *c, uint32_t policy, uint32_t seed, const struct trace *trace,
+	const struct outcome *outcome)
 {
 	struct compare_policy *p = &c->policies[policy];
 	struct compare_cell *cell = &p->cells[seed];
@@ -258,4 +259,93 @@ void comparison_finish(struct comparison *c)
 	for (uint32_t i = 0; i < c->npolicies; i++)
 		mean_waits(c, &c->policies[i]);
 	c->same_seeds = all_seeds_equal(c);
+}
+
+/* ---- answers for tables and pictures */
+
+bool comparison_shows(const struct comparison *c, size_t metric, bool timings)
+{
+	if (metrics[metric].timing && !timings)
+		return false;
+	return comparison_largest(c, metric) > 0;
+}
+
+double comparison_largest(const struct comparison *c, size_t metric)
+{
+	double largest = 0;
+
+	for (uint32_t i = 0; i < c->npolicies; i++) {
+		double mean = fabs(c->policies[i].figures[metric].value.mean);
+
+		if (isfinite(mean))
+			largest = fmax(largest, mean);
+	}
+	return largest;
+}
+
+struct weighted {
+	double x, weight;
+};
+
+static int by_x(const void *a, const void *b)
+{
+	double x = ((const struct weighted *)a)->x, y = ((const struct weighted *)b)->x;
+
+	return (x > y) - (x < y);
+}
+
+/* Every quantile of every seed, with the part of all jobs that it stands for. */
+static struct weighted *pool(const struct comparison *c, const struct compare_policy *p, size_t *n)
+{
+	struct weighted *all = mem_alloc(
+		mem_array_size((size_t)c->nseeds * SKETCH_POINTS + 1, sizeof(*all)));
+	uint32_t runs = 0;
+
+	*n = 0;
+	for (uint32_t s = 0; s < c->nseeds; s++)
+		runs += p->cells[s].there;
+	for (uint32_t s = 0; s < c->nseeds; s++) {
+		const struct compare_cell *cell = &p->cells[s];
+		double share = (double)cell->summary.jobs_finished / cell->summary.jobs_submitted;
+
+		for (uint32_t i = 0; i < cell->nquantiles; i++)
+			all[(*n)++] = (struct weighted){ cell->quantiles[i],
+				share / cell->nquantiles / runs };
+	}
+	if (*n)
+		qsort(all, *n, sizeof(*all), by_x);
+	return all;
+}
+
+struct curve comparison_curve(const struct comparison *c, uint32_t policy)
+{
+	struct curve curve = { 0 };
+	size_t n, points, at = 0;
+	struct weighted *all = pool(c, &c->policies[policy], &n);
+	double share = 0;
+
+	points = n < CURVE_POINTS - 1 ? n : CURVE_POINTS - 1;
+	curve.x = mem_alloc(mem_array_size(points + 1, sizeof(double)));
+	curve.y = mem_alloc(mem_array_size(points + 1, sizeof(double)));
+	if (n) {
+		curve.x[0] = all[0].x;
+		curve.n = 1;
+	}
+	for (size_t i = 0; i < points; i++) {
+		size_t last = (i + 1) * n / points;
+
+		for (; at < last; at++)
+			share += all[at].weight;
+		curve.x[curve.n] = all[last - 1].x;
+		curve.y[curve.n++] = fmin(share, 1);
+	}
+	free(all);
+	return curve;
+}
+
+void curve_fini(struct curve *curve)
+{
+	free(curve->x);
+	free(curve->y);
+	*curve = (struct curve){ 0 };
 }

@@ -31,9 +31,9 @@
 
 enum {
 	SKETCH_POINTS = 513,   /* quantiles kept of a run's JCTs */
-	PICTURE_SAMPLES = 240,  /* points over time */
-	PICTURE_SPANS = 20000,  /* bars of the Gantt charts of all policies */
-	PICTURE_DOTS = 250,     /* jobs of the wait-against-JCT chart */
+	PICTURE_SAMPLES = 240, /* points over time */
+	PICTURE_SPANS = 16000, /* bars of the Gantt charts of all policies */
+	PICTURE_DOTS = 250,    /* jobs of the wait-against-JCT chart */
 };
 
 /* Who competes.  Text is copied. */
@@ -58,10 +58,10 @@ struct picture {
 	struct sample *samples;
 	uint32_t nsamples;
 	uint32_t gpus;
-	struct span *spans;         /* `job` is an index in `jobs` */
+	struct span *spans; /* `job` is an index in `jobs` */
 	uint32_t nspans;
-	uint64_t spans_left_out;    /* the shortest, and what the run itself dropped */
-	struct picture_job *jobs;    /* those of the spans */
+	uint64_t spans_left_out;  /* the shortest, and what the run itself dropped */
+	struct picture_job *jobs; /* those of the spans */
 	uint32_t njobs;
 	double *dot_wait_s, *dot_jct_s;
 	uint32_t ndots;
@@ -69,26 +69,26 @@ struct picture {
 
 /* One run of one policy with one seed. */
 struct compare_cell {
-	bool there;             /* a run was put here */
+	bool there; /* a run was put here */
 	struct summary summary;
-	double *quantiles;      /* of the JCT: all of them sorted, or SKETCH_POINTS at equal steps; NULL if none */
+	double *quantiles; /* of the JCT: all of them sorted, or SKETCH_POINTS at equal steps; NULL if none */
 	uint32_t nquantiles;
-	double *jct_s;          /* by job, NAN where unfinished; first seed only */
+	double *jct_s; /* by job, NAN where unfinished; first seed only */
 	uint32_t njobs;
 };
 
 struct compare_figure {
-	struct interval value;  /* over the seeds */
+	struct interval value; /* over the seeds */
 	struct paired against_first;
-	bool best;              /* of all policies, where one is better than another */
-	bool differs;           /* from the first policy at p < 0.05 */
+	bool best;    /* of all policies, where one is better than another */
+	bool differs; /* from the first policy at p < 0.05 */
 };
 
 struct compare_policy {
 	char *label, *policy, *placer;
-	struct compare_cell *cells; /* one for each seed */
-	struct picture picture;       /* of the first seed */
-	struct compare_figure *figures; /* one for each of metrics[]; by comparison_finish() */
+	struct compare_cell *cells;        /* one for each seed */
+	struct picture picture;            /* of the first seed */
+	struct compare_figure *figures;    /* one for each of metrics[]; by comparison_finish() */
 	double waited_by_why_s[WHY_COUNT]; /* means over the seeds; by comparison_finish() */
 };
 
@@ -109,8 +109,8 @@ struct comparison {
 };
 
 /* Copies what it is given.  `cluster` may be NULL: no Gantt chart. */
-void comparison_init(struct comparison *c, const struct cluster *cluster, const struct contender *contenders, uint32_t n,
-	const uint64_t *seeds, uint32_t nseeds);
+void comparison_init(struct comparison *c, const struct cluster *cluster,
+	const struct contender *contenders, uint32_t n, const uint64_t *seeds, uint32_t nseeds);
 void comparison_fini(struct comparison *c);
 
 /* Copies what it needs of a run; keeps nothing of the caller's.  Different cells may be put by different threads at once. */
@@ -120,15 +120,34 @@ void comparison_put(struct comparison *c, uint32_t policy, uint32_t seed, const 
 /* Intervals, best values and tests.  Call after the last put and before any of the outputs. */
 void comparison_finish(struct comparison *c);
 
+/* Whether the figure (an index of metrics[]) tells anything: it is not zero or unknown for everybody. */
+bool comparison_shows(const struct comparison *c, size_t metric, bool timings);
+/* The largest mean of a figure, for choosing one unit for all. */
+double comparison_largest(const struct comparison *c, size_t metric);
+
+/*
+ * The share of submitted jobs that finished within x seconds, all seeds together, as at most CURVE_POINTS
+ * steps from (least, 0) up.  Arrays are malloc'ed; n is 0 if no job finished.
+ */
+enum { CURVE_POINTS = 400 };
+struct curve {
+	double *x, *y;
+	size_t n;
+};
+struct curve comparison_curve(const struct comparison *c, uint32_t policy);
+void curve_fini(struct curve *curve);
+
 struct compare_style {
 	enum table_form form;
 	bool timings; /* decision and CPU time, which differ from run to run */
 };
 
 /* The table of `stint compare`, with a legend; for TABLE_CSV every figure, mean and half width, in plain units. */
-void comparison_table(const struct comparison *c, const struct compare_style *style, const struct term *term, struct buf *out);
+void comparison_table(const struct comparison *c, const struct compare_style *style,
+	const struct term *term, struct buf *out);
 /* The figures of one run, one on a line, for `stint sim`. */
-void summary_table(const struct summary *summary, const struct compare_style *style, const struct term *term, struct buf *out);
+void summary_table(const struct summary *summary, const struct compare_style *style,
+	const struct term *term, struct buf *out);
 /* Schema "compare/1".  Timings make it differ from run to run. */
 void comparison_json(const struct comparison *c, bool timings, struct buf *out);
 

@@ -1,12 +1,11 @@
 /*
- * A comparison and a run as tables for people.
+ * A comparison as a table for people.
  */
 #include "report/compare.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "report/units.h"
@@ -28,28 +27,16 @@ static const struct signs *signs_for(const struct term *term)
 
 struct column {
 	const struct metric *metric;
-	size_t index;        /* in metrics[] */
+	size_t index; /* in metrics[] */
 	struct scale scale;
-	size_t half_width;   /* of the widest interval, 0: none has one */
-	size_t marks;        /* width of the widest marks */
+	size_t half_width; /* of the widest interval, 0: none has one */
+	size_t marks;      /* width of the widest marks */
 };
 
 static const struct compare_figure *figure_of(const struct comparison *c, uint32_t policy,
 	const struct column *column)
 {
 	return &c->policies[policy].figures[column->index];
-}
-
-/* A column that says nothing (zero or unknown everywhere) only takes room. */
-static bool says_something(const struct comparison *c, size_t metric)
-{
-	for (uint32_t i = 0; i < c->npolicies; i++) {
-		double mean = c->policies[i].figures[metric].value.mean;
-
-		if (isfinite(mean) && mean != 0)
-			return true;
-	}
-	return false;
 }
 
 static size_t marks_width(const struct compare_figure *f)
@@ -61,11 +48,8 @@ static struct column column_of(const struct comparison *c, size_t metric, const 
 {
 	struct column col = { .metric = &metrics[metric], .index = metric };
 	struct buf half = { 0 };
-	double largest = 0;
 
-	for (uint32_t i = 0; i < c->npolicies; i++)
-		largest = fmax(largest, fabs(figure_of(c, i, &col)->value.mean));
-	col.scale = scale_for(col.metric->unit, largest);
+	col.scale = scale_for(col.metric->unit, comparison_largest(c, metric));
 	for (uint32_t i = 0; i < c->npolicies; i++) {
 		const struct compare_figure *f = figure_of(c, i, &col);
 		size_t width;
@@ -131,15 +115,7 @@ static void add_cell(struct table *table, const struct column *col, const struct
 	buf_fini(&text);
 }
 
-static bool wanted(const struct comparison *c, size_t metric, bool timings)
-{
-	const struct metric *m = &metrics[metric];
-
-	return m->rank && (!m->timing || timings) && says_something(c, metric);
-}
-
-static void build(const struct comparison *c, bool timings, const struct term *term,
-	struct table *table)
+static void build(const struct comparison *c, bool timings, const struct term *term, struct table *table)
 {
 	struct column *columns;
 	size_t n = 0;
@@ -150,7 +126,7 @@ static void build(const struct comparison *c, bool timings, const struct term *t
 	n = 0;
 	table_column(table, "policy", ALIGN_LEFT, 0);
 	for (size_t m = 0; metrics[m].key; m++) {
-		if (!wanted(c, m, timings))
+		if (!metrics[m].rank || !comparison_shows(c, m, timings))
 			continue;
 		columns[n] = column_of(c, m, term);
 		table_column(table, metrics[m].title, ALIGN_RIGHT, metrics[m].rank);
@@ -274,146 +250,5 @@ void comparison_table(const struct comparison *c, const struct compare_style *st
 	if (left_out.n)
 		buf_printf(out, "no room for: %s\n", left_out.at);
 	buf_fini(&left_out);
-	table_fini(&table);
-}
-
-/* ---- one run */
-
-/* Figures that belong on one line. */
-struct line {
-	const char *name;
-	const char *keys[5];
-	bool always; /* even where all are zero */
-};
-
-static const struct line lines[] = {
-	{ "completion time", { "jct_mean_s", "jct_p50_s", "jct_p95_s", "jct_p99_s", "jct_max_s" }, true },
-	{ "waiting", { "wait_mean_s", "wait_p50_s", "wait_p95_s", "wait_p99_s" }, true },
-	{ "makespan", { "makespan_s" }, true },
-	{ "GPU-time", { "utilisation", "useful" }, true },
-	{ "fairness", { "ftf_mean", "ftf_max", "jain" }, true },
-	{ "deadlines", { "deadline_met" }, false },
-	{ "disturbed", { "preemptions", "migrations", "resizes", "failures" }, false },
-	{ "spent", { "overhead_gpu_s", "lost_gpu_s" }, false },
-};
-
-static const char *short_title(const struct metric *m)
-{
-	if (strstr(m->key, "_mean"))
-		return "mean";
-	if (!strncmp(m->title, "wait ", 5))
-		return m->title + 5;
-	if (!strcmp(m->key, "jct_max_s"))
-		return "max";
-	if (!strcmp(m->key, "ftf_max"))
-		return "worst";
-	if (!strcmp(m->key, "utilisation"))
-		return "held";
-	return m->title;
-}
-
-static void put_line(const struct line *line, const struct summary *s, struct buf *out)
-{
-	bool alone = !line->keys[1], first = true;
-
-	for (size_t i = 0; i < 5 && line->keys[i]; i++) {
-		const struct metric *m = metric_find(line->keys[i]);
-		double value = metric_value(m, s);
-
-		if (!isfinite(value) || (!line->always && value == 0))
-			continue;
-		if (first)
-			buf_printf(out, "%-16s ", line->name);
-		else
-			buf_str(out, ", ");
-		first = false;
-		if (!alone)
-			buf_printf(out, "%s ", short_title(m));
-		unit_text(m->unit, value, out);
-	}
-	if (!first)
-		buf_char(out, '\n');
-}
-
-static void put_jobs(const struct summary *s, struct buf *out)
-{
-	buf_printf(out, "%-16s %u submitted, %u finished", "jobs", (unsigned)s->jobs_submitted,
-		(unsigned)s->jobs_finished);
-	if (s->jobs_rejected)
-		buf_printf(out, ", %u rejected", (unsigned)s->jobs_rejected);
-	if (s->jobs_unfinished)
-		buf_printf(out, ", %u unfinished", (unsigned)s->jobs_unfinished);
-	buf_char(out, '\n');
-}
-
-static void put_waits(const struct summary *s, struct buf *out)
-{
-	double total = 0;
-	bool first = true;
-
-	for (int w = 0; w < WHY_COUNT; w++)
-		total += s->waited_by_why_s[w];
-	for (int w = 0; total > 0 && w < WHY_COUNT; w++) {
-		double share = s->waited_by_why_s[w] / total;
-
-		if (share < 0.001)
-			continue;
-		buf_printf(out, first ? "%-16s " : "", "waited because");
-		buf_printf(out, "%s%s %.1f %%", first ? "" : ", ", why_name(w), share * 100);
-		first = false;
-	}
-	if (!first)
-		buf_char(out, '\n');
-}
-
-static void put_timings(const struct summary *s, struct buf *out)
-{
-	buf_printf(out, "%-16s %llu decisions in ", "scheduler",
-		(unsigned long long)s->decisions);
-	unit_text(UNIT_SECONDS, s->decision_cpu_s, out);
-	buf_str(out, " of CPU time, the whole run ");
-	unit_text(UNIT_SECONDS, s->cpu_s, out);
-	if (s->rss_bytes > 0) {
-		buf_str(out, ", memory ");
-		unit_text(UNIT_BYTES, (double)s->rss_bytes, out);
-	}
-	buf_char(out, '\n');
-}
-
-static void summary_text(const struct summary *s, bool timings, struct buf *out)
-{
-	put_jobs(s, out);
-	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
-		put_line(&lines[i], s, out);
-	put_waits(s, out);
-	if (timings)
-		put_timings(s, out);
-}
-
-void summary_table(const struct summary *s, const struct compare_style *style,
-	const struct term *term, struct buf *out)
-{
-	struct table table = { 0 };
-
-	if (style->form == TABLE_TEXT) {
-		summary_text(s, style->timings, out);
-		return;
-	}
-	table_column(&table, "figure", ALIGN_LEFT, 0);
-	table_column(&table, "value", ALIGN_RIGHT, 0);
-	for (const struct metric *m = metrics; m->key; m++) {
-		struct buf text = { 0 };
-
-		if (m->timing && !style->timings)
-			continue;
-		if (style->form == TABLE_MARKDOWN)
-			unit_text(m->unit, metric_value(m, s), &text);
-		else if (isfinite(metric_value(m, s)))
-			buf_double(&text, metric_value(m, s));
-		table_cell(&table, style->form == TABLE_MARKDOWN ? m->title : m->key);
-		table_cell(&table, text.at);
-		buf_fini(&text);
-	}
-	table_write(&table, style->form, term, out, NULL);
 	table_fini(&table);
 }

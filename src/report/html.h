@@ -14,23 +14,20 @@
 
 /* What was run, in words.  Every text may be NULL. */
 struct html_info {
-	const char *title;    /* "Five policies on philly.csv" */
-	const char *command;  /* reproduces it */
+	const char *title;   /* "Five policies on philly.csv" */
+	const char *command; /* reproduces it */
 	const char *version;
-	const char *trace;    /* "philly.csv (philly, 82,248 jobs)" */
-	const char *cluster;  /* "16x8:v100" */
-	const char *settings; /* placer, error, costs, … as one line */
+	const char *trace;        /* "philly.csv (philly, 82,248 jobs)" */
+	const char *cluster;      /* "16x8:v100" */
+	const char *settings;     /* placer, error, costs, … as one line */
 	const char *const *notes; /* what the reader of the trace assumed or dropped */
 	size_t nnotes;
-	bool timings;         /* decision and CPU times, which differ from run to run */
+	bool timings; /* decision and CPU times, which differ from run to run */
 };
 
 /* A comparison that is finished; with one policy and one seed, the report of a single run. */
 void html_compare(const struct comparison *c, const struct html_info *info, struct buf *out);
 
-/* Pieces for other reports (trace_report.c). */
-void html_begin(const struct html_info *info, struct buf *out);
-void html_end(struct buf *out);
 /* Text as text or attribute value: & < > " ' escaped, control characters and bytes that are not UTF-8 replaced. */
 void html_text(struct buf *out, const char *text);
 

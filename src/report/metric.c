@@ -3,14 +3,18 @@
  */
 #include "report/metric.h"
 
+#include <assert.h>
 #include <stdint.h>
 #include <string.h>
 
 /* Picks the reader by the field's type, so that the table cannot lie about it. */
 #define FIELD(name) \
 	.key = #name, .offset = offsetof(struct summary, name), \
-	.type = _Generic(((struct summary *)0)->name, double: METRIC_DOUBLE, uint32_t: METRIC_U32, \
-			uint64_t: METRIC_U64, int64_t: METRIC_I64)
+	.type = _Generic(((struct summary *)0)->name, double \
+			 : METRIC_DOUBLE, uint32_t \
+			 : METRIC_U32, uint64_t \
+			 : METRIC_U64, int64_t \
+			 : METRIC_I64)
 
 #define LOW BETTER_LOW
 #define HIGH BETTER_HIGH
@@ -54,9 +58,9 @@ const struct metric metrics[] = {
 		.help = "largest finish-time fairness of any job" },
 	{ FIELD(jain), .title = "Jain", .unit = UNIT_RATIO, .better = HIGH, .rank = 9,
 		.help = "Jain's index of the jobs' speed against their fair part: 1 is even" },
-	{ FIELD(preemptions), .title = "preempted", .better = LOW, .rank = 5,
+	{ FIELD(preemptions), .title = "preempted", .rank = 5,
 		.help = "times a job lost its devices to another" },
-	{ FIELD(migrations), .title = "migrated", .better = LOW, .rank = 12,
+	{ FIELD(migrations), .title = "migrated", .rank = 12,
 		.help = "times a job moved to other devices" },
 	{ FIELD(resizes), .title = "resized", .rank = 12,
 		.help = "times a job went on with more or fewer devices" },
@@ -64,14 +68,14 @@ const struct metric metrics[] = {
 		.help = "times a job lost its node" },
 	{ FIELD(overhead_gpu_s), .title = "overhead", .unit = UNIT_GPU_SECONDS, .better = LOW,
 		.rank = 10, .help = "GPU-time held without making steps: starting, saving, restoring" },
-	{ FIELD(lost_gpu_s), .title = "lost work", .unit = UNIT_GPU_SECONDS, .better = LOW, .rank = 9,
-		.help = "GPU-time of work done again after failures" },
+	{ FIELD(lost_gpu_s), .title = "lost work", .unit = UNIT_GPU_SECONDS, .better = LOW,
+		.rank = 9, .help = "GPU-time of work done again after failures" },
 	{ FIELD(deadline_met), .title = "in time", .unit = UNIT_SHARE, .better = HIGH, .rank = 2,
 		.help = "jobs that met their deadline, of those that have one" },
 	{ FIELD(decisions), .title = "decisions", .help = "rounds in which the policy was asked" },
 	{ FIELD(events), .title = "events", .help = "lines of the event log" },
-	{ FIELD(decision_cpu_s), .title = "deciding", .unit = UNIT_SECONDS, .better = LOW, .rank = 4,
-		.timing = true, .help = "CPU time inside policy and placer" },
+	{ FIELD(decision_cpu_s), .title = "deciding", .unit = UNIT_SECONDS, .better = LOW,
+		.rank = 4, .timing = true, .help = "CPU time inside policy and placer" },
 	{ FIELD(cpu_s), .title = "CPU", .unit = UNIT_SECONDS, .better = LOW, .rank = 10,
 		.timing = true, .help = "CPU time of the whole run" },
 	{ FIELD(rss_bytes), .title = "memory", .unit = UNIT_BYTES, .better = LOW, .timing = true,
@@ -86,6 +90,14 @@ const struct metric *metric_find(const char *key)
 			return m;
 	}
 	return NULL;
+}
+
+size_t metric_index(const char *key)
+{
+	const struct metric *m = metric_find(key);
+
+	assert(m);
+	return (size_t)(m - metrics);
 }
 
 double metric_value(const struct metric *metric, const struct summary *summary)

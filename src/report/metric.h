@@ -30,14 +30,15 @@ struct metric {
 	enum unit unit;
 	enum better better;
 	enum metric_type type;
-	size_t offset;     /* in struct summary */
-	int rank;          /* in terminal tables: 1 stays longest, larger goes first; 0: not shown */
-	bool timing;       /* differs from machine to machine: never in outputs that are compared */
+	size_t offset; /* in struct summary */
+	int rank;      /* in terminal tables: 1 stays longest, larger goes first; 0: not shown */
+	bool timing;   /* differs from machine to machine: never in outputs that are compared */
 };
 
 extern const struct metric metrics[]; /* ends with key NULL */
 
 const struct metric *metric_find(const char *key); /* NULL: no such */
+size_t metric_index(const char *key);              /* in metrics[]; the key must be there */
 double metric_value(const struct metric *metric, const struct summary *summary);
 /* "key": value */
 void metric_json(struct json *j, const struct metric *metric, const struct summary *summary);

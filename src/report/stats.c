@@ -44,6 +44,15 @@ double stats_mean(const double *x, size_t n)
 	return count ? sum / (double)count : NAN;
 }
 
+double stats_max(const double *x, size_t n)
+{
+	double most = NAN;
+
+	for (size_t i = 0; i < n; i++)
+		most = fmax(most, x[i]);
+	return most;
+}
+
 double stats_deviation(const double *x, size_t n)
 {
 	double mean = stats_mean(x, n), sum = 0;
@@ -92,9 +101,37 @@ double stats_jain(const double *x, size_t n)
 double stats_t95(size_t freedom)
 {
 	static const double few[] = {
-		NAN,    12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622, 2.2281,
-		2.2010, 2.1788,  2.1604, 2.1448, 2.1314, 2.1199, 2.1098, 2.1009, 2.0930, 2.0860, 2.0796,
-		2.0739, 2.0687,  2.0639, 2.0595, 2.0555, 2.0518, 2.0484, 2.0452, 2.0423,
+		NAN,
+		12.7062,
+		4.3027,
+		3.1824,
+		2.7764,
+		2.5706,
+		2.4469,
+		2.3646,
+		2.3060,
+		2.2622,
+		2.2281,
+		2.2010,
+		2.1788,
+		2.1604,
+		2.1448,
+		2.1314,
+		2.1199,
+		2.1098,
+		2.1009,
+		2.0930,
+		2.0860,
+		2.0796,
+		2.0739,
+		2.0687,
+		2.0639,
+		2.0595,
+		2.0555,
+		2.0518,
+		2.0484,
+		2.0452,
+		2.0423,
 	};
 	static const size_t nfew = sizeof(few) / sizeof(few[0]);
 	const double z = 1.959964;

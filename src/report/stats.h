@@ -12,6 +12,7 @@
 size_t stats_sort(double *x, size_t n);
 
 double stats_mean(const double *x, size_t n);
+double stats_max(const double *x, size_t n);
 double stats_deviation(const double *x, size_t n); /* of the sample: n - 1; NaN below two */
 
 /*
@@ -33,8 +34,8 @@ double stats_t_p(double t, size_t freedom);
 
 /* Is y different from x, pair by pair?  Pairs with a NaN do not count. */
 enum paired_test {
-	PAIRED_NONE,     /* too few pairs, or nothing to tell them apart */
-	PAIRED_T,        /* Student's t on the differences */
+	PAIRED_NONE, /* too few pairs, or nothing to tell them apart */
+	PAIRED_T,    /* Student's t on the differences */
 	PAIRED_WILCOXON, /* signed ranks: exact up to 25 pairs, else normal with ties and continuity corrected */
 };
 struct paired {

@@ -12,24 +12,26 @@
 #include "model/trace.h"
 
 struct summary {
-	char *policy;  /* label for people: "tiresias:queues=2" */
+	char *policy; /* label for people: "tiresias:queues=2" */
 	char *placer;
 	uint64_t seed;
 	uint32_t jobs_submitted, jobs_finished, jobs_rejected, jobs_unfinished;
 	double jct_mean_s, jct_p50_s, jct_p90_s, jct_p95_s, jct_p99_s, jct_max_s;
-	double wait_mean_s, wait_p50_s, wait_p95_s, wait_p99_s; /* seconds without devices between submission and end */
-	double makespan_s;      /* first submission to last end */
-	double utilisation;     /* GPU-seconds held / GPU-seconds up, first submission to last end */
-	double useful;          /* GPU-seconds making steps / GPU-seconds up */
-	double ftf_mean, ftf_max; /* finish-time fairness: JCT over the time on its fair part of the cluster */
-	double jain;            /* Jain's index of 1/ftf */
+	double wait_mean_s, wait_p50_s, wait_p95_s,
+		wait_p99_s; /* seconds without devices between submission and end */
+	double makespan_s;  /* first submission to last end */
+	double utilisation; /* GPU-seconds held / GPU-seconds up, first submission to last end */
+	double useful;      /* GPU-seconds making steps / GPU-seconds up */
+	double ftf_mean,
+		ftf_max; /* finish-time fairness: JCT over the time on its fair part of the cluster */
+	double jain;     /* Jain's index of 1/ftf */
 	uint64_t preemptions, migrations, resizes, failures;
 	double overhead_gpu_s, lost_gpu_s;
 	uint64_t decisions;
 	double decision_cpu_s, cpu_s;
 	int64_t rss_bytes;
 	uint64_t events, event_hash;
-	double deadline_met;    /* share of jobs with a deadline that met it, NAN if none has one */
+	double deadline_met; /* share of jobs with a deadline that met it, NAN if none has one */
 	double waited_by_why_s[WHY_COUNT];
 };
 

@@ -19,46 +19,48 @@ enum { SVG_COLOURS = 8 };
 
 /* What every chart has. */
 struct svg_chart {
-	const char *id;      /* distinct in the page */
+	const char *id; /* distinct in the page */
 	const char *title;
 	const char *summary; /* what it shows, in a sentence or two */
 	int width, height;   /* bars and stacks find their own height */
 };
 
 struct svg_axis {
-	const char *title;   /* may be NULL */
+	const char *title; /* may be NULL */
 	enum unit unit;
 	bool log;
-	bool bare;           /* no numbers: the chart below has them */
-	double min, max;     /* NAN: from the data */
+	bool bare;       /* no numbers: the chart below has them */
+	double min, max; /* NAN: from the data */
 };
 
 struct svg_series {
 	const char *label;
 	const double *x, *y;
 	size_t n;
-	size_t look;         /* which colour and dash: the policy's number */
+	size_t look; /* which colour and dash: the policy's number */
 };
 
 struct svg_lines {
 	struct svg_chart chart;
 	struct svg_axis x, y;
-	bool step;           /* a value holds until the next */
-	bool area;           /* filled down to the axis */
-	bool labels;         /* each line named where it is alone */
-	bool dots;           /* points, no lines */
-	bool diagonal;       /* a line for y = x */
+	bool step;     /* a value holds until the next */
+	bool area;     /* filled down to the axis */
+	bool labels;   /* each line named where it is alone */
+	bool dots;     /* points, no lines */
+	bool diagonal; /* a line for y = x */
 };
-void svg_lines(const struct svg_lines *chart, const struct svg_series *series, size_t n, struct buf *out);
+void svg_lines(const struct svg_lines *chart, const struct svg_series *series, size_t n,
+	struct buf *out);
 
 /* Horizontal bars with whiskers, one for each label. */
 struct svg_bar {
 	const char *label;
-	double value, half;  /* half NAN: no whisker */
-	const char *sign;    /* after the value: "*"; may be NULL */
+	double value, half; /* half NAN: no whisker */
+	const char *sign;   /* after the value: "*"; may be NULL */
 	size_t look;
 };
-void svg_bars(const struct svg_chart *chart, enum unit unit, const struct svg_bar *bars, size_t n, struct buf *out);
+void svg_bars(const struct svg_chart *chart, enum unit unit, const struct svg_bar *bars, size_t n,
+	struct buf *out);
 
 /* One bar for each label, divided into parts. */
 struct svg_stack {
@@ -67,7 +69,7 @@ struct svg_stack {
 	const char *const *labels;
 	size_t nlabels;
 	const char *const *parts;
-	const size_t *looks;  /* of the parts */
+	const size_t *looks; /* of the parts */
 	size_t nparts;
 	const double *values; /* nlabels rows of nparts */
 };

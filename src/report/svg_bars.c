@@ -11,23 +11,24 @@
 #include "report/table.h"
 #include "report/units.h"
 
-enum { ROW = 22, BAR = 14, TOP = 4, VALUE_CHARS = 17, LABEL_CHARS_MAX = 22 };
+enum { ROW = 22, BAR = 14, TOP = 4, VALUE_CHARS = 17 };
 
-static size_t widest(size_t sofar, const char *label)
+/* Characters that labels may take: what the widest needs, but no more than a third of the chart. */
+static size_t label_room(size_t sofar, const char *label, int width)
 {
-	size_t n = text_columns(label);
+	size_t n = text_columns(label), most = (size_t)width / 3 / CHAR_WIDTH;
 
-	if (n > LABEL_CHARS_MAX)
-		n = LABEL_CHARS_MAX;
+	if (n > most)
+		n = most;
 	return n > sofar ? n : sofar;
 }
 
-static void put_label(const char *label, double x, double y, struct buf *out)
+static void put_label(const char *label, size_t room, double x, double y, struct buf *out)
 {
 	buf_str(out, "<g><title>");
 	html_text(out, label);
 	buf_str(out, "</title>");
-	svg_text(&(struct svg_text){ x, y, NULL, "end", LABEL_CHARS_MAX }, label, out);
+	svg_text(&(struct svg_text){ x, y, NULL, "end", room }, label, out);
 	buf_str(out, "</g>");
 }
 
@@ -57,8 +58,7 @@ static double largest_of(const struct svg_bar *bars, size_t n)
 	return largest;
 }
 
-static void put_whisker(const struct svg_scale *s, const struct svg_bar *bar, double y,
-	struct buf *out)
+static void put_whisker(const struct svg_scale *s, const struct svg_bar *bar, double y, struct buf *out)
 {
 	buf_str(out, "<path class=\"whisker\" d=\"M");
 	svg_put_point(out, svg_at(s, bar->value - bar->half), y - 3);
@@ -88,21 +88,22 @@ void svg_bars(const struct svg_chart *chart, enum unit unit, const struct svg_ba
 	struct scale shown = scale_for(unit, largest);
 	struct svg_scale s = { .hi = largest > 0 ? largest : 1 };
 	struct buf text = { 0 };
-	size_t label = 0;
+	size_t room = 0;
 	char class_name[16];
 
 	for (size_t i = 0; i < n; i++)
-		label = widest(label, bars[i].label);
-	s.from = (double)label * CHAR_WIDTH + 10;
+		room = label_room(room, bars[i].label, chart->width);
+	s.from = (double)room * CHAR_WIDTH + 10;
 	s.to = chart->width - VALUE_CHARS * CHAR_WIDTH;
 	svg_begin(chart, height, "chart", out);
 	for (size_t i = 0; i < n; i++) {
 		double y = TOP + (double)i * ROW, end = s.from;
 
-		put_label(bars[i].label, s.from - 6, y + 12, out);
+		put_label(bars[i].label, room, s.from - 6, y + 12, out);
 		if (isfinite(bars[i].value)) {
 			end = svg_at(&s, bars[i].value);
-			snprintf(class_name, sizeof(class_name), "bar f%zu", bars[i].look % SVG_COLOURS);
+			snprintf(class_name, sizeof(class_name), "bar f%zu",
+				bars[i].look % SVG_COLOURS);
 			put_rect(class_name, s.from, y + 1, end - s.from, out);
 		}
 		if (isfinite(bars[i].half)) {
@@ -159,28 +160,28 @@ void svg_stack(const struct svg_stack *c, struct buf *out)
 	double largest = 0;
 	struct svg_scale s = { 0 };
 	struct buf text = { 0 };
-	size_t label = 0;
+	size_t room = 0;
 
 	for (size_t i = 0; i < c->nlabels; i++) {
-		label = widest(label, c->labels[i]);
+		room = label_room(room, c->labels[i], c->chart.width);
 		largest = fmax(largest, row_total(c, i));
 	}
 	s.hi = largest > 0 ? largest : 1;
-	s.from = (double)label * CHAR_WIDTH + 10;
+	s.from = (double)room * CHAR_WIDTH + 10;
 	s.to = c->chart.width - 11 * CHAR_WIDTH;
 	svg_begin(&c->chart, height, "chart", out);
 	for (size_t i = 0; i < c->nlabels; i++) {
 		double before = 0, y = TOP + (double)i * ROW;
 
-		put_label(c->labels[i], s.from - 6, y + 12, out);
+		put_label(c->labels[i], room, s.from - 6, y + 12, out);
 		for (size_t k = 0; k < c->nparts; k++) {
 			put_part(c, &s, i, k, before, out);
 			before += c->values[i * c->nparts + k];
 		}
 		buf_clear(&text);
 		unit_text(c->unit, before, &text);
-		svg_text(&(struct svg_text){ svg_at(&s, before) + 6, y + 12, "value", NULL, 0 }, text.at,
-			out);
+		svg_text(&(struct svg_text){ svg_at(&s, before) + 6, y + 12, "value", NULL, 0 },
+			text.at, out);
 		buf_char(out, '\n');
 	}
 	svg_end(out);

@@ -25,8 +25,33 @@ double svg_at(const struct svg_scale *s, double value)
 /* ---- ticks */
 
 static const double time_steps[] = {
-	1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400,
-	172800, 432000, 864000, 1728000, 4320000, 8640000, 17280000, 43200000, 86400000,
+	1,
+	2,
+	5,
+	10,
+	15,
+	30,
+	60,
+	120,
+	300,
+	600,
+	900,
+	1800,
+	3600,
+	7200,
+	14400,
+	21600,
+	43200,
+	86400,
+	172800,
+	432000,
+	864000,
+	1728000,
+	4320000,
+	8640000,
+	17280000,
+	43200000,
+	86400000,
 };
 
 enum { TIME_STEPS = sizeof(time_steps) / sizeof(time_steps[0]) };
@@ -75,19 +100,46 @@ static size_t linear_ticks(const struct svg_scale *s, enum unit unit, size_t mos
 
 /* Seconds, minutes, hours and days on a logarithmic axis; powers of ten beyond. */
 static const double log_times[] = {
-	1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 10, 60, 600, 3600, 36000, 86400, 864000, 8640000,
-	86400000, 864000000,
+	1e-6,
+	1e-5,
+	1e-4,
+	1e-3,
+	1e-2,
+	1e-1,
+	1,
+	10,
+	60,
+	600,
+	3600,
+	36000,
+	86400,
+	864000,
+	8640000,
+	86400000,
+	864000000,
 };
 
-static size_t log_candidates(const struct svg_scale *s, enum unit unit, double *ticks)
+/* Those of a list inside the scale. */
+static size_t within(const struct svg_scale *s, const double *list, size_t n, double *ticks)
 {
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (list[i] >= s->lo * 0.999 && list[i] <= s->hi * 1.001)
+			ticks[kept++] = list[i];
+	}
+	return kept;
+}
+
+static size_t log_candidates(const struct svg_scale *s, enum unit unit, size_t most, double *ticks)
+{
+	static const double few[] = { 1e-6, 1e-3, 1, 60, 3600, 86400, 8640000, 864000000 };
 	size_t n = 0;
 
 	if (unit == UNIT_SECONDS) {
-		for (size_t i = 0; i < sizeof(log_times) / sizeof(log_times[0]); i++) {
-			if (log_times[i] >= s->lo * 0.999 && log_times[i] <= s->hi * 1.001)
-				ticks[n++] = log_times[i];
-		}
+		n = within(s, log_times, sizeof(log_times) / sizeof(log_times[0]), ticks);
+		if (n > most)
+			n = within(s, few, sizeof(few) / sizeof(few[0]), ticks);
 		return n;
 	}
 	for (double e = ceil(log10(s->lo) - 1e-9); pow(10, e) <= s->hi * 1.001 && n < TICKS_MAX; e++)
@@ -99,7 +151,7 @@ static size_t log_candidates(const struct svg_scale *s, enum unit unit, double *
 static size_t log_ticks(const struct svg_scale *s, enum unit unit, size_t most, double *ticks)
 {
 	double gap = fabs(s->to - s->from) / (double)(most + 1);
-	size_t n = log_candidates(s, unit, ticks), kept = 0;
+	size_t n = log_candidates(s, unit, most, ticks), kept = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		if (!kept || fabs(svg_at(s, ticks[i]) - svg_at(s, ticks[kept - 1])) >= gap)
@@ -172,8 +224,9 @@ void svg_tick_label(enum unit unit, double value, double step, struct buf *out)
 
 void svg_begin(const struct svg_chart *c, int height, const char *class_name, struct buf *out)
 {
-	buf_printf(out, "<svg class=\"%s\" viewBox=\"0 0 %d %d\" role=\"img\" "
-			"aria-labelledby=\"%s-t %s-d\"><title id=\"%s-t\">",
+	buf_printf(out,
+		"<svg class=\"%s\" viewBox=\"0 0 %d %d\" role=\"img\" "
+		"aria-labelledby=\"%s-t %s-d\"><title id=\"%s-t\">",
 		class_name, c->width, height, c->id, c->id, c->id);
 	html_text(out, c->title ? c->title : "");
 	buf_printf(out, "</title><desc id=\"%s-d\">", c->id);

@@ -10,8 +10,8 @@ enum { TICKS_MAX = 32, CHAR_WIDTH = 6 }; /* CHAR_WIDTH: what a character of a la
 
 /* A range of values on a range of pixels. */
 struct svg_scale {
-	double lo, hi;     /* values */
-	double from, to;   /* pixels */
+	double lo, hi;   /* values */
+	double from, to; /* pixels */
 	bool log;
 };
 

@@ -75,7 +75,8 @@ static double step_of(const struct svg_scale *s, const double *ticks, size_t n)
 	if (n < 2)
 		return 0;
 	return s->log && fabs((ticks[1] - ticks[0]) - (ticks[n - 1] - ticks[n - 2])) > 1e-9 * ticks[1]
-		? 0 : ticks[1] - ticks[0];
+		? 0
+		: ticks[1] - ticks[0];
 }
 
 static void x_axis(const struct plot *p)
@@ -216,8 +217,9 @@ static void put_series(const struct plot *p, const struct svg_series *s)
 	if (p->chart->dots) {
 		put_dots(p, s);
 	} else {
+		/* Dashes tell lines apart; a line alone is easier to read without. */
 		buf_printf(p->out, "<path class=\"line s%zu d%zu\" d=\"", s->look % SVG_COLOURS,
-			(s->look + s->look / SVG_COLOURS) % SVG_COLOURS);
+			p->n > 1 ? (s->look + s->look / SVG_COLOURS) % SVG_COLOURS : 0);
 		put_path(p, s);
 		buf_str(p->out, "\"/>");
 	}
@@ -305,8 +307,7 @@ static void put_names(const struct plot *p)
 	free(placed);
 }
 
-void svg_lines(const struct svg_lines *chart, const struct svg_series *series, size_t n,
-	struct buf *out)
+void svg_lines(const struct svg_lines *chart, const struct svg_series *series, size_t n, struct buf *out)
 {
 	struct plot p = { .chart = chart, .series = series, .n = n, .out = out };
 

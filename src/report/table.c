@@ -175,7 +175,8 @@ static void put_plain(struct buf *out, const char *text)
 
 static void put_cell(const struct layout *l, size_t column, const char *text, const char *style)
 {
-	size_t width = text_columns(text), room = l->widths[column] > width ? l->widths[column] - width : 0;
+	size_t width = text_columns(text),
+	       room = l->widths[column] > width ? l->widths[column] - width : 0;
 	bool left = l->table->columns[column].align == ALIGN_LEFT;
 	bool last = column + 1 == l->table->ncolumns;
 
@@ -226,7 +227,8 @@ static void put_row(const struct layout *l, size_t row)
 
 		if (i == 0) {
 			line = mem_strndup(rest, n);
-			put_cell(l, 0, line, at < l->table->ncells && l->table->strong[at] ? "1" : NULL);
+			put_cell(l, 0, line,
+				at < l->table->ncells && l->table->strong[at] ? "1" : NULL);
 			free(line);
 		} else if (l->shown[i]) {
 			put_cell(l, i, cell(l->table, row, i),

@@ -43,8 +43,8 @@ void table_cellf(struct table *table, const char *fmt, ...) __attribute__((forma
 void table_strong(struct table *table);
 
 /* Writes the table; `left_out` (may be NULL) gets the titles of the columns for which there was no room, "p95, Jain". */
-void table_write(const struct table *table, enum table_form form, const struct term *term, struct buf *out,
-	struct buf *left_out);
+void table_write(const struct table *table, enum table_form form, const struct term *term,
+	struct buf *out, struct buf *left_out);
 
 /* Columns a UTF-8 text takes on a terminal (one for each character). */
 size_t text_columns(const char *text);

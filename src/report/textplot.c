@@ -233,6 +233,7 @@ void textplot_spark(const double *values, size_t n, size_t width, const struct t
 			largest = means[i];
 	}
 	for (size_t i = 0; i < width; i++)
-		put_level(out, largest > 0 && means[i] > 0 ? fmax(0.125, means[i] / largest) : 0, term->utf8);
+		put_level(out, largest > 0 && means[i] > 0 ? fmax(0.125, means[i] / largest) : 0,
+			term->utf8);
 	free(means);
 }

@@ -15,14 +15,23 @@ struct step {
 
 /* A unit is used once there are two or more of it. */
 static const struct step seconds[] = {
-	{ 1728000, 86400, "d" }, { 7200, 3600, "h" }, { 120, 60, "min" }, { 1, 1, "s" },
-	{ 1e-3, 1e-3, "ms" }, { 1e-6, 1e-6, "us" }, { 0, 1, "s" },
+	{ 1728000, 86400, "d" },
+	{ 7200, 3600, "h" },
+	{ 120, 60, "min" },
+	{ 1, 1, "s" },
+	{ 1e-3, 1e-3, "ms" },
+	{ 1e-6, 1e-6, "us" },
+	{ 0, 1, "s" },
 };
 static const struct step gpu_seconds[] = {
-	{ 7200, 3600, "GPU-h" }, { 120, 60, "GPU-min" }, { 0, 1, "GPU-s" },
+	{ 7200, 3600, "GPU-h" },
+	{ 120, 60, "GPU-min" },
+	{ 0, 1, "GPU-s" },
 };
 static const struct step bytes[] = {
-	{ 1073741824.0, 1073741824.0, "GiB" }, { 1048576, 1048576, "MiB" }, { 1024, 1024, "KiB" },
+	{ 1073741824.0, 1073741824.0, "GiB" },
+	{ 1048576, 1048576, "MiB" },
+	{ 1024, 1024, "KiB" },
 	{ 0, 1, "B" },
 };
 
@@ -49,7 +58,11 @@ struct scale scale_for(enum unit unit, double largest)
 	case UNIT_SHARE:
 		return (struct scale){ 0.01, "%", 1 };
 	case UNIT_RATIO:
-		return (struct scale){ 1, "", largest >= 100 ? 0 : largest >= 10 ? 1 : largest > 1 ? 2 : 3 };
+		return (struct scale){ 1, "",
+			largest >= 100          ? 0
+				: largest >= 10 ? 1
+				: largest > 1   ? 2
+						: 3 };
 	case UNIT_COUNT:
 		break;
 	}

@@ -14,13 +14,14 @@
 #include "model/event.h"
 
 /* One event as its line, without the newline.  `other` is the label of the job that event->reason names; NULL: unknown. */
-void event_format(const struct event *event, const struct job *job, const char *other, const struct cluster *cluster,
-	struct buf *out);
+void event_format(const struct event *event, const struct job *job, const char *other,
+	const struct cluster *cluster, struct buf *out);
 
 /* Writes events.jsonl.  Keeps `cluster`, and the labels of the jobs it sees. */
 struct event_log;
 /* Lines go to `path` when committed. */
-int event_log_create(const char *path, const struct cluster *cluster, struct event_log **out, struct err *err);
+int event_log_create(const char *path, const struct cluster *cluster, struct event_log **out,
+	struct err *err);
 struct observer event_log_observer(struct event_log *log);
 /* Fails if any line before could not be written. */
 int event_log_commit(struct event_log *log, struct err *err);
@@ -28,7 +29,8 @@ void event_log_destroy(struct event_log *log); /* abandons what was not committe
 
 /* Compares a run, event by event, with the events.jsonl of an earlier one.  Keeps as above. */
 struct event_check;
-int event_check_create(const char *path, const struct cluster *cluster, struct event_check **out, struct err *err);
+int event_check_create(const char *path, const struct cluster *cluster, struct event_check **out,
+	struct err *err);
 struct observer event_check_observer(struct event_check *check);
 /* ERR_DIFFER with line, what was recorded and what happened now at the first difference; else `events` were equal. */
 int event_check_finish(struct event_check *check, uint64_t *events, struct err *err);

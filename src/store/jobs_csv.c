@@ -43,8 +43,7 @@ static void put_reason(struct buf *out, const struct outcome *outcome, const str
 	}
 	put_text(out, why_name(job->reason.why));
 	buf_clear(scratch);
-	reason_text(&job->reason, other < outcome->njobs ? outcome->jobs[other].label : NULL,
-		scratch);
+	reason_text(&job->reason, other < outcome->njobs ? outcome->jobs[other].label : NULL, scratch);
 	csv_write(out, scratch->at);
 }
 

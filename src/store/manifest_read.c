@@ -77,8 +77,7 @@ static int read_fields(const json_t *root, struct manifest *m, struct err *err)
 			continue;
 		}
 		if (!read_field(f, value, m))
-			return err_set(err, ERR_FORMAT, "\"%s\" has a value of the wrong kind",
-				f->key);
+			return err_set(err, ERR_FORMAT, "\"%s\" has a value of the wrong kind", f->key);
 	}
 	return 0;
 }
@@ -88,7 +87,8 @@ static int check_schema(const json_t *root, struct err *err)
 	const char *schema = json_string_value(json_object_get(root, "schema"));
 
 	if (!schema)
-		return err_set(err, ERR_FORMAT, "it has no \"schema\", so it is not a manifest of a run");
+		return err_set(err, ERR_FORMAT,
+			"it has no \"schema\", so it is not a manifest of a run");
 	if (strcmp(schema, MANIFEST_SCHEMA))
 		return err_set(err, ERR_FORMAT,
 			"its schema is \"%s\" and this version of Stint reads \"%s\"", schema,
@@ -103,7 +103,8 @@ static int parse(const struct file *file, struct manifest *m, struct err *err)
 	int rc;
 
 	if (!root)
-		return err_set(err, ERR_FORMAT, "line %d, column %d: %s", why.line, why.column, why.text);
+		return err_set(err, ERR_FORMAT, "line %d, column %d: %s", why.line, why.column,
+			why.text);
 	rc = check_schema(root, err);
 	if (!rc)
 		rc = read_fields(root, m, err);
@@ -135,8 +136,8 @@ int manifest_read(const char *dir, struct manifest *out, struct err *err)
 	if (!rc) {
 		rc = parse(&file, &m, err);
 		if (rc < 0)
-			rc = err_prefix(err, "cannot use %s (run the simulation again to write it anew)",
-				path);
+			rc = err_prefix(err,
+				"cannot use %s (run the simulation again to write it anew)", path);
 	}
 	file_fini(&file);
 	free(path);

@@ -17,7 +17,11 @@
 #include "base/mem.h"
 
 static const char *const our_files[] = {
-	RUN_MANIFEST, RUN_SUMMARY, RUN_JOBS, RUN_EVENTS, RUN_REPORT,
+	RUN_MANIFEST,
+	RUN_SUMMARY,
+	RUN_JOBS,
+	RUN_EVENTS,
+	RUN_REPORT,
 };
 
 enum { OUR_FILES = sizeof(our_files) / sizeof(our_files[0]) };
@@ -80,7 +84,7 @@ static int look(const char *path, enum place *place, char stranger[256], struct 
 static int check_place(const char *path, bool replace, bool *replaces, struct err *err)
 {
 	char stranger[256] = "";
-	enum place place;
+	enum place place = NOTHING;
 	int rc = look(path, &place, stranger, err);
 
 	if (rc < 0)
@@ -88,7 +92,8 @@ static int check_place(const char *path, bool replace, bool *replaces, struct er
 	if (place == FOREIGN)
 		return err_set(err, ERR_REFUSED,
 			"%s exists and is not a run of Stint (it has %s): name another directory, "
-			"or move it away", path, stranger);
+			"or move it away",
+			path, stranger);
 	if (place == A_RUN && !replace)
 		return err_set(err, ERR_REFUSED,
 			"%s holds an earlier run: name another directory, or remove it", path);
@@ -180,8 +185,7 @@ char *run_dir_path(const struct run_dir *dir, const char *name)
 	return path_join(dir->building, name);
 }
 
-int run_dir_write(const struct run_dir *dir, const char *name, const struct buf *bytes,
-	struct err *err)
+int run_dir_write(const struct run_dir *dir, const char *name, const struct buf *bytes, struct err *err)
 {
 	char *path = run_dir_path(dir, name);
 	int rc = file_write(path, bytes->n ? bytes->at : "", bytes->n, err);

@@ -41,14 +41,15 @@ int run_dir_open(struct run_dir *dir, const char *path, bool replace, struct err
 /* "BUILDING/NAME", malloc'ed. */
 char *run_dir_path(const struct run_dir *dir, const char *name);
 /* Writes one whole file. */
-int run_dir_write(const struct run_dir *dir, const char *name, const struct buf *bytes, struct err *err);
+int run_dir_write(const struct run_dir *dir, const char *name, const struct buf *bytes,
+	struct err *err);
 int run_dir_commit(struct run_dir *dir, struct err *err);
 void run_dir_abandon(struct run_dir *dir);
 
 /* Everything needed to run it again.  Text that does not apply is NULL. */
 struct manifest {
 	char *version;
-	char *trace;        /* path as given, or "synth:…" */
+	char *trace; /* path as given, or "synth:…" */
 	char *trace_format;
 	uint64_t trace_hash;
 	char *cluster_spec; /* as given */
@@ -61,7 +62,7 @@ struct manifest {
 	double mtbf_s, repair_s;
 	char *failures_file, *throughputs;
 	double until_s;
-	char *command;      /* the command line that reproduces it */
+	char *command; /* the command line that reproduces it */
 	uint64_t event_hash, events;
 };
 

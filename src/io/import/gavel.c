@@ -38,10 +38,10 @@ void gavel_row(struct rows *rows, struct job *job, const struct gavel_layout *la
 	job->gpus = row_gpus(rows, layout->gpus);
 	job->arrival_s = row_number(rows, layout->arrival, 0, 0, 1e12);
 	job->weight = optional(rows, layout->weight, 1, 0);
-	if (job->weight == 0)
+	if (job->weight < 1e-9)
 		row_bad(rows, layout->weight, row_text(rows, layout->weight), "is no weight", NULL);
 	duration_s = optional(rows, layout->duration, NAN, 0);
-	if (duration_s > 0)
+	if (duration_s >= 1e-3)
 		job->nominal_rate = rows->work / duration_s;
 	set_deadline(rows, job, layout, duration_s);
 }
@@ -85,17 +85,17 @@ const char *gavel_misfit(size_t n)
 enum { TYPE, COMMAND, DIRECTORY, STEPS_ARG, NEEDS_DATA, STEPS, GPUS, WEIGHT, SLO, ARRIVAL };
 
 static const struct column columns[] = {
-	[TYPE] = { "job type" },
-	[COMMAND] = { "command" },
-	[DIRECTORY] = { "working directory" },
-	[STEPS_ARG] = { "steps argument" },
-	[NEEDS_DATA] = { "needs data dir" },
-	[STEPS] = { "total steps" },
-	[GPUS] = { "scale factor" },
-	[WEIGHT] = { "priority weight" },
-	[SLO] = { "SLO" },
-	[ARRIVAL] = { "arrival time" },
-	{ 0 }
+	[TYPE] = { .name = "job type" },
+	[COMMAND] = { .name = "command" },
+	[DIRECTORY] = { .name = "working directory" },
+	[STEPS_ARG] = { .name = "steps argument" },
+	[NEEDS_DATA] = { .name = "needs data dir" },
+	[STEPS] = { .name = "total steps" },
+	[GPUS] = { .name = "scale factor" },
+	[WEIGHT] = { .name = "priority weight" },
+	[SLO] = { .name = "SLO" },
+	[ARRIVAL] = { .name = "arrival time" },
+	{ 0 },
 };
 
 static const struct gavel_layout layout = {

@@ -21,6 +21,9 @@ bool gavel_looks(struct slice head, size_t n, const struct gavel_layout *layout)
 /* What to do about a row with another number of columns. */
 const char *gavel_misfit(size_t n);
 
-#define GAVEL_STYLE { .separator = '\t' }
+#define GAVEL_STYLE \
+	{ \
+		.separator = '\t' \
+	}
 
 #endif

@@ -6,14 +6,14 @@
 enum { TYPE, COMMAND, STEPS_ARG, NEEDS_DATA, STEPS, ARRIVAL, GPUS };
 
 static const struct column columns[] = {
-	[TYPE] = { "job type" },
-	[COMMAND] = { "command" },
-	[STEPS_ARG] = { "steps argument" },
-	[NEEDS_DATA] = { "needs data dir" },
-	[STEPS] = { "total steps" },
-	[ARRIVAL] = { "arrival time" },
-	[GPUS] = { "scale factor" },
-	{ 0 }
+	[TYPE] = { .name = "job type" },
+	[COMMAND] = { .name = "command" },
+	[STEPS_ARG] = { .name = "steps argument" },
+	[NEEDS_DATA] = { .name = "needs data dir" },
+	[STEPS] = { .name = "total steps" },
+	[ARRIVAL] = { .name = "arrival time" },
+	[GPUS] = { .name = "scale factor" },
+	{ 0 },
 };
 
 static const struct gavel_layout layout = {

@@ -4,25 +4,23 @@
  */
 #include "io/rows.h"
 
-enum {
-	ID, USER, VC, NAME, GPUS, CPUS, NODES, STATE, SUBMIT, START, END, DURATION, QUEUE
-};
+enum { ID, USER, VC, NAME, GPUS, CPUS, NODES, STATE, SUBMIT, START, END, DURATION, QUEUE };
 
 static const struct column columns[] = {
-	[ID] = { "job_id", NULL },
-	[USER] = { "user", NULL, .ignored = true },
-	[VC] = { "vc", NULL },
-	[NAME] = { "jobname", "job_name" },
-	[GPUS] = { "gpu_num", NULL, .required = true },
-	[CPUS] = { "cpu_num", NULL },
-	[NODES] = { "node_num", NULL, .ignored = true },
-	[STATE] = { "state", NULL, .ignored = true },
-	[SUBMIT] = { "submit_time", NULL, .required = true },
-	[START] = { "start_time", NULL, .ignored = true },
-	[END] = { "end_time", NULL, .ignored = true },
-	[DURATION] = { "duration", NULL, .required = true },
-	[QUEUE] = { "queue", NULL, .ignored = true },
-	{ 0 }
+	[ID] = { .name = "job_id" },
+	[USER] = { .name = "user" },
+	[VC] = { .name = "vc" },
+	[NAME] = { .name = "jobname", .aliases = "job_name" },
+	[GPUS] = { .name = "gpu_num", .required = true },
+	[CPUS] = { .name = "cpu_num" },
+	[NODES] = { .name = "node_num" },
+	[STATE] = { .name = "state" },
+	[SUBMIT] = { .name = "submit_time", .required = true },
+	[START] = { .name = "start_time" },
+	[END] = { .name = "end_time" },
+	[DURATION] = { .name = "duration", .required = true },
+	[QUEUE] = { .name = "queue" },
+	{ 0 },
 };
 
 static void read_row(struct rows *rows, struct job *job)

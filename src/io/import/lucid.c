@@ -5,29 +5,44 @@
 #include "io/rows.h"
 
 enum {
-	ID, USER, VC, NAME, GPUS, CPUS, STATE, SUBMIT, DURATION, DATASET, MODEL, BATCH, AMP, SPEED,
-	GPU_UTIL, GMEM_UTIL, GMEM
+	ID,
+	USER,
+	VC,
+	NAME,
+	GPUS,
+	CPUS,
+	STATE,
+	SUBMIT,
+	DURATION,
+	DATASET,
+	MODEL,
+	BATCH,
+	AMP,
+	SPEED,
+	GPU_UTIL,
+	GMEM_UTIL,
+	GMEM
 };
 
 static const struct column columns[] = {
-	[ID] = { "job_id", NULL },
-	[USER] = { "user", NULL, .ignored = true },
-	[VC] = { "vc", NULL },
-	[NAME] = { "jobname", "job_name" },
-	[GPUS] = { "gpu_num", NULL, .required = true },
-	[CPUS] = { "cpu_num", NULL },
-	[STATE] = { "state", NULL, .ignored = true },
-	[SUBMIT] = { "submit_time", NULL, .required = true },
-	[DURATION] = { "duration", NULL, .required = true },
-	[DATASET] = { "dataset", NULL, .ignored = true },
-	[MODEL] = { "model", NULL, .required = true },
-	[BATCH] = { "batchsize", NULL },
-	[AMP] = { "amp", NULL, .ignored = true },
-	[SPEED] = { "speed", NULL, .ignored = true },
-	[GPU_UTIL] = { "gpu_util", NULL, .ignored = true },
-	[GMEM_UTIL] = { "gmem_util", NULL, .ignored = true },
-	[GMEM] = { "gmem", NULL, .ignored = true },
-	{ 0 }
+	[ID] = { .name = "job_id" },
+	[USER] = { .name = "user" },
+	[VC] = { .name = "vc" },
+	[NAME] = { .name = "jobname", .aliases = "job_name" },
+	[GPUS] = { .name = "gpu_num", .required = true },
+	[CPUS] = { .name = "cpu_num" },
+	[STATE] = { .name = "state" },
+	[SUBMIT] = { .name = "submit_time", .required = true },
+	[DURATION] = { .name = "duration", .required = true },
+	[DATASET] = { .name = "dataset" },
+	[MODEL] = { .name = "model", .required = true },
+	[BATCH] = { .name = "batchsize" },
+	[AMP] = { .name = "amp" },
+	[SPEED] = { .name = "speed" },
+	[GPU_UTIL] = { .name = "gpu_util" },
+	[GMEM_UTIL] = { .name = "gmem_util" },
+	[GMEM] = { .name = "gmem" },
+	{ 0 },
 };
 
 static void read_row(struct rows *rows, struct job *job)

@@ -5,25 +5,36 @@
 #include "io/rows.h"
 
 enum {
-	ID, GPUS, SUBMIT, ITERATIONS, MODEL, BATCH, DURATION, INTERVAL, ITERATION_TIME, RESOURCE_0,
-	RESOURCE_1, RESOURCE_2, PRIORITY
+	ID,
+	GPUS,
+	SUBMIT,
+	ITERATIONS,
+	MODEL,
+	BATCH,
+	DURATION,
+	INTERVAL,
+	ITERATION_TIME,
+	RESOURCE_0,
+	RESOURCE_1,
+	RESOURCE_2,
+	PRIORITY
 };
 
 static const struct column columns[] = {
-	[ID] = { "job_id", NULL, .required = true },
-	[GPUS] = { "num_gpu", NULL, .required = true },
-	[SUBMIT] = { "submit_time", NULL, .required = true },
-	[ITERATIONS] = { "iterations", NULL, .ignored = true },
-	[MODEL] = { "model_name", NULL },
-	[BATCH] = { "batch_size", NULL },
-	[DURATION] = { "duration", NULL, .required = true },
-	[INTERVAL] = { "interval", NULL, .ignored = true },
-	[ITERATION_TIME] = { "iteration_time", NULL, .ignored = true },
-	[RESOURCE_0] = { "resource_time_0", NULL, .required = true },
-	[RESOURCE_1] = { "resource_time_1", NULL, .ignored = true },
-	[RESOURCE_2] = { "resource_time_2", NULL, .ignored = true },
-	[PRIORITY] = { "priority", NULL },
-	{ 0 }
+	[ID] = { .name = "job_id", .required = true },
+	[GPUS] = { .name = "num_gpu", .required = true },
+	[SUBMIT] = { .name = "submit_time", .required = true },
+	[ITERATIONS] = { .name = "iterations" },
+	[MODEL] = { .name = "model_name" },
+	[BATCH] = { .name = "batch_size" },
+	[DURATION] = { .name = "duration", .required = true },
+	[INTERVAL] = { .name = "interval" },
+	[ITERATION_TIME] = { .name = "iteration_time" },
+	[RESOURCE_0] = { .name = "resource_time_0", .required = true },
+	[RESOURCE_1] = { .name = "resource_time_1" },
+	[RESOURCE_2] = { .name = "resource_time_2" },
+	[PRIORITY] = { .name = "priority" },
+	{ 0 },
 };
 
 static const double ms = 1000;

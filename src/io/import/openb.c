@@ -7,18 +7,18 @@
 enum { NAME, CPU, MEM, GPUS, GPU_MILLI, SPEC, QOS, PHASE, CREATION, DELETION, SCHEDULED };
 
 static const struct column columns[] = {
-	[NAME] = { "name", NULL, .required = true },
-	[CPU] = { "cpu_milli", NULL },
-	[MEM] = { "memory_mib", NULL },
-	[GPUS] = { "num_gpu", NULL, .required = true },
-	[GPU_MILLI] = { "gpu_milli", NULL },
-	[SPEC] = { "gpu_spec", NULL },
-	[QOS] = { "qos", NULL },
-	[PHASE] = { "pod_phase", NULL, .ignored = true },
-	[CREATION] = { "creation_time", NULL, .required = true },
-	[DELETION] = { "deletion_time", NULL, .required = true },
-	[SCHEDULED] = { "scheduled_time", NULL, .required = true },
-	{ 0 }
+	[NAME] = { .name = "name", .required = true },
+	[CPU] = { .name = "cpu_milli" },
+	[MEM] = { .name = "memory_mib" },
+	[GPUS] = { .name = "num_gpu", .required = true },
+	[GPU_MILLI] = { .name = "gpu_milli" },
+	[SPEC] = { .name = "gpu_spec" },
+	[QOS] = { .name = "qos" },
+	[PHASE] = { .name = "pod_phase" },
+	[CREATION] = { .name = "creation_time", .required = true },
+	[DELETION] = { .name = "deletion_time", .required = true },
+	[SCHEDULED] = { .name = "scheduled_time", .required = true },
+	{ 0 },
 };
 
 static const double mib = 1 << 20;
@@ -32,7 +32,7 @@ static double read_duration(struct rows *rows)
 		row_drop(rows, SCHEDULED, "never scheduled: how long the pod runs is not known", NULL);
 	else if (isnan(end_s))
 		row_drop(rows, DELETION, "not deleted: how long the pod runs is not known", NULL);
-	else if (end_s == start_s)
+	else if (fabs(end_s - start_s) < 1e-6)
 		row_drop(rows, DELETION, "a run time of 0", NULL);
 	else if (end_s < start_s)
 		row_bad(rows, DELETION, row_text(rows, DELETION), "is before scheduled_time", NULL);
@@ -44,7 +44,8 @@ static void read_row(struct rows *rows, struct job *job)
 	row_label(rows, job, row_text(rows, NAME));
 	job->gpus = row_gpus(rows, GPUS);
 	if (row_number(rows, GPU_MILLI, 1000, 0, 1e9) < 1000)
-		row_note(rows, NOTE_ASSUMED, GPU_MILLI, "a fraction of a GPU counts as a whole one", NULL);
+		row_note(rows, NOTE_ASSUMED, GPU_MILLI, "a fraction of a GPU counts as a whole one",
+			NULL);
 	job->cpus = row_number(rows, CPU, 0, 0, 1e9) / 1000;
 	job->mem_bytes = (int64_t)(row_number(rows, MEM, 0, 0, 1e12) * mib);
 	job->types = row_types(rows, SPEC, row_text(rows, SPEC));

@@ -7,15 +7,15 @@
 enum { ID, USER, INSTANCES, SUBMIT, CPUS, GPUS, TYPE, DURATION };
 
 static const struct column columns[] = {
-	[ID] = { "job_id", NULL, .required = true },
-	[USER] = { "user", NULL },
-	[INSTANCES] = { "num_inst", NULL, .required = true },
-	[SUBMIT] = { "submit_time", NULL, .required = true },
-	[CPUS] = { "num_cpu", NULL },
-	[GPUS] = { "num_gpu", NULL, .required = true },
-	[TYPE] = { "gpu_type", NULL },
-	[DURATION] = { "duration", NULL, .required = true },
-	{ 0 }
+	[ID] = { .name = "job_id", .required = true },
+	[USER] = { .name = "user" },
+	[INSTANCES] = { .name = "num_inst", .required = true },
+	[SUBMIT] = { .name = "submit_time", .required = true },
+	[CPUS] = { .name = "num_cpu" },
+	[GPUS] = { .name = "num_gpu", .required = true },
+	[TYPE] = { .name = "gpu_type" },
+	[DURATION] = { .name = "duration", .required = true },
+	{ 0 },
 };
 
 /* Whole GPUs for all instances together. */
@@ -39,8 +39,7 @@ static void read_type(struct rows *rows, struct job *job)
 	if (!type.n || slice_is_nocase(type, "MISC") || slice_is_nocase(type, "CPU"))
 		return;
 	job->types = row_type(rows, TYPE, type);
-	if (job->types)
-		rows->measured_on = row_name(&rows->out->types, type);
+	row_measured_on(rows, TYPE, type);
 }
 
 static void read_row(struct rows *rows, struct job *job)

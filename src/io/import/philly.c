@@ -15,13 +15,13 @@ extern const struct importer importer_philly;
 enum { JOBID, VC, SUBMIT, ATTEMPTS, GPUS, USER };
 
 static const struct column columns[] = {
-	[JOBID] = { "jobid" },
-	[VC] = { "vc" },
-	[SUBMIT] = { "submitted_time" },
-	[ATTEMPTS] = { "attempts" },
-	[GPUS] = { "attempts.detail.gpus" },
-	[USER] = { "user", .ignored = true },
-	{ 0 }
+	[JOBID] = { .name = "jobid" },
+	[VC] = { .name = "vc" },
+	[SUBMIT] = { .name = "submitted_time" },
+	[ATTEMPTS] = { .name = "attempts" },
+	[GPUS] = { .name = "attempts.detail.gpus" },
+	[USER] = { .name = "user" },
+	{ 0 },
 };
 
 static const struct table table = {
@@ -51,8 +51,7 @@ static size_t gpus_of(const json_t *attempt)
 	const json_t *detail = json_object_get(attempt, "detail"), *node;
 	size_t sum = 0, i;
 
-	json_array_foreach(detail, i, node)
-		sum += json_array_size(json_object_get(node, "gpus"));
+	json_array_foreach(detail, i, node) sum += json_array_size(json_object_get(node, "gpus"));
 	return sum;
 }
 
@@ -63,7 +62,8 @@ static void read_attempts(struct rows *rows, const json_t *attempts, struct job 
 	size_t most = 0, i;
 	bool ran = false;
 
-	json_array_foreach(attempts, i, attempt) {
+	json_array_foreach(attempts, i, attempt)
+	{
 		double s = time_of(attempt, "end_time") - time_of(attempt, "start_time");
 		size_t gpus = gpus_of(attempt);
 
@@ -71,13 +71,14 @@ static void read_attempts(struct rows *rows, const json_t *attempts, struct job 
 		if (isnan(s))
 			continue;
 		if (s < 0)
-			row_bad(rows, ATTEMPTS, text_of(attempt, "end_time"), "is before start_time", NULL);
+			row_bad(rows, ATTEMPTS, text_of(attempt, "end_time"),
+				"is before start_time", NULL);
 		ran = true;
 		sum_s += s;
 	}
 	if (!ran)
 		row_drop(rows, ATTEMPTS, "no attempt with a start and an end: the job never ran", NULL);
-	else if (sum_s == 0)
+	else if (sum_s < 1e-6)
 		row_drop(rows, ATTEMPTS, "a run time of 0", NULL);
 	job->gpus = row_gpus_of(rows, GPUS, (double)most);
 	rows->work = sum_s;
@@ -119,7 +120,8 @@ static int read_jobs(struct rows *rows, struct slice text, const json_t *root, s
 	notes_add(rows->notes, NOTE_ASSUMED, 0, "attempts", NULL,
 		"a job runs as long as its attempts together, on the most GPUs that one had");
 	notes_add(rows->notes, NOTE_ASSUMED, 0, "vc", NULL, "tenants are virtual clusters, not users");
-	json_array_foreach(root, i, object) {
+	json_array_foreach(root, i, object)
+	{
 		int rc;
 
 		rows_start(rows, next_line(&lines), &job);
@@ -140,12 +142,12 @@ static int read(struct slice text, const struct import_options *options, struct 
 	int rc;
 
 	if (!root)
-		return err_set(err, ERR_FORMAT, "%s:%d: not valid JSON: %s", out->source, error.line,
-			error.text);
+		return err_set(err, ERR_FORMAT, "%s:%d: not valid JSON: %s", out->source,
+			error.line, error.text);
 	if (!json_is_array(root)) {
 		json_decref(root);
-		return err_set(err, ERR_FORMAT, "%s:1: not an array of jobs; is it cluster_job_log?",
-			out->source);
+		return err_set(err, ERR_FORMAT,
+			"%s:1: not an array of jobs; is it cluster_job_log?", out->source);
 	}
 	rows_init(&rows, &importer_philly, options, out, notes);
 	rc = read_jobs(&rows, text, root, err);

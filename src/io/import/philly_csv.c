@@ -7,12 +7,12 @@
 enum { SUBMIT, DURATION, GPUS, GPU_TIME, CLUSTER };
 
 static const struct column columns[] = {
-	[SUBMIT] = { "timestamp", NULL, .required = true },
-	[DURATION] = { "duration", NULL, .required = true },
-	[GPUS] = { "num_gpus", NULL, .required = true },
-	[GPU_TIME] = { "gpu_time", NULL, .ignored = true },
-	[CLUSTER] = { "cluster", NULL },
-	{ 0 }
+	[SUBMIT] = { .name = "timestamp", .required = true },
+	[DURATION] = { .name = "duration", .required = true },
+	[GPUS] = { .name = "num_gpus", .required = true },
+	[GPU_TIME] = { .name = "gpu_time" },
+	[CLUSTER] = { .name = "cluster" },
+	{ 0 },
 };
 
 static void read_row(struct rows *rows, struct job *job)

@@ -8,27 +8,40 @@
 #include "io/rows.h"
 
 enum {
-	ID, NAME, USER, ACCOUNT, STATE, SUBMIT, START, END, ELAPSED, ELAPSED_RAW, LIMIT, LIMIT_RAW,
-	ALLOC_TRES, REQ_TRES, PRIORITY
+	ID,
+	NAME,
+	USER,
+	ACCOUNT,
+	STATE,
+	SUBMIT,
+	START,
+	END,
+	ELAPSED,
+	ELAPSED_RAW,
+	LIMIT,
+	LIMIT_RAW,
+	ALLOC_TRES,
+	REQ_TRES,
+	PRIORITY
 };
 
 static const struct column columns[] = {
-	[ID] = { "JobID", NULL, .required = true },
-	[NAME] = { "JobName", NULL },
-	[USER] = { "User", NULL },
-	[ACCOUNT] = { "Account", NULL },
-	[STATE] = { "State", NULL },
-	[SUBMIT] = { "Submit", NULL, .required = true },
-	[START] = { "Start", NULL },
-	[END] = { "End", NULL },
-	[ELAPSED] = { "Elapsed", NULL },
-	[ELAPSED_RAW] = { "ElapsedRaw", NULL },
-	[LIMIT] = { "Timelimit", NULL },
-	[LIMIT_RAW] = { "TimelimitRaw", NULL },
-	[ALLOC_TRES] = { "AllocTRES", "AllocGRES" },
-	[REQ_TRES] = { "ReqTRES", "ReqGRES" },
-	[PRIORITY] = { "Priority", NULL },
-	{ 0 }
+	[ID] = { .name = "JobID", .required = true },
+	[NAME] = { .name = "JobName" },
+	[USER] = { .name = "User" },
+	[ACCOUNT] = { .name = "Account" },
+	[STATE] = { .name = "State" },
+	[SUBMIT] = { .name = "Submit", .required = true },
+	[START] = { .name = "Start" },
+	[END] = { .name = "End" },
+	[ELAPSED] = { .name = "Elapsed" },
+	[ELAPSED_RAW] = { .name = "ElapsedRaw" },
+	[LIMIT] = { .name = "Timelimit" },
+	[LIMIT_RAW] = { .name = "TimelimitRaw" },
+	[ALLOC_TRES] = { .name = "AllocTRES", .aliases = "AllocGRES" },
+	[REQ_TRES] = { .name = "ReqTRES", .aliases = "ReqGRES" },
+	[PRIORITY] = { .name = "Priority" },
+	{ 0 },
 };
 
 /* ---- trackable resources ---- */
@@ -80,7 +93,7 @@ static struct tres read_tres(struct slice list)
 		}
 		if (slice_is(key, "mem"))
 			slice_bytes(value, &tres.mem_bytes);
-		if (!slice_double(value, &x) || x < 0)
+		if (!slice_double(value, &x) || x < 0 || x > 1e9)
 			continue;
 		if (slice_is(key, "cpu"))
 			tres.cpus = x;
@@ -102,8 +115,7 @@ static void set_resources(struct rows *rows, struct job *job)
 	job->cpus = got.cpus > 0 ? got.cpus : asked.cpus;
 	job->mem_bytes = got.mem_bytes > 0 ? got.mem_bytes : asked.mem_bytes;
 	job->types = row_type(rows, REQ_TRES, asked.type);
-	if (row_type(rows, ALLOC_TRES, got.type))
-		rows->measured_on = row_name(&rows->out->types, got.type);
+	row_measured_on(rows, ALLOC_TRES, got.type);
 }
 
 /* ---- times ---- */
@@ -123,13 +135,16 @@ static double read_elapsed(struct rows *rows)
 static void set_run_time(struct rows *rows)
 {
 	double s = read_elapsed(rows);
-	int column = row_has(rows, ELAPSED_RAW) ? ELAPSED_RAW : row_has(rows, ELAPSED) ? ELAPSED : END;
+	int column = row_has(rows, ELAPSED_RAW) ? ELAPSED_RAW
+		: row_has(rows, ELAPSED)        ? ELAPSED
+						: END;
 
 	if (isnan(s))
 		row_bad(rows, column, row_text(rows, column), "is not a run time", NULL);
-	else if (s < 0)
-		row_bad(rows, column, row_text(rows, column), "is negative", NULL);
-	else if (s == 0)
+	else if (s < 0 || s > 1e12)
+		row_bad(rows, column, row_text(rows, column),
+			s < 0 ? "is negative" : "is too large", NULL);
+	else if (s < 1e-6)
 		row_drop(rows, column, "is 0: the job never ran", NULL);
 	rows->work = s;
 }
@@ -143,7 +158,7 @@ static void set_estimate(struct rows *rows, struct job *job)
 		s *= 60;
 	else if (!slice_seconds(row_text(rows, LIMIT), &s))
 		return;
-	if (s > 0)
+	if (s >= 1 && s < 1e12)
 		job->work_est = s;
 }
 
@@ -151,8 +166,8 @@ static void set_estimate(struct rows *rows, struct job *job)
 
 static bool has_ended(struct slice state)
 {
-	static const char *const open[] = { "PENDING", "RUNNING", "SUSPENDED", "REQUEUED", "RESIZING",
-		"CONFIGURING", "COMPLETING" };
+	static const char *const open[] = { "PENDING", "RUNNING", "SUSPENDED", "REQUEUED",
+		"RESIZING", "CONFIGURING", "COMPLETING" };
 
 	for (size_t i = 0; i < sizeof(open) / sizeof(open[0]); i++)
 		if (slice_is_nocase(state, open[i]))
@@ -195,7 +210,8 @@ static int begin(struct rows *rows, struct err *err)
 		return err_set(err, ERR_FORMAT,
 			"field 'ElapsedRaw': not in the header, nor Elapsed, nor Start and End; add one to sacct --format");
 	notes_add(rows->notes, NOTE_ASSUMED, 1, "Account", NULL,
-		row_has(rows, ACCOUNT) ? "tenants are accounts; users where there is none" : "tenants are users");
+		row_has(rows, ACCOUNT) ? "tenants are accounts; users where there is none"
+				       : "tenants are users");
 	return 0;
 }
 

@@ -5,24 +5,34 @@
 #include "io/import/gavel.h"
 
 enum {
-	TYPE, COMMAND, DIRECTORY, STEPS_ARG, NEEDS_DATA, STEPS, GPUS, MODE, WEIGHT, SLO, DURATION,
+	TYPE,
+	COMMAND,
+	DIRECTORY,
+	STEPS_ARG,
+	NEEDS_DATA,
+	STEPS,
+	GPUS,
+	MODE,
+	WEIGHT,
+	SLO,
+	DURATION,
 	ARRIVAL
 };
 
 static const struct column columns[] = {
-	[TYPE] = { "job type" },
-	[COMMAND] = { "command" },
-	[DIRECTORY] = { "working directory" },
-	[STEPS_ARG] = { "steps argument" },
-	[NEEDS_DATA] = { "needs data dir" },
-	[STEPS] = { "total steps" },
-	[GPUS] = { "scale factor" },
-	[MODE] = { "mode" },
-	[WEIGHT] = { "priority weight" },
-	[SLO] = { "SLO" },
-	[DURATION] = { "duration" },
-	[ARRIVAL] = { "arrival time" },
-	{ 0 }
+	[TYPE] = { .name = "job type" },
+	[COMMAND] = { .name = "command" },
+	[DIRECTORY] = { .name = "working directory" },
+	[STEPS_ARG] = { .name = "steps argument" },
+	[NEEDS_DATA] = { .name = "needs data dir" },
+	[STEPS] = { .name = "total steps" },
+	[GPUS] = { .name = "scale factor" },
+	[MODE] = { .name = "mode" },
+	[WEIGHT] = { .name = "priority weight" },
+	[SLO] = { .name = "SLO" },
+	[DURATION] = { .name = "duration" },
+	[ARRIVAL] = { .name = "arrival time" },
+	{ 0 },
 };
 
 static const struct gavel_layout layout = {

@@ -8,13 +8,13 @@
 enum { NAME, TIME, APPLICATION, REPLICAS, BATCH, CATEGORY };
 
 static const struct column columns[] = {
-	[NAME] = { "name", NULL, .required = true },
-	[TIME] = { "time", NULL, .required = true },
-	[APPLICATION] = { "application", NULL, .required = true },
-	[REPLICAS] = { "num_replicas", NULL, .required = true },
-	[BATCH] = { "batch_size", NULL },
-	[CATEGORY] = { "category", NULL },
-	{ 0 }
+	[NAME] = { .name = "name", .required = true },
+	[TIME] = { .name = "time", .required = true },
+	[APPLICATION] = { .name = "application", .required = true },
+	[REPLICAS] = { .name = "num_replicas", .required = true },
+	[BATCH] = { .name = "batch_size" },
+	[CATEGORY] = { .name = "category" },
+	{ 0 },
 };
 
 static void read_row(struct rows *rows, struct job *job)

@@ -23,7 +23,7 @@ enum kind {
 	MEASURED_ON,
 	CLASS,
 	AFTER,
-	INT,     /* int32_t at `offset` */
+	INT, /* int32_t at `offset` */
 	DOUBLE,
 	SECONDS, /* double */
 	COST,    /* float, seconds */
@@ -38,47 +38,72 @@ struct field {
 };
 
 enum {
-	C_ID, C_NAME, C_TENANT, C_MODEL, C_GPUS, C_MIN_GPUS, C_MAX_GPUS, C_TYPES, C_ARRIVAL,
-	C_DURATION, C_STEPS, C_RATE, C_EST_S, C_EST_STEPS, C_WEIGHT, C_PRIORITY, C_CLASS, C_DEADLINE,
-	C_CPUS, C_MEM, C_BATCH, C_EPOCHS, C_AFTER, C_START_COST, C_RESUME_COST, C_RESIZE_COST,
-	C_CHECKPOINT, C_MEASURED_ON, NCOLUMNS
+	C_ID,
+	C_NAME,
+	C_TENANT,
+	C_MODEL,
+	C_GPUS,
+	C_MIN_GPUS,
+	C_MAX_GPUS,
+	C_TYPES,
+	C_ARRIVAL,
+	C_DURATION,
+	C_STEPS,
+	C_RATE,
+	C_EST_S,
+	C_EST_STEPS,
+	C_WEIGHT,
+	C_PRIORITY,
+	C_CLASS,
+	C_DEADLINE,
+	C_CPUS,
+	C_MEM,
+	C_BATCH,
+	C_EPOCHS,
+	C_AFTER,
+	C_START_COST,
+	C_RESUME_COST,
+	C_RESIZE_COST,
+	C_CHECKPOINT,
+	C_MEASURED_ON,
+	NCOLUMNS
 };
 
 static const struct column columns[] = {
-	[C_ID] = { "id", "job_id|job" },
-	[C_NAME] = { "name", "job_name|jobname" },
-	[C_TENANT] = { "tenant", "user|account" },
-	[C_MODEL] = { "model", "model_name" },
-	[C_GPUS] = { "gpus", "num_gpus|num_gpu" },
-	[C_MIN_GPUS] = { "min_gpus", NULL },
-	[C_MAX_GPUS] = { "max_gpus", NULL },
-	[C_TYPES] = { "types", "type|gpu_type" },
-	[C_ARRIVAL] = { "arrival_s", "arrival|submit_s|submit", .required = true },
-	[C_DURATION] = { "duration_s", "duration|run_s" },
-	[C_STEPS] = { "steps", NULL },
-	[C_RATE] = { "rate", "steps_per_s" },
-	[C_EST_S] = { "est_s", NULL },
-	[C_EST_STEPS] = { "est_steps", NULL },
-	[C_WEIGHT] = { "weight", NULL },
-	[C_PRIORITY] = { "priority", NULL },
-	[C_CLASS] = { "class", NULL },
-	[C_DEADLINE] = { "deadline_s", "deadline" },
-	[C_CPUS] = { "cpus", NULL },
-	[C_MEM] = { "mem", "mem_bytes|memory" },
-	[C_BATCH] = { "batch", "batch_size" },
-	[C_EPOCHS] = { "epochs", NULL },
-	[C_AFTER] = { "after", "dependencies|depends" },
-	[C_START_COST] = { "start_cost_s", NULL },
-	[C_RESUME_COST] = { "resume_cost_s", NULL },
-	[C_RESIZE_COST] = { "resize_cost_s", NULL },
-	[C_CHECKPOINT] = { "checkpoint_every_s", NULL },
-	[C_MEASURED_ON] = { "measured_on", NULL },
-	{ 0 }
+	[C_ID] = { .name = "id", .aliases = "job_id|job" },
+	[C_NAME] = { .name = "name", .aliases = "job_name|jobname" },
+	[C_TENANT] = { .name = "tenant", .aliases = "user|account" },
+	[C_MODEL] = { .name = "model", .aliases = "model_name" },
+	[C_GPUS] = { .name = "gpus", .aliases = "num_gpus|num_gpu" },
+	[C_MIN_GPUS] = { .name = "min_gpus" },
+	[C_MAX_GPUS] = { .name = "max_gpus" },
+	[C_TYPES] = { .name = "types", .aliases = "type|gpu_type" },
+	[C_ARRIVAL] = { .name = "arrival_s", .aliases = "arrival|submit_s|submit", .required = true },
+	[C_DURATION] = { .name = "duration_s", .aliases = "duration|run_s" },
+	[C_STEPS] = { .name = "steps" },
+	[C_RATE] = { .name = "rate", .aliases = "steps_per_s" },
+	[C_EST_S] = { .name = "est_s" },
+	[C_EST_STEPS] = { .name = "est_steps" },
+	[C_WEIGHT] = { .name = "weight" },
+	[C_PRIORITY] = { .name = "priority" },
+	[C_CLASS] = { .name = "class" },
+	[C_DEADLINE] = { .name = "deadline_s", .aliases = "deadline" },
+	[C_CPUS] = { .name = "cpus" },
+	[C_MEM] = { .name = "mem", .aliases = "mem_bytes|memory" },
+	[C_BATCH] = { .name = "batch", .aliases = "batch_size" },
+	[C_EPOCHS] = { .name = "epochs" },
+	[C_AFTER] = { .name = "after", .aliases = "dependencies|depends" },
+	[C_START_COST] = { .name = "start_cost_s" },
+	[C_RESUME_COST] = { .name = "resume_cost_s" },
+	[C_RESIZE_COST] = { .name = "resize_cost_s" },
+	[C_CHECKPOINT] = { .name = "checkpoint_every_s" },
+	[C_MEASURED_ON] = { .name = "measured_on" },
+	{ 0 },
 };
 
 #define AT(member) offsetof(struct job, member)
 
-static const double tiny = 1e-300; /* "more than 0" */
+#define TINY 1e-30 /* "more than 0" */
 
 static const struct field fields[NCOLUMNS] = {
 	[C_ID] = { LABEL, 0, 0, 0, 0 },
@@ -90,16 +115,16 @@ static const struct field fields[NCOLUMNS] = {
 	[C_MAX_GPUS] = { INT, AT(max_gpus), 1, 1e6, 0 },
 	[C_TYPES] = { TYPES, 0, 0, 0, 0 },
 	[C_ARRIVAL] = { SECONDS, AT(arrival_s), 0, 1e12, NAN },
-	[C_DURATION] = { WORK, 0, tiny, 1e12, 0 },
-	[C_STEPS] = { WORK, 0, tiny, 1e18, 0 },
-	[C_RATE] = { WORK, 0, tiny, 1e18, 0 },
-	[C_EST_S] = { WORK, 0, tiny, 1e12, 0 },
-	[C_EST_STEPS] = { WORK, 0, tiny, 1e18, 0 },
-	[C_WEIGHT] = { DOUBLE, AT(weight), tiny, 1e12, 1 },
+	[C_DURATION] = { WORK, 0, TINY, 1e12, 0 },
+	[C_STEPS] = { WORK, 0, TINY, 1e18, 0 },
+	[C_RATE] = { WORK, 0, TINY, 1e60, 0 },
+	[C_EST_S] = { WORK, 0, TINY, 1e12, 0 },
+	[C_EST_STEPS] = { WORK, 0, TINY, 1e80, 0 },
+	[C_WEIGHT] = { DOUBLE, AT(weight), TINY, 1e12, 1 },
 	[C_PRIORITY] = { INT, AT(priority), INT32_MIN, INT32_MAX, 0 },
 	[C_CLASS] = { CLASS, 0, 0, 0, 0 },
-	[C_DEADLINE] = { SECONDS, AT(deadline_s), 0, 1e12, INFINITY },
-	[C_CPUS] = { DOUBLE, AT(cpus), 0, 1e9, 0 },
+	[C_DEADLINE] = { SECONDS, AT(deadline_s), 0, 1e30, INFINITY },
+	[C_CPUS] = { DOUBLE, AT(cpus), 0, 1e15, 0 },
 	[C_MEM] = { BYTES, AT(mem_bytes), 0, 0, 0 },
 	[C_BATCH] = { INT, AT(batch), 0, INT32_MAX, 0 },
 	[C_EPOCHS] = { DOUBLE, AT(epochs), 0, 1e12, 0 },
@@ -177,7 +202,8 @@ static int64_t read_bytes(struct rows *rows, int column, struct slice text)
 	int64_t x = 0;
 
 	if (!slice_bytes(text, &x))
-		row_bad(rows, column, text, "is not a size", "write bytes, or a number with K, M, G or T");
+		row_bad(rows, column, text, "is not a size",
+			"write bytes, or a number with K, M, G or T");
 	else if (x < 0)
 		row_bad(rows, column, text, "is negative", NULL);
 	return x;
@@ -239,8 +265,7 @@ static void read_field(struct rows *rows, int column, struct slice text, struct 
 		job->types = row_types(rows, column, text);
 		break;
 	case MEASURED_ON:
-		if (row_type(rows, column, text))
-			rows->measured_on = row_name(&rows->out->types, text);
+		row_measured_on(rows, column, text);
 		break;
 	case CLASS:
 		job->class_ = read_class(rows, text);
@@ -357,7 +382,7 @@ static int recognise(struct slice head, const char *path)
 		return 100;
 	for (int i = 0; i < NCOLUMNS; i++)
 		known += header_has(head, columns[i].name);
-	return arrival ? 50 : known >= 2 ? 10 : 0;
+	return arrival ? 50 : known >= 2 ? 10 : known ? 3 : 0;
 }
 
 const struct importer importer_stint = {
@@ -393,7 +418,7 @@ static void write_float(struct buf *out, float x)
 
 	for (int digits = 6; digits <= 9; digits++) {
 		snprintf(text, sizeof(text), "%.*g", digits, (double)x);
-		if (strtof(text, NULL) == x)
+		if ((float)strtod(text, NULL) == x)
 			break;
 	}
 	buf_str(out, text);
@@ -411,16 +436,22 @@ static void write_number(struct buf *out, const struct job *job, const struct fi
 		buf_double(out, number_at(job, field));
 }
 
+/* In the order of the alphabet: which type was named first is an accident. */
 static void write_types(struct buf *out, const struct trace *trace, uint32_t types)
 {
-	bool first = true;
+	struct buf list = { 0 };
 
-	for (uint32_t i = 0; i < trace->types.n; i++) {
-		if (!(types >> i & 1))
-			continue;
-		buf_printf(out, "%s%s", first ? "" : "|", trace->types.at[i]);
-		first = false;
+	while (types) {
+		uint32_t least = (uint32_t)__builtin_ctz(types);
+
+		for (uint32_t i = least + 1; i < trace->types.n && i < TYPES_MAX; i++)
+			if ((types >> i & 1) && strcmp(trace->types.at[i], trace->types.at[least]) < 0)
+				least = i;
+		buf_printf(&list, "%s%s", list.n ? "|" : "", trace->types.at[least]);
+		types &= ~(UINT32_C(1) << least);
 	}
+	csv_write(out, list.at);
+	buf_fini(&list);
 }
 
 static void write_after(struct buf *out, const struct trace *trace, const struct job *job)

@@ -8,36 +8,53 @@
 #include "io/rows.h"
 
 enum {
-	ID, SUBMIT, WAIT, RUN, ALLOCATED, CPU_TIME, MEM_USED, REQUESTED, TIME_REQUESTED,
-	MEM_REQUESTED, STATUS, USER, GROUP, EXECUTABLE, QUEUE, PARTITION, PRECEDING, THINK, FIELDS
+	ID,
+	SUBMIT,
+	WAIT,
+	RUN,
+	ALLOCATED,
+	CPU_TIME,
+	MEM_USED,
+	REQUESTED,
+	TIME_REQUESTED,
+	MEM_REQUESTED,
+	STATUS,
+	USER,
+	GROUP,
+	EXECUTABLE,
+	QUEUE,
+	PARTITION,
+	PRECEDING,
+	THINK,
+	FIELDS
 };
 
 static const struct column columns[] = {
-	[ID] = { "job number" },
-	[SUBMIT] = { "submit time" },
-	[WAIT] = { "wait time" },
-	[RUN] = { "run time" },
-	[ALLOCATED] = { "allocated processors" },
-	[CPU_TIME] = { "average CPU time" },
-	[MEM_USED] = { "used memory" },
-	[REQUESTED] = { "requested processors" },
-	[TIME_REQUESTED] = { "requested time" },
-	[MEM_REQUESTED] = { "requested memory" },
-	[STATUS] = { "status" },
-	[USER] = { "user" },
-	[GROUP] = { "group" },
-	[EXECUTABLE] = { "executable" },
-	[QUEUE] = { "queue" },
-	[PARTITION] = { "partition" },
-	[PRECEDING] = { "preceding job" },
-	[THINK] = { "think time" },
-	{ 0 }
+	[ID] = { .name = "job number" },
+	[SUBMIT] = { .name = "submit time" },
+	[WAIT] = { .name = "wait time" },
+	[RUN] = { .name = "run time" },
+	[ALLOCATED] = { .name = "allocated processors" },
+	[CPU_TIME] = { .name = "average CPU time" },
+	[MEM_USED] = { .name = "used memory" },
+	[REQUESTED] = { .name = "requested processors" },
+	[TIME_REQUESTED] = { .name = "requested time" },
+	[MEM_REQUESTED] = { .name = "requested memory" },
+	[STATUS] = { .name = "status" },
+	[USER] = { .name = "user" },
+	[GROUP] = { .name = "group" },
+	[EXECUTABLE] = { .name = "executable" },
+	[QUEUE] = { .name = "queue" },
+	[PARTITION] = { .name = "partition" },
+	[PRECEDING] = { .name = "preceding job" },
+	[THINK] = { .name = "think time" },
+	{ 0 },
 };
 
 /* A number, or `unknown` for -1. */
 static double known(struct rows *rows, int column, double unknown)
 {
-	double x = row_number(rows, column, -1, -1, 1e15);
+	double x = row_number(rows, column, -1, -1, 1e12);
 
 	return x < 0 ? unknown : x;
 }
@@ -62,17 +79,17 @@ static void read_row(struct rows *rows, struct job *job)
 	job->arrival_s = row_number(rows, SUBMIT, 0, 0, 1e12);
 	if (isnan(run_s))
 		row_drop(rows, RUN, "is not known", NULL);
-	else if (run_s == 0)
+	else if (run_s < 1e-6)
 		row_drop(rows, RUN, "is 0: a job without work", NULL);
 	rows->work = run_s;
-	if (asked_s > 0)
+	if (asked_s >= 1 && asked_s < 1e12)
 		job->work_est = asked_s;
 	if (known(rows, USER, -1) >= 0)
 		job->tenant = row_name(&rows->out->tenants, row_text(rows, USER));
 	read_memory(rows, job);
 	if (known(rows, PRECEDING, 0) > 0)
-		row_note(rows, NOTE_DROPPED, PRECEDING, "the job before and the think time are not used",
-			NULL);
+		row_note(rows, NOTE_DROPPED, PRECEDING,
+			"the job before and the think time are not used", NULL);
 }
 
 static int begin(struct rows *rows, struct err *err)

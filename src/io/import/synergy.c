@@ -7,12 +7,12 @@
 enum { ID, MODEL, ARRIVAL, ITERATIONS, GPUS, FIELDS };
 
 static const struct column columns[] = {
-	[ID] = { "id" },
-	[MODEL] = { "model" },
-	[ARRIVAL] = { "arrival" },
-	[ITERATIONS] = { "iterations" },
-	[GPUS] = { "GPUs" },
-	{ 0 }
+	[ID] = { .name = "id" },
+	[MODEL] = { .name = "model" },
+	[ARRIVAL] = { .name = "arrival" },
+	[ITERATIONS] = { .name = "iterations" },
+	[GPUS] = { .name = "GPUs" },
+	{ 0 },
 };
 
 static void read_row(struct rows *rows, struct job *job)

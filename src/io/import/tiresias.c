@@ -7,14 +7,14 @@
 enum { ID, GPUS, SUBMIT, ITERATIONS, MODEL, DURATION, INTERVAL };
 
 static const struct column columns[] = {
-	[ID] = { "job_id", NULL, .required = true },
-	[GPUS] = { "num_gpu", NULL, .required = true },
-	[SUBMIT] = { "submit_time", NULL, .required = true },
-	[ITERATIONS] = { "iterations", NULL, .ignored = true },
-	[MODEL] = { "model_name", NULL },
-	[DURATION] = { "duration", NULL, .required = true },
-	[INTERVAL] = { "interval", NULL, .ignored = true },
-	{ 0 }
+	[ID] = { .name = "job_id", .required = true },
+	[GPUS] = { .name = "num_gpu", .required = true },
+	[SUBMIT] = { .name = "submit_time", .required = true },
+	[ITERATIONS] = { .name = "iterations" },
+	[MODEL] = { .name = "model_name" },
+	[DURATION] = { .name = "duration", .required = true },
+	[INTERVAL] = { .name = "interval" },
+	{ 0 },
 };
 
 static void read_row(struct rows *rows, struct job *job)

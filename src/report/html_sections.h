@@ -1,0 +1,22 @@
+/*
+ * The sections of the page of a comparison that have a file each.
+ */
+#ifndef REPORT_HTML_SECTIONS_H
+#define REPORT_HTML_SECTIONS_H
+
+#include "report/compare.h"
+#include "report/html_parts.h"
+
+enum { HTML_SMALL = 340 }; /* width of a chart among several */
+
+void html_completion(const struct comparison *c, struct buf *out); /* distribution of completion times */
+void html_over_time(const struct comparison *c, struct buf *out); /* devices held and jobs waiting */
+void html_waiting(const struct comparison *c, struct buf *out); /* why jobs waited, and how long */
+
+/* The mean of a figure over the seeds, by its key. */
+double compare_mean(const struct comparison *c, uint32_t policy, const char *key);
+
+/* ",1.2346": a short number for data that a picture shows anyway. */
+void csv_short(struct buf *out, double x);
+
+#endif

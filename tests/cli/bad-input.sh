@@ -1,0 +1,134 @@
+#!/bin/bash
+# Bad input: the right exit code, the place and the remedy, nothing written.
+# shellcheck source=tests/cli/lib/check
+. "$(dirname "$0")/lib/check"
+
+cat >good.csv <<'END'
+id,gpus,arrival_s,duration_s
+a,1,0,100
+b,2,10,50
+END
+sim=(stint sim good.csv --cluster 2x4:v100)
+
+# words of the command line
+fails 2 "no command 'simm'; did you mean 'sim'" "an unknown verb" stint simm
+fails 2 "no command 'trace stat'; did you mean 'trace stats'" "an unknown second word" stint trace stat
+fails 2 "one more word" "a family without its second word" stint trace
+fails 2 "unknown flag --polcy; did you mean --policy" "an unknown flag" stint sim good.csv --polcy fifo
+fails 2 "unknown flag -x" "a short flag" stint sim good.csv -x
+fails 2 "needs a value" "a flag without its value at the end" stint sim good.csv --cluster
+fails 2 "needs a value" "a flag without its value before another" "${sim[@]}" --policy --json
+fails 2 "takes no value" "a switch with a value" "${sim[@]}" --json=yes
+fails 2 "argument is missing" "no trace" stint sim --cluster 2x4:v100
+fails 2 "too many" "two traces" stint sim good.csv good.csv --cluster 2x4:v100
+fails 2 "no cluster is given.*16x8:v100" "no cluster" stint sim good.csv
+fails 2 "whole number" "a seed that is no number" "${sim[@]}" --seed x
+fails 2 "must be 0 to" "a negative seed" "${sim[@]}" --seed -1
+fails 2 "a number, not 'nan'" "an error that is not a number" "${sim[@]}" --error nan
+fails 2 "a time such as" "a cost that is no time" "${sim[@]}" --start-cost soon
+fails 2 "must be 1 to" "no seeds" stint compare good.csv --cluster 2x4:v100 --seeds 0
+fails 2 "give one" "two forms at once" stint compare good.csv --cluster 2x4:v100 --json --csv
+fails 2 "without --mtbf" "a repair without failures" "${sim[@]}" --repair 10
+fails 2 "give one" "failures twice" "${sim[@]}" --mtbf 10 --failures good.csv
+fails 2 "auto, yes or no" "resampling when?" stint compare good.csv --cluster 2x4:v100 --resample maybe
+
+# rules
+fails 2 "did you mean 'tiresias'" "an unknown policy" "${sim[@]}" --policy tiresia
+fails 2 "did you mean 'queues'|queues" "an unknown option" "${sim[@]}" --policy tiresias:queue=2
+fails 2 "queues=99.*1\.\.16" "an option out of range" "${sim[@]}" --policy tiresias:queues=99
+fails 2 "queues=many" "an option of the wrong type" "${sim[@]}" --policy tiresias:queues=many
+fails 2 "did you mean" "an unknown placer" "${sim[@]}" --placer consolidat
+fails 2 "no admission|admission" "an unknown admission rule" "${sim[@]}" --admit nobody
+fails 2 "stint compare" "several policies for sim" "${sim[@]}" --policy fifo,las
+fails 2 "given twice" "one policy twice" stint compare good.csv --cluster 2x4:v100 --policy fifo,fifo
+
+# files that are not there
+fails 3 "nowhere.csv: no such file" "a missing trace" stint sim nowhere.csv --cluster 2x4:v100
+fails 3 "nowhere.yaml: no such file" "a missing cluster" stint sim good.csv --cluster nowhere.yaml
+fails 3 "nowhere: no such file" "missing throughputs" "${sim[@]}" --throughputs nowhere
+fails 3 "nowhere: no such file" "missing failures" "${sim[@]}" --failures nowhere
+fails 3 "nowhere" "a missing run" stint replay nowhere
+
+# clusters that make no sense
+for spec in 0x8:v100 2x0:v100 2x65:v100 x 2x -1x8:v100 '2x4:v100,,' 1e9x8:v100 ''; do
+	run stint sim good.csv --cluster "$spec"
+	is "cluster '$spec' is refused" [ "$code" = 1 -o "$code" = 2 ]
+done
+printf 'nodes: [\n' >broken.yaml
+run stint sim good.csv --cluster broken.yaml
+want 1 "a broken YAML file"
+err 'broken.yaml' "names the file"
+
+# traces that make no sense: LINE of the error, TEXT, the file's rows
+bad_trace() { # WHAT REGEX HEADER ROW...
+	local what=$1 regex=$2
+	shift 2
+	printf '%s\n' "$@" >bad.csv
+	fails 1 "$regex" "$what stops a run" stint sim bad.csv --cluster 2x4:v100 --out bad-run --html bad.html
+	is "$what leaves nothing behind" [ ! -e bad-run -a ! -e bad.html ]
+	run stint trace check bad.csv
+	want 1 "trace check finds $what"
+}
+header=id,gpus,arrival_s,duration_s
+bad_trace "negative work" 'bad.csv:3.*duration_s' "$header" a,1,0,10 b,1,0,-5
+bad_trace "work that is not a number" 'bad.csv:2.*duration_s' "$header" a,1,0,nan
+bad_trace "infinite work" 'bad.csv:2.*duration_s' "$header" a,1,0,inf
+bad_trace "two jobs with one id" 'bad.csv:3.*id' "$header" a,1,0,10 a,1,5,10
+bad_trace "no GPUs at all" 'bad.csv:2.*gpus' "$header" a,-1,0,10
+bad_trace "a word for a number" 'bad.csv:2.*gpus' "$header" a,many,0,10
+bad_trace "a row with a field too few" 'bad.csv:3' "$header" a,1,0,10 b,1,0
+bad_trace "a header alone" 'no jobs|at least one' "$header"
+bad_trace "something else" 'not a known trace format' 'once upon a time' 'there was a file'
+
+: >empty.csv
+fails 1 "empty" "an empty file" stint sim empty.csv --cluster 2x4:v100
+gzip -c good.csv >good.csv.gz
+run stint sim good.csv.gz --cluster 2x4:v100
+want 0 "gzip is read"
+head -c 40 good.csv.gz >cut.csv.gz
+fails 1 "cut.csv.gz.*(truncated|ends early)" "a truncated gzip" stint sim cut.csv.gz --cluster 2x4:v100
+mkdir folder
+fails 1 "folder.*directory" "a directory for a trace" stint sim folder --cluster 2x4:v100
+fails 2 "did you mean" "an unknown format" stint sim good.csv --cluster 2x4:v100 --format gavell
+fails 2 "jobz|did you mean" "an unknown option of the generator" stint sim synth:jobz=3 --cluster 2x4:v100
+
+# with --lenient the good rows remain
+printf '%s\n' "$header" a,1,0,10 b,1,0,-5 >bad.csv
+run stint sim bad.csv --cluster 2x4:v100 --lenient --json
+want 0 "--lenient leaves a bad row out"
+out '"jobs_submitted": 1,' "and runs the others"
+err 'bad.csv:3: (dropped|problem)' "and says which was left out"
+
+# places that cannot be written
+if [ "$(id -u)" != 0 ]; then
+	mkdir locked && chmod 555 locked
+	fails 1 "locked" "an unwritable directory" "${sim[@]}" --out locked/run
+else
+	echo "skip - an unwritable directory: running as root"
+fi
+fails 4 "good.csv" "an output below a file" "${sim[@]}" --out good.csv/run
+fails 4 "good.csv" "an output directory that is a file" "${sim[@]}" --out good.csv
+mkdir precious && echo data >precious/thesis.txt
+fails 4 "precious" "an output directory that is not ours" "${sim[@]}" --out precious
+is "it is left alone" cmp -s <(echo data) precious/thesis.txt
+fails 1 "no/such" "a report in no directory" "${sim[@]}" --html no/such/report.html
+if [ -w /dev/full ]; then
+	code=0
+	stint policies >/dev/full 2>stderr || code=$?
+	want 1 "a full disk behind standard output is a failure"
+fi
+
+# jobs that can never run
+printf '%s\n' "$header" big,64,0,10 >big.csv
+run stint sim big.csv --cluster 2x4:v100 --out big-run
+want 5 "a workload of which nothing fits has exit code 5"
+out 'big' "the job is named"
+is "its record is there" test -f big-run/jobs.csv
+printf '%s\n' "$header" big,64,0,10 small,1,0,10 >mixed.csv
+run stint sim mixed.csv --cluster 2x4:v100
+want 0 "one job too large does not fail the others"
+out 'rejected job big \(64 GPUs\)' "it is named with what it asked for"
+run stint trace check big.csv --cluster 2x4:v100
+want 1 "trace check finds demand above capacity"
+
+finish

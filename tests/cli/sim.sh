@@ -1,0 +1,126 @@
+#!/bin/bash
+# stint sim and replay: what is promised of a run on disk.
+# shellcheck source=tests/cli/lib/check
+. "$(dirname "$0")/lib/check"
+
+stint trace synth --jobs 200 --load 1.2 --seed 3 --cluster 4x8:v100 >trace.csv
+cluster=(--cluster 4x8:v100)
+
+run stint sim trace.csv "${cluster[@]}"
+want 0 "sim runs with fifo where no policy is named"
+out '^fifo on 4x8:v100: 32 GPUs' "it says what ran where"
+out '200 submitted, 200 finished' "every job finishes"
+out 'completion time' "it sums up"
+
+for policy in fifo:misfit=skip tiresias:queues=3,limit_s=1h las gittins easy; do
+	run stint sim trace.csv "${cluster[@]}" --policy "$policy" --placer consolidate --json
+	want 0 "sim --policy $policy"
+done
+run stint sim trace.csv "${cluster[@]}" --policy=srtf --json
+is "sim --json is a summary" valid_json stdout summary/1
+is "with nothing on standard error" empty stderr
+for key in policy jobs_submitted jobs_finished jct_mean_s jct_p50_s jct_p95_s jct_p99_s \
+	wait_mean_s makespan_s utilisation ftf_mean ftf_max preemptions decisions \
+	decision_cpu_s cpu_s rss_bytes; do
+	out "\"$key\":" "the summary has $key"
+done
+
+run stint sim trace.csv "${cluster[@]}" --policy las --out run1/ --html report.html
+want 0 "sim --out --html"
+for file in manifest.json summary.json jobs.csv events.jsonl; do
+	is "the run has $file" test -s "run1/$file"
+done
+is "the report is a page" grep -qi '<!doctype html' report.html
+is "nothing else is left behind" [ "$(find . -name '.*' ! -name . -o -name '*tmp*' | wc -l)" = 0 ]
+is "jobs.csv has a line for every job" [ "$(wc -l <run1/jobs.csv)" = 201 ]
+columns=$(head -n 1 run1/jobs.csv)
+for column in id name tenant model gpus arrival_s start_s finish_s jct_s wait_s run_s preemptions state; do
+	is "jobs.csv has $column" grep -q ",$column," <<<",$columns,"
+done
+is "the manifest is JSON" valid_json run1/manifest.json manifest/1
+is "the summary is JSON" valid_json run1/summary.json summary/1
+
+# the command in the manifest gives the same run
+command=$(sed -n 's/.*"command": *"\(.*\)",*/\1/p' run1/manifest.json)
+run bash -c "\"$STINT\" ${command#stint } --out run2"
+is "the manifest's command gives the same events" cmp -s run1/events.jsonl run2/events.jsonl
+is "and the same jobs" cmp -s run1/jobs.csv run2/jobs.csv
+
+# replay
+run stint replay run1/
+want 0 "replay of an untouched run"
+out 'all [0-9]+ events are equal' "counts the events"
+run stint replay run1 --json
+is "replay --json" valid_json stdout replay/1
+cp -r run1 tampered
+sed -i '5s/[0-9]/7/; 5s/"ev":"[a-z]*"/"ev":"tampered"/' tampered/events.jsonl
+run stint replay tampered
+want 1 "replay finds a changed event"
+err 'events.jsonl:5: recorded .*, now ' "and shows both lines"
+cp -r run1 short
+sed -i '$d' short/events.jsonl
+run stint replay short
+want 1 "replay finds a missing event"
+cp -r run1 long
+echo '{}' >>long/events.jsonl
+run stint replay long
+want 1 "replay finds an added event"
+mv trace.csv moved.csv
+run stint replay run1
+want 3 "replay without its trace"
+err 'not there.*--trace' "says what to do"
+run stint replay run1 --trace moved.csv
+want 0 "replay with the trace somewhere else"
+sed 's/tenant-1/tenant-x/' moved.csv >trace.csv
+run stint replay run1
+want 1 "replay with a changed trace"
+err 'trace.csv is not what run1 was made from' "says so"
+mv moved.csv trace.csv
+
+# chance, costs and failures replay too
+cat >failures.csv <<'END'
+time_s,node,state
+100,n0,down
+5000,n0,up
+END
+for flags in "--error 0.5 --seed 9" "--placer random --seed 4" "--mtbf 20h --repair 1h --seed 2" \
+	"--start-cost 30 --resume-cost 1m" "--admit load" "--oracle" "--until 2h" "--failures failures.csv"; do
+	# shellcheck disable=SC2086 # several flags
+	run stint sim trace.csv "${cluster[@]}" --policy srtf $flags --out chance
+	want 0 "sim $flags"
+	run stint replay chance
+	want 0 "replay of $flags"
+done
+
+# other ways to name a workload
+run bash -c "\"$STINT\" sim - --cluster 4x8:v100 --json <trace.csv"
+out '"jobs_submitted": 200' "a trace from standard input"
+run stint sim synth:jobs=50 "${cluster[@]}" --out drawn
+want 0 "a generated workload"
+run stint replay drawn
+want 0 "a generated workload replays"
+run stint sim resample:3:trace.csv "${cluster[@]}" --out resampled
+want 0 "a resampled workload"
+run stint replay resampled
+want 0 "a resampled workload replays"
+stint sim synth:jobs=50 "${cluster[@]}" --seed 1 --quiet --out drawn1 >/dev/null
+is "another seed is another workload" [ "$(cut -d, -f6 drawn/jobs.csv)" != "$(cut -d, -f6 drawn1/jobs.csv)" ]
+
+# a run in the same place again, and a report inside it
+run stint sim trace.csv "${cluster[@]}" --policy las --out run1 --html run1/report.html
+want 0 "a run replaces an earlier one"
+is "with its report inside" test -s run1/report.html
+run stint sim trace.csv "${cluster[@]}" --policy las --out run1
+is "and goes when there is none" [ ! -e run1/report.html ]
+
+# Ctrl-C: stops in order, leaves nothing
+stint trace synth --jobs 300000 --load 3 --cluster 4x8:v100 --out big.csv --quiet
+interrupt '.stopped*/events*' "$STINT" sim big.csv "${cluster[@]}" --policy las --out stopped --html stopped.html
+if [ "$code" = 0 ]; then
+	echo "skip - the run was over before it could be interrupted"
+else
+	want 130 "an interrupted run has exit code 130"
+	is "it leaves nothing" [ -z "$(find . -maxdepth 1 -name '*stopped*')" ]
+fi
+
+finish

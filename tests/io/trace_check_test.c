@@ -1,0 +1,149 @@
+#include <math.h>
+
+#include "io/import_case.h"
+
+/* What is found in a trace, as "level line field text" of the first note with `part`, or NULL. */
+static const struct note *find_note(const struct notes *notes, const char *part)
+{
+	for (size_t i = 0; i < notes->n; i++)
+		if (strstr(notes->at[i].text, part))
+			return &notes->at[i];
+	return NULL;
+}
+
+static const struct {
+	const char *what, *cluster, *text;
+	const char *note; /* part of the text of a note; NULL: there must be no warning and no problem */
+	enum note_level level;
+	size_t line, count;
+	const char *field, *fix; /* fix: a part of it */
+} rows[] = {
+	{ "a good trace", "2x4:v100", "arrival_s,duration_s,gpus,types\n0,5,8,v100\n9,5,1,any\n", NULL },
+	{ "more GPUs than there are", "2x4:v100", "arrival_s,duration_s,gpus\n0,5,8\n1,5,9\n2,5,16\n",
+		"more GPUs than the cluster has of one type: it can never run", NOTE_PROBLEM, 3, 2,
+		"gpus", "job '1': it asks for 9, a type it may use has 8" },
+	{ "types do not add up", "1x4:v100,1x4:p100", "arrival_s,duration_s,gpus\n0,5,8\n",
+		"it can never run", NOTE_PROBLEM, 2, 1, "gpus", "has 4" },
+	{ "a small type", "1x8:v100,1x2:p100",
+		"arrival_s,duration_s,gpus,types\n0,5,4,v100|p100\n0,5,4,p100\n",
+		"it can never run", NOTE_PROBLEM, 3, 1, "gpus", "has 2" },
+	{ "an elastic job fits with fewer", "2x4:v100", "arrival_s,duration_s,gpus,min_gpus\n0,5,16,2\n",
+		"it runs with fewer", NOTE_WARNING, 2, 1, "gpus", "has 8" },
+	{ "a type that is not there", "2x4:v100", "arrival_s,duration_s,types\n0,5,h100\n",
+		"has none of the device types", NOTE_PROBLEM, 2, 1, "types",
+		"name types of the cluster" },
+	{ "without a cluster nobody knows", NULL, "arrival_s,duration_s,gpus\n0,5,9999\n5,5,1\n", NULL },
+	{ "no run time", NULL, "arrival_s,duration_s\n0,5\n3,?\n4,?\n", "the job cannot be simulated",
+		NOTE_PROBLEM, 3, 2, "duration_s", "job '1': give it duration_s or steps" },
+	{ "no steps", NULL, "arrival_s,steps\n0,?\n", "the job cannot be simulated", NOTE_PROBLEM,
+		2, 1, "steps", "give it" },
+	{ "a deadline before the arrival", NULL, "arrival_s,duration_s,deadline_s\n10,5,100\n50,5,40\n",
+		"not after the arrival", NOTE_PROBLEM, 3, 1, "deadline_s", "points in time" },
+	{ "a deadline nobody can meet", NULL, "arrival_s,duration_s,deadline_s\n10,5,12\n50,5,100\n",
+		"missed even if the job starts at once", NOTE_WARNING, 2, 1, "deadline_s", "more time" },
+	{ "milliseconds", NULL, "arrival_s,duration_s\n0,50000000\n5,60000000\n6,7\n",
+		"half of the jobs run longer than 579 days", NOTE_WARNING, 0, 1, "duration_s",
+		"milliseconds" },
+	{ "dates", NULL, "arrival_s,duration_s\n1700000000,5\n1700000009,5\n", "these are dates",
+		NOTE_WARNING, 2, 1, "arrival_s", "subtract" },
+	{ "all at once", NULL, "arrival_s,duration_s\n4,5\n4,5\n",
+		"all jobs arrive at the same time", NOTE_WARNING, 0, 1, "arrival_s", "batch" },
+	{ "waiting for a later job", NULL, "id,arrival_s,duration_s,after\na,0,5,b\nb,1,5,\n",
+		"waits for a job that arrives later", NOTE_WARNING, 2, 1, "after", "job 'a'" },
+	{ "a circle", NULL, "id,arrival_s,duration_s,after\na,0,5,\nb,1,5,c|a\nc,2,5,b\nd,3,5,a\n",
+		"wait for each other in a circle", NOTE_PROBLEM, 3, 2, "after", "job 'b'" },
+	{ "dependencies without a circle", NULL,
+		"id,arrival_s,duration_s,after\na,0,5,\nb,1,5,a\nc,2,5,a|b\nd,3,5,a|b|c\n", NULL },
+	{ "steps need speeds", NULL, "arrival_s,steps\n0,5\n1,5\n",
+		"the speed comes from a profile", NOTE_ASSUMED, 2, 2, "steps", "rate" },
+	{ "too much work", "1x1:v100",
+		"arrival_s,duration_s\n0,9\n1,9\n2,9\n3,9\n4,9\n5,9\n6,9\n7,9\n8,9\n9,9\n",
+		"10.00 times the cluster's capacity", NOTE_WARNING, 0, 1, NULL, "queue" },
+	{ "lines follow sorting", "1x4:v100", "arrival_s,duration_s,gpus\n9,5,1\n8,5,8\n1,5,1\n",
+		"it can never run", NOTE_PROBLEM, 3, 1, "gpus", "job '1'" },
+};
+
+static void check_row(size_t i)
+{
+	struct cluster cluster = { 0 };
+	struct notes notes = { 0 };
+	struct trace trace = { 0 };
+	struct err err = { 0 };
+	const struct note *note;
+
+	if (rows[i].cluster)
+		assert_int_equal(cluster_parse(rows[i].cluster, &cluster, &err), 0);
+	if (read_text(rows[i].text, NULL, false, &trace, &notes, &err))
+		fail_msg("%s: %s", rows[i].what, err.text);
+	trace_check(&trace, rows[i].cluster ? &cluster : NULL, &notes);
+	note = rows[i].note ? find_note(&notes, rows[i].note) : NULL;
+	if (rows[i].note && !note) {
+		show_notes(&notes);
+		fail_msg("%s: nothing says '%s'", rows[i].what, rows[i].note);
+	}
+	if (!rows[i].note && (notes_count(&notes, NOTE_WARNING) || notes_count(&notes, NOTE_PROBLEM))) {
+		show_notes(&notes);
+		fail_msg("%s: it is good", rows[i].what);
+	}
+	if (note &&
+		(note->level != rows[i].level || note->line != rows[i].line ||
+			note->count != rows[i].count || !same_text(note->field, rows[i].field) ||
+			!note->fix || !strstr(note->fix, rows[i].fix)))
+		fail_msg("%s: level %d, line %zu, %zu times, field %s; %s", rows[i].what,
+			note->level, note->line, note->count, note->field ? note->field : "-",
+			note->fix ? note->fix : "-");
+	trace_fini(&trace);
+	notes_fini(&notes);
+	cluster_fini(&cluster);
+}
+
+static void what_a_run_would_trip_over(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++)
+		check_row(i);
+}
+
+/* What no reader lets through, a generator may do. */
+static void broken_jobs(void **state)
+{
+	static const char *const wants[] = { "no jobs", "is not a positive number",
+		"a time of 0 or later", "min_gpus <= gpus <= max_gpus", "the weight is not",
+		"the estimated run time", "an earlier job has the same id", "a job that is not there" };
+	struct notes notes = { 0 };
+	struct trace trace = { 0 };
+
+	(void)state;
+	trace_check(&trace, NULL, &notes);
+	for (int i = 0; i < 2; i++) {
+		struct job *job = trace_add(&trace);
+
+		job->label = trace_text(&trace, "x", 1);
+		job->arrival_s = -1;
+		job->min_gpus = 2;
+		job->weight = 0;
+		job->work_est = -1;
+		trace.work[i] = -1;
+		trace_add_dep(&trace, (uint32_t)i, 77);
+	}
+	trace_finish(&trace, NAN);
+	trace_check(&trace, NULL, &notes);
+	for (size_t i = 0; i < COUNT(wants); i++)
+		if (!has_note(&notes, wants[i])) {
+			show_notes(&notes);
+			fail_msg("nothing says '%s'", wants[i]);
+		}
+	trace_check(&trace, NULL, NULL);
+	trace_fini(&trace);
+	notes_fini(&notes);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_a_run_would_trip_over),
+		cmocka_unit_test(broken_jobs),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
