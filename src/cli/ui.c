@@ -1,6 +1,7 @@
 #include "cli/ui.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -151,7 +152,7 @@ void bar_move(struct bar *bar, double part)
 	memset(line, '#', (size_t)(filled < 0 ? 0 : filled > BAR_WIDTH ? BAR_WIDTH : filled));
 	line[BAR_WIDTH] = '\0';
 	if (part > 0.01)
-		text_duration(spent_s * (1 - part) / part, left);
+		text_duration(ceil(spent_s * (1 - part) / part), left);
 	fprintf(stderr, "\r%s [%s] %3.0f %%%s%s\033[K", bar->what, line, part * 100,
 		*left ? ", left " : "", left);
 }

@@ -179,14 +179,15 @@ static bool holds_node(const struct job *job, uint32_t node)
 /* The job's node failed: it goes back to what it had saved. */
 static int lose(struct engine *e, struct job *job, uint32_t node, struct err *err)
 {
-	double done, safe;
+	double safe = job->done, lost_s = 0;
 
-	engine_settle(e, job);
-	done = safe = job->done;
 	if (e->driver->lost(e->world, job, e->now_s, &safe, err) < 0)
 		return err_prefix(err, "job %s", job->label);
-	job->lost_s += job->rate > 0 ? (done - safe) / job->rate : 0;
+	engine_settle(e, job);
+	if (job->rate > 0)
+		lost_s = (job->done - safe) / job->rate;
 	job->done = safe;
+	job->lost_s += lost_s;
 	job->failures++;
 	job->state = JOB_PENDING;
 	job->wait_since_s = e->now_s;
@@ -197,7 +198,7 @@ static int lose(struct engine *e, struct job *job, uint32_t node, struct err *er
 		.job = job->id,
 		.node = node,
 		.grant = job->grant,
-		.value = job->rate > 0 ? (done - safe) / job->rate : 0,
+		.value = lost_s,
 	});
 	plan_drop(&e->plan, job);
 	job->grant = NULL;

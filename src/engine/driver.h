@@ -37,7 +37,7 @@ struct driver {
 	int (*act)(void *self, struct action *action, struct err *err);
 	/* Whether no job will be submitted any more. */
 	bool (*over)(void *self);
-	/* `job` lost its devices with `node`; answers the steps that survive in `done`. */
+	/* A node failed under `job`, which still shows what it held; answers the steps that survive in `done`. */
 	int (*lost)(void *self, const struct job *job, double now_s, double *done, struct err *err);
 };
 

@@ -22,7 +22,10 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* The first `a` or newline at or after `at`.  Eight bytes at a time: fields are short and a loop over bytes mispredicts. */
+/*
+ * The first `a` or newline at or after `at`.  Eight bytes at a time: fields are short, and a loop over
+ * bytes mispredicts its end each time.
+ */
 static inline const char *find_end(const char *at, const char *end, char a)
 {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__

@@ -22,7 +22,9 @@ struct ids {
 };
 
 void ids_fini(struct ids *ids);
-/* Call before the job is added to `trace`: false if one there has this id.  Every job must pass through here. */
+/*
+ * Call before the job is added to `trace`, and for every job: false if one there has this id already.
+ */
 bool ids_add(struct ids *ids, const struct trace *trace, struct slice id);
 /* The position of the job with this id, or JOB_NONE. */
 uint32_t ids_find(struct ids *ids, const struct trace *trace, struct slice id);

@@ -136,7 +136,10 @@ uint32_t row_types(struct rows *rows, int column, struct slice list);
 /* The type that the run time was measured on. */
 void row_measured_on(struct rows *rows, int column, struct slice name);
 
-/* The row is wrong: the first call counts.  `value` is the text in question, `problem` and `fix` must be literals. */
+/*
+ * The row is wrong: the first call counts.  `value` is the text in question; `problem` and `fix` (NULL:
+ * the usual) must be literals.
+ */
 void row_bad(struct rows *rows, int column, struct slice value, const char *problem, const char *fix);
 /* The row is right and does not become a job.  Both texts must be literals. */
 void row_drop(struct rows *rows, int column, const char *why, const char *fix);

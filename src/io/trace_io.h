@@ -29,7 +29,7 @@ struct importer {
 	/* How sure it is that `head` (the first few KiB of the file) is its format: 0 no .. 100 yes. */
 	int (*recognise)(struct slice head, const char *path);
 	const struct table *table; /* of a format of rows and columns (io/rows.h), else NULL */
-	/* Adds the jobs of `text` to `out`, whose source is set; trace_read() finishes the trace.  NULL: by `table`. */
+	/* Adds the jobs of `text` to `out`, whose source is set; trace_read() finishes it.  NULL: by `table`. */
 	int (*read)(struct slice text, const struct import_options *options, struct trace *out,
 		struct notes *notes, struct err *err);
 };
@@ -52,7 +52,11 @@ int trace_read_text(const char *path, struct slice text, const struct import_opt
 /* Writes Stint's own CSV (doc/formats.md): reading it back gives an equal trace. */
 void trace_write(const struct trace *trace, struct buf *out);
 
-/* Looks for what a run would trip over: demand above capacity, unsorted arrivals, equal ids, missing durations, … `cluster` may be NULL. */
+/*
+ * Looks for what a run would trip over: demand above capacity, missing run times, circular dependencies,
+ * impossible deadlines, suspicious units, … `cluster` may be NULL.  Lines are known if the trace was
+ * read with the same `notes`.  What rows alone can tell (unsorted arrivals, equal ids) the reader notes.
+ */
 void trace_check(const struct trace *trace, const struct cluster *cluster, struct notes *notes);
 
 #endif

@@ -19,7 +19,7 @@ struct yaml {
 	const char *where; /* names the text in messages; borrowed */
 	yaml_document_t document;
 	const cyaml_schema_value_t *schema;
-	void *data;        /* as the schema says; NULL where the text is empty */
+	void *data; /* as the schema says; NULL where the text is empty */
 };
 
 /* One step into a document: a field, or (key NULL) an entry of a list, from 0. */
@@ -35,7 +35,8 @@ enum { YAML_DEPTH_MAX = 8 };
 #define YAML_PATH(...) ((const struct yaml_step[]){ __VA_ARGS__, { NULL, YAML_END } })
 
 /* Keeps `where` and `schema` (a pointer to a mapping).  Release with yaml_fini(). */
-int yaml_open(struct yaml *yaml, const char *where, const char *text, size_t n, const cyaml_schema_value_t *schema, struct err *err);
+int yaml_open(struct yaml *yaml, const char *where, const char *text, size_t n,
+	const cyaml_schema_value_t *schema, struct err *err);
 void yaml_fini(struct yaml *yaml);
 
 /* ERR_FORMAT: "WHERE:LINE: FIELD: …". */

@@ -25,7 +25,7 @@ const struct accelerator catalogue_accelerators[] = {
 	{ "p100", "p100m16", 10.6 * T, 21.2 * T, 16 * GiB, 732 * G, 80 * G, 1.46 },
 	{ "t4", "aws", 8.1 * T, 65 * T, 16 * GiB, 320 * G, 12 * G, 0.35 },
 	{ "v100", "v10016g v10016gb v100m16", 15.7 * T, 125 * T, 16 * GiB, 900 * G, 150 * G, 2.48 },
-	{ "v100-32g", "v10032gb v100m32", 15.7 * T, 125 * T, 32 * GiB, 900 * G, 150 * G, 3.06 },
+	{ "v100-32g", "v10032gb v100m32 v100sxm232gb v100sxm332gb v100pcie32gb", 15.7 * T, 125 * T, 32 * GiB, 900 * G, 150 * G, 3.06 },
 	{ "rtx2080ti", "2080ti rtx", 13.4 * T, 53.8 * T, 11 * GiB, 616 * G, 12 * G, 0.25 },
 	{ "quadro-rtx6000", "rtx6000 quad titanrtx", 16.3 * T, 130.5 * T, 24 * GiB, 672 * G, 12 * G, 0.50 },
 	{ "rtx3090", "3090", 35.6 * T, 71 * T, 24 * GiB, 936 * G, 12 * G, 0.30 },
@@ -33,7 +33,7 @@ const struct accelerator catalogue_accelerators[] = {
 	{ "a10", "a10g", 31.2 * T, 125 * T, 24 * GiB, 600 * G, 24 * G, 1.00 },
 	{ "a40", "", 37.4 * T, 149.7 * T, 48 * GiB, 696 * G, 24 * G, 1.30 },
 	{ "a100-40g", "a100 a10040gb a100sxm440gb a100pcie40gb dgx dgxext", 19.5 * T, 312 * T, 40 * GiB, 1555 * G, 300 * G, 2.93 },
-	{ "a100-80g", "a10080gb a100sxm480gb a100pcie80gb", 19.5 * T, 312 * T, 80 * GiB, 2039 * G, 300 * G, 3.93 },
+	{ "a100-80g", "a10080gb a100sxm80gb a100sxm480gb a100pcie80gb", 19.5 * T, 312 * T, 80 * GiB, 2039 * G, 300 * G, 3.93 },
 	{ "l4", "", 30.3 * T, 121 * T, 24 * GiB, 300 * G, 24 * G, 0.70 },
 	{ "l40s", "l40", 91.6 * T, 362 * T, 48 * GiB, 864 * G, 24 * G, 1.80 },
 	{ "h100", "h10080g h10080gb h100sxm5", 67 * T, 989 * T, 80 * GiB, 3350 * G, 450 * G, 8.00 },
@@ -95,14 +95,14 @@ const struct model catalogue_models[] = {
 
 /* ---- names */
 
-enum { NAME_MAX_ = 64 };
+enum { LETTERS_MAX = 64 };
 
 /* Lower-case letters and digits up to a bracket; what does not fit is cut. */
-static void squeeze(const char *name, size_t n, char out[NAME_MAX_])
+static void squeeze(const char *name, size_t n, char out[LETTERS_MAX])
 {
 	size_t k = 0;
 
-	for (size_t i = 0; i < n && name[i] != '(' && k < NAME_MAX_ - 1; i++) {
+	for (size_t i = 0; i < n && name[i] != '(' && k < LETTERS_MAX - 1; i++) {
 		if (isalnum((unsigned char)name[i]))
 			out[k++] = (char)tolower((unsigned char)name[i]);
 	}
@@ -126,13 +126,15 @@ static const char *without_vendor(const char *name)
  * How well `known` names `word`: its length where `word` starts with it (names shorter than four
  * letters say too little for that), SAME where they are equal, else 0.
  */
-enum { SAME = NAME_MAX_ + 1, SHORTEST_PREFIX = 4 };
+enum { SAME = LETTERS_MAX + 1, SHORTEST_PREFIX = 4 };
 
 static size_t likeness(const char *word, const char *known, size_t n)
 {
-	char name[NAME_MAX_];
+	char name[LETTERS_MAX];
 	size_t len;
 
+	if (*word != tolower((unsigned char)*known)) /* saves most of the work */
+		return 0;
 	squeeze(known, n, name);
 	if (!strcmp(word, name))
 		return SAME;
@@ -160,7 +162,7 @@ static size_t likeness_any(const char *word, const char *name, const char *alias
 const struct accelerator *catalogue_accelerator(const char *name)
 {
 	const struct accelerator *found = NULL;
-	char squeezed[NAME_MAX_];
+	char squeezed[LETTERS_MAX];
 	const char *word;
 	size_t best = 0;
 
@@ -192,7 +194,7 @@ static int stated_batch(const char *name)
 const struct model *catalogue_model(const char *name, int *batch)
 {
 	const struct model *found = NULL;
-	char word[NAME_MAX_];
+	char word[LETTERS_MAX];
 	size_t best = 0;
 
 	squeeze(name, strlen(name), word);

@@ -15,25 +15,25 @@
 
 struct accelerator {
 	const char *name;
-	const char *aliases;  /* other names, separated by spaces */
-	double fp32_flops;    /* peak operations per second without tensor units */
-	double half_flops;    /* peak half precision with tensor units; equal to fp32 where there is none */
+	const char *aliases; /* other names, separated by spaces */
+	double fp32_flops;   /* peak operations per second without tensor units */
+	double half_flops; /* peak half precision with tensor units; equal to fp32 where there is none */
 	int64_t mem_bytes;
 	double mem_Bps;
-	double link_Bps;      /* to its neighbours in a usual node, one direction */
-	double price_per_h;   /* on demand, order of magnitude */
+	double link_Bps;    /* to its neighbours in a usual node, one direction */
+	double price_per_h; /* on demand, order of magnitude */
 };
 
 struct model {
 	const char *name;
-	const char *aliases;    /* other names, separated by spaces */
-	const char *kind;       /* "vision", "language", … */
+	const char *aliases; /* other names, separated by spaces */
+	const char *kind;    /* "vision", "language", … */
 	double params;
-	double flops;           /* of one sample, forward and backward */
+	double flops;            /* of one sample, forward and backward */
 	double activation_bytes; /* of one sample, kept for the backward pass */
-	int batch;              /* usual samples per device and step */
-	double skew;            /* largest tensor over all parameters */
-	double host_s;          /* per sample outside the device: decoding, environments; overlaps with it */
+	int batch;               /* usual samples per device and step */
+	double skew;             /* largest tensor over all parameters */
+	double host_s; /* per sample outside the device: decoding, environments; overlaps with it */
 };
 
 /* NULL-named entry last. */

@@ -220,10 +220,8 @@ static int parse_group(struct slice piece, struct group *out, struct err *err)
 	if (!slice_int(numbers, &g.devices))
 		return err_set(err, ERR_USAGE, "\"%.*s\" is not a number of devices; %s",
 			(int)numbers.n, numbers.at, FORM);
-	if (check_group(&g, err) < 0)
-		return err->code;
 	*out = g;
-	return 0;
+	return check_group(&g, err);
 }
 
 static int add_group(struct cluster *cluster, const struct group *g, struct err *err)
@@ -257,7 +255,7 @@ static int parse_groups(struct cluster *cluster, const char *spec, struct err *e
 	for (int number = 1; rest.n; number++) {
 		bool more = has(rest, ',');
 		struct slice piece = cut(&rest, ',');
-		struct group g;
+		struct group g = { 0 };
 
 		if (!piece.n || (more && !rest.n))
 			return err_set(err, ERR_USAGE,

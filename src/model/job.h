@@ -83,6 +83,7 @@ struct job {
 	float resize_cost_s;
 	float checkpoint_every_s; /* a lost node costs at most this much; 0: only on preemption */
 	bool by_steps;         /* work is in real steps; else in seconds at nominal speed */
+	uint8_t measured_on;   /* 1 + the cluster type where its run time was measured; 0: the first it may use */
 
 	/* belief: what the scheduler was told or has learnt */
 	double work_est;       /* steps in all */

@@ -91,7 +91,7 @@ struct anchor {
 	double steps_per_s;
 };
 
-enum { ANY = UINT16_MAX + 1 }; /* no type and no device count is that large */
+#define ANY UINT32_MAX /* no type and no device count is that large */
 
 struct profile {
 	const struct cluster *cluster;

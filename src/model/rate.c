@@ -30,11 +30,13 @@ struct shape grant_shape(const struct cluster *cluster, const struct grant *gran
 	return shape;
 }
 
-/* A run time stands for the type that was asked for first, or the cluster's first. */
+/* A run time stands for the type where it was measured, else the first the job may use. */
 static uint32_t reference_type(const struct cluster *cluster, const struct job *job)
 {
 	uint32_t type = job->types ? (uint32_t)__builtin_ctz(job->types) : 0;
 
+	if (job->measured_on)
+		type = job->measured_on - 1u;
 	return type < cluster->ntypes ? type : 0;
 }
 

@@ -3,7 +3,7 @@
  */
 #include "report/compare.h"
 
-#include <math.h>
+#include "base/json.h"
 
 static void figure_json(struct json *j, const struct metric *m, const struct compare_figure *f)
 {

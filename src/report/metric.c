@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/json.h"
+
 /* Picks the reader by the field's type, so that the table cannot lie about it. */
 #define FIELD(name) \
 	.key = #name, .offset = offsetof(struct summary, name), \

@@ -139,8 +139,10 @@ double stats_t95(size_t freedom)
 
 	if (freedom < nfew)
 		return few[freedom];
-	/* Cornish and Fisher's expansion: right to four places from here on. */
-	return z + (pow(z, 3) + z) / (4 * v) + (5 * pow(z, 5) + 16 * pow(z, 3) + 3 * z) / (96 * v * v);
+	/* Cornish and Fisher's expansion: right to five places from here on. */
+	return z + (pow(z, 3) + z) / (4 * v) +
+		(5 * pow(z, 5) + 16 * pow(z, 3) + 3 * z) / (96 * v * v) +
+		(3 * pow(z, 7) + 19 * pow(z, 5) + 17 * pow(z, 3) - 15 * z) / (384 * v * v * v);
 }
 
 /* Abramowitz and Stegun 26.7.3 and 26.7.4: a finite sum, exact for whole degrees of freedom. */

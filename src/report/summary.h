@@ -6,10 +6,11 @@
 
 #include <stdint.h>
 
-#include "base/json.h"
 #include "base/text.h"
 #include "engine/outcome.h"
 #include "model/trace.h"
+
+struct json;
 
 struct summary {
 	char *policy; /* label for people: "tiresias:queues=2" */

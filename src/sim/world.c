@@ -215,19 +215,21 @@ static bool sim_over(void *self)
 	return w->next == w->config->trace->njobs;
 }
 
-/* What was saved: everything up to the last checkpoint, which are taken every so many seconds of running. */
+/*
+ * What was saved: everything up to its last checkpoint, which are taken every so many seconds of running
+ * and whenever it is preempted, so at least what it had when it got these devices.
+ */
 static int sim_lost(void *self, const struct job *job, double now_s, double *done, struct err *err)
 {
 	struct world *w = self;
-	double every_s = job->checkpoint_every_s, since_s;
+	double ran_s = job_ran_s(job, now_s), every_s = job->checkpoint_every_s;
+	double unsaved_s = ran_s - job->ran_s;
 
 	(void)err;
-	(void)now_s;
 	heap_remove(&w->ends, job->id);
-	if (!(every_s > 0) || !(job->rate > 0))
-		return 0;
-	since_s = fmod(job->ran_s, every_s);
-	*done = fmax(0, *done - since_s * job->rate);
+	if (every_s > 0)
+		unsaved_s = fmin(unsaved_s, fmod(ran_s, every_s));
+	*done = fmax(job->done, steps_done(w, job, now_s) - unsaved_s * job->rate);
 	return 0;
 }
 

@@ -88,13 +88,19 @@ static void put_grant(struct buf *out, const struct grant *grant, const struct c
 		put_number(out, "share", grant->share);
 }
 
+/* Whether the reason is about how many there are, so that `have` 0 is a number and not "unknown". */
+static bool counts_devices(enum why why)
+{
+	return why == WHY_BUSY || why == WHY_FRAGMENTED || why == WHY_TOO_LARGE;
+}
+
 static void put_reason(struct buf *out, const struct reason *reason, const char *other)
 {
 	put_text(out, "why", why_name(reason->why));
-	if (reason->need || reason->have) {
+	if (reason->need)
 		put_number(out, "need", reason->need);
+	if (counts_devices(reason->why))
 		put_number(out, "have", reason->have);
-	}
 	if (reason->other == JOB_NONE)
 		return;
 	if (other)

@@ -1,41 +1,9 @@
 /*
- * What the tests of base share: cmocka with what it needs, and seeds.
- *
- * A property test draws from a generator whose seed it prints, so that a
- * failure can be repeated: SEED=17 build/tests/base/heap_test.  SOAK=1 runs
- * many times as many rounds.
+ * Moved: every test shares it now.
  */
 #ifndef TESTS_BASE_PROPERTY_H
 #define TESTS_BASE_PROPERTY_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
-#include "base/rng.h"
-
-#define COUNT(rows) (sizeof(rows) / sizeof(*(rows)))
-
-/* Starts a generator for the property and prints its seed. */
-static inline struct rng property(const char *what)
-{
-	const char *given = getenv("SEED");
-	uint64_t seed = given ? strtoull(given, NULL, 10) : 1;
-	struct rng rng;
-
-	printf("[   SEED   ] %llu: %s\n", (unsigned long long)seed, what);
-	rng_init(&rng, seed, RNG_TEST);
-	return rng;
-}
-
-static inline size_t rounds(size_t n)
-{
-	return getenv("SOAK") ? n * 50 : n;
-}
+#include "support/property.h"
 
 #endif

@@ -263,8 +263,8 @@ static void test_blox_range(void **state)
 
 static void test_fractions(void **state)
 {
-	struct trace trace =
-		drawn("jobs=20000,deadlines=0.5,elastic=0.25,opportunistic=0.1", "64x8:v100");
+	struct trace trace = drawn("jobs=20000,deadlines=0.5,elastic=0.25,opportunistic=0.1",
+		"64x8:v100");
 	double deadlines = 0, elastic = 0, opportunistic = 0;
 
 	(void)state;
@@ -322,9 +322,11 @@ static void test_large_models_need_large_gangs(void **state)
 
 static void test_same_seed_same_jobs(void **state)
 {
-	static const char *const specs[] = { "jobs=300,seed=7", "jobs=300,seed=8", "jobs=300,seed=7,load=1" };
+	static const char *const specs[] = { "jobs=300,seed=7", "jobs=300,seed=8",
+		"jobs=300,seed=7,load=1" };
 	struct trace a = drawn(specs[0], NULL), again = drawn(specs[0], NULL);
-	struct trace b = drawn(specs[1], NULL), c = drawn(specs[2], NULL), d = drawn(specs[0], "2x8:v100");
+	struct trace b = drawn(specs[1], NULL), c = drawn(specs[2], NULL),
+		     d = drawn(specs[0], "2x8:v100");
 
 	(void)state;
 	assert_true(fingerprint(&a) == fingerprint(&again) && a.hash == again.hash);
@@ -383,9 +385,9 @@ static void test_bad_options(void **state)
 
 static void test_help_lists_every_option(void **state)
 {
-	static const char *const names[] = { "jobs", "load", "rate_per_h", "seed", "gpus", "durations",
-		"duration_scale", "arrivals", "tenants", "models", "deadlines", "elastic",
-		"opportunistic", "start_cost_s", "resume_cost_s", "checkpoint_every_s" };
+	static const char *const names[] = { "jobs", "load", "rate_per_h", "seed", "gpus",
+		"durations", "duration_scale", "arrivals", "tenants", "models", "deadlines",
+		"elastic", "opportunistic", "start_cost_s", "resume_cost_s", "checkpoint_every_s" };
 	struct buf out = { 0 };
 
 	(void)state;
@@ -420,7 +422,8 @@ static void test_any_options(void **state)
 		struct buf text = { 0 };
 		struct trace trace;
 
-		buf_printf(&text, "jobs=%d,seed=%d,gpus=%s,durations=%s,arrivals=%s,load=%g,tenants=%d,elastic=%g",
+		buf_printf(&text,
+			"jobs=%d,seed=%d,gpus=%s,durations=%s,arrivals=%s,load=%g,tenants=%d,elastic=%g",
 			1 + (int)rng_below(&rng, 200), (int)rng_below(&rng, 1000),
 			gpus[rng_below(&rng, 5)], times[rng_below(&rng, 4)],
 			arrivals[rng_below(&rng, 4)], rng_between(&rng, 0.01, 5),

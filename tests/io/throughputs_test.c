@@ -33,7 +33,8 @@ static void destroy(struct world *w)
 
 static int read_text(struct world *w, const char *text)
 {
-	return profile_read_text("speeds", text, strlen(text), &w->cluster, &w->models, w->profile, &w->err);
+	return profile_read_text("speeds", text, strlen(text), &w->cluster, &w->models, w->profile,
+		&w->err);
 }
 
 static double speed(struct world *w, const char *model, uint32_t type, uint32_t gpus, uint32_t nodes)
@@ -114,7 +115,8 @@ static const struct {
 	{ "model,type,gpus,steps_per_s\na,v100,0,1\n", "gpus: \"0\" is not a whole number from 1" },
 	{ "model,type,gpus,steps_per_s\na,v100,1.5,1\n", "gpus: \"1.5\" is not a whole number" },
 	{ "model,type,nodes,steps_per_s\na,v100,-1,1\n", "nodes: \"-1\" is not a whole number from 0" },
-	{ "model,type,steps_per_s,beside,beside_steps_per_s\na,v100,1,b\n", "beside_steps_per_s: \"\" is not a speed" },
+	{ "model,type,steps_per_s,beside,beside_steps_per_s\na,v100,1,b\n",
+		"beside_steps_per_s: \"\" is not a speed" },
 	{ "model,type,steps_per_s\na,tpu,1\n", "speeds of tpu only, and the cluster has v100" },
 	{ "model,type,steps_per_s\n\"a,v100,1\n", "speeds:" },
 	{ "\"model\n", "speeds:" },

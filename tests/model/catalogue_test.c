@@ -3,27 +3,20 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/file.h"
+#include "base/mem.h"
 #include "base/property.h"
 
 static const struct {
 	const char *name;
 	const char *want; /* NULL: not known */
 } accelerators[] = {
-	{ "v100", "v100" },
-	{ "V100", "v100" },
-	{ "Tesla-V100-SXM2", "v100" },
-	{ "NVIDIA Tesla V100 16GB", "v100" },
-	{ "V100M32", "v100-32g" },
-	{ "a100", "a100-40g" },
-	{ "NVIDIA A100-SXM4-80GB", "a100-80g" },
-	{ "GeForce RTX 2080 Ti", "rtx2080ti" },
-	{ "quad", "quadro-rtx6000" },
-	{ "H100 80GB", "h100" },
-	{ "t4", "t4" },
-	{ "cpu", "cpu" },
-	{ "gpu", NULL },
-	{ "", NULL },
-	{ "nvidia", NULL },
+	{ "v100", "v100" }, { "V100", "v100" }, { "Tesla-V100-SXM2", "v100" },
+	{ "NVIDIA Tesla V100 16GB", "v100" }, { "V100M32", "v100-32g" }, { "a100", "a100-40g" },
+	{ "NVIDIA A100-SXM4-80GB", "a100-80g" }, { "A100-SXM-80GB", "a100-80g" },
+	{ "Tesla V100-SXM2-32GB", "v100-32g" }, { "GeForce RTX 2080 Ti", "rtx2080ti" },
+	{ "quad", "quadro-rtx6000" }, { "H100 80GB", "h100" }, { "t4", "t4" }, { "cpu", "cpu" },
+	{ "gpu", NULL }, { "", NULL }, { "nvidia", NULL },
 	{ "t40", NULL }, /* short names are not prefixes */
 };
 
@@ -163,6 +156,35 @@ static void test_model_table(void **state)
 	assert_true(catalogue_model("inception3", NULL)->skew == 0.14);
 }
 
+static void check_documented(const char *doc, const char *name)
+{
+	char row[80];
+
+	snprintf(row, sizeof(row), "| %s |", name);
+	if (!strstr(doc, row))
+		fail_msg("doc/catalogue.md has no row for %s", name);
+}
+
+static void test_the_document_has_every_entry(void **state)
+{
+	struct file file;
+	char *doc;
+
+	(void)state;
+	if (!file_exists("doc/catalogue.md")) {
+		print_message("SKIPPED: doc/catalogue.md is not here; run from the project's root\n");
+		return;
+	}
+	assert_int_equal(file_read("doc/catalogue.md", &file, NULL), 0);
+	doc = mem_strndup(file.at, file.n);
+	for (const struct accelerator *a = catalogue_accelerators; a->name; a++)
+		check_documented(doc, a->name);
+	for (const struct model *m = catalogue_models; m->name; m++)
+		check_documented(doc, m->name);
+	free(doc);
+	file_fini(&file);
+}
+
 static struct roof roof_of(const char *name)
 {
 	const struct accelerator *a = catalogue_accelerator(name);
@@ -199,8 +221,8 @@ static void test_public_figures(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < COUNT(figures); i++) {
-		double ratio =
-			samples_per_s(figures[i].model, figures[i].device) / figures[i].samples_per_s;
+		double ratio = samples_per_s(figures[i].model, figures[i].device) /
+			figures[i].samples_per_s;
 
 		print_message("%-28s on %-5s %.2f of the public figure\n", figures[i].model,
 			figures[i].device, ratio);
@@ -281,7 +303,8 @@ static void test_monotone(void **state)
 		assert_true(b.device_s + b.overhead_s <= t.device_s + t.overhead_s + 1e-12);
 		assert_true(more.device_s + more.overhead_s >= t.device_s + t.overhead_s - 1e-12);
 		assert_true(catalogue_sync_s(m, t, gpus, 2e10) <= catalogue_sync_s(m, t, gpus, 1e10));
-		assert_true(catalogue_sync_s(m, t, gpus, 1e10) <= catalogue_sync_s(m, t, gpus + 1, 1e10));
+		assert_true(catalogue_sync_s(m, t, gpus, 1e10) <=
+			catalogue_sync_s(m, t, gpus + 1, 1e10));
 		assert_true(catalogue_mem_bytes(m, batch + 1) > catalogue_mem_bytes(m, batch));
 	}
 }
@@ -294,6 +317,7 @@ int main(void)
 		cmocka_unit_test(test_a_very_long_name_is_harmless),
 		cmocka_unit_test(test_accelerator_table),
 		cmocka_unit_test(test_model_table),
+		cmocka_unit_test(test_the_document_has_every_entry),
 		cmocka_unit_test(test_public_figures),
 		cmocka_unit_test(test_step_by_hand),
 		cmocka_unit_test(test_the_host_counts_where_it_is_slower),

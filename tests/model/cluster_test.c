@@ -174,19 +174,58 @@ static struct cluster rich(void)
 	return c;
 }
 
-static void change_nothing(struct cluster *c) { (void)c; }
-static void change_name(struct cluster *c) { c->nodes[0].name = "foot"; }
-static void change_memory(struct cluster *c) { c->types[0].mem_bytes++; }
-static void change_flops(struct cluster *c) { c->types[0].flops *= 2; }
-static void change_price(struct cluster *c) { c->types[0].price_per_h += 1; }
-static void change_type(struct cluster *c) { c->types[0].name = "v101"; }
-static void change_devices(struct cluster *c) { c->nodes[1].devices = 3; }
-static void change_rack(struct cluster *c) { c->nodes[1].rack = 1; }
-static void change_uplink(struct cluster *c) { c->racks[0].up_Bps = 2e9; }
-static void change_links(struct cluster *c) { c->topologies[0].Bps[1] = 1; }
-static void change_topology(struct cluster *c) { c->nodes[0].topology = TOPOLOGY_NONE; }
-static void change_cpus(struct cluster *c) { c->nodes[1].cpus = 1; }
-static void change_network(struct cluster *c) { c->net_Bps = 0; }
+static void change_nothing(struct cluster *c)
+{
+	(void)c;
+}
+static void change_name(struct cluster *c)
+{
+	c->nodes[0].name = "foot";
+}
+static void change_memory(struct cluster *c)
+{
+	c->types[0].mem_bytes++;
+}
+static void change_flops(struct cluster *c)
+{
+	c->types[0].flops *= 2;
+}
+static void change_price(struct cluster *c)
+{
+	c->types[0].price_per_h += 1;
+}
+static void change_type(struct cluster *c)
+{
+	c->types[0].name = "v101";
+}
+static void change_devices(struct cluster *c)
+{
+	c->nodes[1].devices = 3;
+}
+static void change_rack(struct cluster *c)
+{
+	c->nodes[1].rack = 1;
+}
+static void change_uplink(struct cluster *c)
+{
+	c->racks[0].up_Bps = 2e9;
+}
+static void change_links(struct cluster *c)
+{
+	c->topologies[0].Bps[1] = 1;
+}
+static void change_topology(struct cluster *c)
+{
+	c->nodes[0].topology = TOPOLOGY_NONE;
+}
+static void change_cpus(struct cluster *c)
+{
+	c->nodes[1].cpus = 1;
+}
+static void change_network(struct cluster *c)
+{
+	c->net_Bps = 0;
+}
 
 static const struct {
 	const char *what;

@@ -57,7 +57,8 @@ static const struct {
 	{ "before it is ready nothing moves", JOB_RUNNING, 55, 10, 5, 20, 45 },
 	{ "at the moment it is ready nothing has moved", JOB_RUNNING, 60, 10, 5, 20, 45 },
 	{ "ten seconds at half a step per second are five steps", JOB_RUNNING, 70, 15, 15, 40, 42.5 },
-	{ "remaining time is negative once the belief was too short", JOB_RUNNING, 260, 110, 205, 420, -5 },
+	{ "remaining time is negative once the belief was too short", JOB_RUNNING, 260, 110, 205,
+		420, -5 },
 	{ "a job that waits stands still", JOB_PENDING, 260, 10, 5, 20, 45 },
 	{ "a job that has finished stands still", JOB_FINISHED, 260, 10, 5, 20, 45 },
 };

@@ -19,10 +19,11 @@ enum { V100, K80, BARE };
 static void add_nodes(struct cluster *c, uint32_t type, uint32_t n, uint32_t devices, uint32_t racks)
 {
 	for (uint32_t i = 0; i < n; i++)
-		cluster_add_node(c, (struct node){ .type = type,
-					    .devices = devices,
-					    .rack = i * racks / n,
-					    .topology = TOPOLOGY_NONE });
+		cluster_add_node(c,
+			(struct node){ .type = type,
+				.devices = devices,
+				.rack = i * racks / n,
+				.topology = TOPOLOGY_NONE });
 }
 
 static uint32_t name(struct names *names, const char *text)
@@ -225,7 +226,7 @@ static void test_racks_and_skewed_models_suffer_more(void **state)
 	double small = profile_locality(w->profile, w->resnet, V100, shape(8, 2, 1));
 
 	(void)state;
-	assert_true(far < near); /* the slowest uplink is half of the node's link */
+	assert_true(far < near);   /* the slowest uplink is half of the node's link */
 	assert_true(near < small); /* 553 MB of gradients against 102 MB */
 	destroy(w);
 }
@@ -297,7 +298,10 @@ static void test_skew(void **state)
 static void test_table_property(void **state)
 {
 	enum { N = 3000 };
-	struct { uint32_t model, gpus, nodes; double speed; } list[N];
+	struct {
+		uint32_t model, gpus, nodes;
+		double speed;
+	} list[N];
 	struct rng rng = property("every measurement is found again");
 	struct world *w = world(0);
 
@@ -313,7 +317,8 @@ static void test_table_property(void **state)
 		list[i].gpus = 1 + (uint32_t)rng_below(&rng, 20);
 		list[i].nodes = 1 + (uint32_t)rng_below(&rng, 4);
 		list[i].speed = rng_uniform(&rng);
-		profile_add(w->profile, list[i].model, BARE, list[i].gpus, list[i].nodes, list[i].speed);
+		profile_add(w->profile, list[i].model, BARE, list[i].gpus, list[i].nodes,
+			list[i].speed);
 	}
 	for (int i = 0; i < N; i++) {
 		double want = list[i].speed;

@@ -146,6 +146,10 @@ static void test_types_differ_by_their_estimates(void **state)
 	w->job.types = 1u << K80; /* then the run time is one on k80 */
 	assert_true(alone(w, K80, 4, 1, old) == 1);
 	assert_true(fabs(alone(w, V100, 4, 1, near) * ratio - 1) < 1e-12);
+	w->job.types = 0;
+	w->job.measured_on = 1 + K80; /* said outright */
+	assert_true(alone(w, K80, 4, 1, old) == 1);
+	w->job.measured_on = 0;
 	w->job.types = 1u << 9; /* not a type of this cluster: its first stands in */
 	assert_true(alone(w, V100, 4, 1, near) == 1);
 	destroy(w);
@@ -166,7 +170,8 @@ static void test_spreading_costs(void **state)
 static void test_more_devices_are_faster_but_not_more_than_in_proportion(void **state)
 {
 	struct world *w = world(1e9);
-	double eight = rate_if(&w->rates, &w->job, V100, 8), two = rate_if(&w->rates, &w->job, V100, 2);
+	double eight = rate_if(&w->rates, &w->job, V100, 8),
+	       two = rate_if(&w->rates, &w->job, V100, 2);
 
 	(void)state;
 	assert_true(two > 0.5 && two < 1); /* less to exchange */
