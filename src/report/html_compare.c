@@ -35,8 +35,10 @@ static const struct compare_figure *figure_of(const struct comparison *c, uint32
 
 static void lead_of_one(const struct comparison *c, struct buf *out)
 {
-	buf_printf(out, "%.0f of %.0f jobs finished", compare_mean(c, 0, "jobs_finished"),
-		compare_mean(c, 0, "jobs_submitted"));
+	unit_text(UNIT_COUNT, compare_mean(c, 0, "jobs_finished"), out);
+	buf_str(out, " of ");
+	unit_text(UNIT_COUNT, compare_mean(c, 0, "jobs_submitted"), out);
+	buf_str(out, " jobs finished");
 	if (!isfinite(compare_mean(c, 0, "jct_mean_s"))) {
 		buf_char(out, '.');
 		return;
@@ -49,8 +51,9 @@ static void lead_of_one(const struct comparison *c, struct buf *out)
 	unit_text(UNIT_SECONDS, compare_mean(c, 0, "jct_p99_s"), out);
 	buf_str(out, "; of which waiting, on average, ");
 	unit_text(UNIT_SECONDS, compare_mean(c, 0, "wait_mean_s"), out);
-	buf_printf(out, ". Devices were held %.1f %% of the time.",
-		100 * compare_mean(c, 0, "utilisation"));
+	buf_str(out, ". Devices were held ");
+	unit_text(UNIT_SHARE, compare_mean(c, 0, "utilisation"), out);
+	buf_str(out, " of the time.");
 }
 
 static uint32_t best_by(const struct comparison *c, const char *key)

@@ -64,8 +64,8 @@ static void put_course(const struct comparison *c, uint32_t policy, const struct
 	snprintf(held_id, sizeof(held_id), "held-%u", (unsigned)policy);
 	snprintf(queue_id, sizeof(queue_id), "queue-%u", (unsigned)policy);
 	html_figure(label, NULL, false, out);
-	buf_printf(&summary, "%s: devices held %.0f %% of the time on average", label,
-		100 * compare_mean(c, policy, "utilisation"));
+	buf_printf(&summary, "%s: share of devices held, on average ", label);
+	unit_text(UNIT_SHARE, compare_mean(c, policy, "utilisation"), &summary);
 	chart.chart = (struct svg_chart){ held_id, "Devices held over time", summary.at, HTML_SMALL,
 		110 };
 	svg_lines(&chart, &held, 1, out);

@@ -87,8 +87,11 @@ static void put_waits(const struct summary *s, struct buf *out)
 
 		if (share < 0.001)
 			continue;
-		buf_printf(out, first ? "%-16s " : "", "waited because");
-		buf_printf(out, "%s%s %.1f %%", first ? "" : ", ", why_name(w), share * 100);
+		if (first)
+			buf_printf(out, "%-16s ", "waited because");
+		else
+			buf_str(out, ", ");
+		buf_printf(out, "%s %.1f %%", why_name(w), share * 100);
 		first = false;
 	}
 	if (!first)

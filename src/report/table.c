@@ -144,7 +144,7 @@ static size_t least_important(const struct layout *l)
 
 static void fit(struct layout *l)
 {
-	size_t width = (size_t)l->term->width, column;
+	size_t width = (size_t)l->term->width, column, wrapped;
 
 	for (size_t i = 0; i < l->table->ncolumns; i++) {
 		l->shown[i] = true;
@@ -154,8 +154,9 @@ static void fit(struct layout *l)
 	if (!width)
 		return;
 	/* A long first column wraps rather than push figures out. */
-	if (total_width(l) > width)
-		l->widths[0] = max(WRAP_MIN, l->widths[0] > width / 3 ? width / 3 : l->widths[0]);
+	wrapped = max(WRAP_MIN, width / 3);
+	if (total_width(l) > width && l->widths[0] > wrapped)
+		l->widths[0] = wrapped;
 	while (total_width(l) > width && (column = least_important(l)) < l->table->ncolumns)
 		l->shown[column] = false;
 }

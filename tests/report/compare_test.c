@@ -128,12 +128,12 @@ static void the_table_has_signs_and_a_legend(void **state)
 	fixture_init(&f, 4);
 	compare(&c, &f, 2, 3, 1);
 	comparison_table(&c, &style, &(struct term){ .width = 100, .utf8 = true }, &utf8);
-	assert_non_null(strstr(utf8.at, "129.7 ±21.1*†"));
+	assert_non_null(strstr(utf8.at, "2.16 ±0.35*†"));
 	assert_non_null(strstr(utf8.at, "paired t over 3 seeds"));
 	comparison_table(&c, &style, &(struct term){ .width = 100 }, &ascii);
 	for (size_t i = 0; i < ascii.n; i++)
 		assert_true((unsigned char)ascii.at[i] < 0x80);
-	assert_non_null(strstr(ascii.at, "129.7 +-21.1*+"));
+	assert_non_null(strstr(ascii.at, "2.16 +-0.35*+"));
 	for (const char *line = utf8.at, *end; (end = strchr(line, '\n')); line = end + 1) {
 		char *copy = mem_strndup(line, (size_t)(end - line));
 

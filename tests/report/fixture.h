@@ -4,6 +4,7 @@
 #ifndef TESTS_REPORT_FIXTURE_H
 #define TESTS_REPORT_FIXTURE_H
 
+#include <ctype.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,6 +25,16 @@
 
 /* A name that would run as a script if anybody forgot to escape it. */
 #define HOSTILE "</script><script>alert('x')</script>\"&\x01\xff"
+
+/* Whether a number was printed that is none ("tenant" is fine). */
+static inline bool has_nan(const char *text)
+{
+	for (const char *at = strstr(text, "nan"); at; at = strstr(at + 1, "nan")) {
+		if (!isalpha((unsigned char)at[-1]) && !isalpha((unsigned char)at[3]))
+			return true;
+	}
+	return false;
+}
 
 struct fixture {
 	struct cluster cluster;

@@ -55,8 +55,8 @@ static void the_least_important_goes_first(void **state)
 
 		fill(&t);
 		table_write(&t, TABLE_TEXT, &(struct term){ .width = rows[i].width }, &out, &left_out);
-		if (rows[i].width > 10)
-			assert_non_null(strstr(out.at, "JCT"));
+		if (strncmp(out.at, rows[i].heading, strlen(rows[i].heading)))
+			fail_msg("at %d: %s", rows[i].width, out.at);
 		if (rows[i].left_out)
 			assert_string_equal(left_out.at, rows[i].left_out);
 		else

@@ -27,10 +27,10 @@ static void a_distribution_rises_to_all(void **state)
 	textplot_cdf(x, 5, &how, &(struct term){ .width = 36 }, &out);
 	assert_string_equal(out.at,
 		"100 %                              #\n"
-		"                         ###########\n"
+		"                          ##########\n"
 		" 50 %           ####################\n"
 		"      ##############################\n"
-		"      1.00 s    31.6 s    16.7 min\n");
+		"      1.00 s     31.6 s     16.7 min\n");
 	buf_fini(&out);
 }
 

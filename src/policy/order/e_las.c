@@ -24,7 +24,7 @@ static const struct option options[] = {
 	OPT_DOUBLE(struct e_las, service_weight, 1, 0, 1e6, "weight of service in the linear score"),
 	OPT_DOUBLE(struct e_las, progress_weight, 1, 0, 1e6, "weight of progress in the linear score"),
 	OPT_DOUBLE(struct e_las, hysteresis, 0, 0, 1, "part of its score by which a running job is favoured, against oscillation"),
-	OPT_DOUBLE(struct e_las, round_s, 60, 0.001, 1e6, "seconds between decisions"),
+	OPT_DOUBLE(struct e_las, round_s, 300, 0.001, 1e6, "seconds between decisions"),
 	OPT_CHOICE(struct e_las, misfit, MISFIT_SKIP, misfit_names, "what a job that does not fit does to those behind it"),
 	{ 0 }
 };

@@ -19,7 +19,7 @@ struct las {
 };
 
 static const struct option options[] = {
-	OPT_DOUBLE(struct las, round_s, 60, 0.001, 1e6, "seconds between decisions"),
+	OPT_DOUBLE(struct las, round_s, 300, 0.001, 1e6, "seconds between decisions"),
 	OPT_CHOICE(struct las, service, SERVICE_GPU, service_names, "count GPU-seconds or seconds"),
 	OPT_CHOICE(struct las, misfit, MISFIT_SKIP, misfit_names, "what a job that does not fit does to those behind it"),
 	{ 0 }
