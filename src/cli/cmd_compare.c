@@ -429,7 +429,8 @@ static void tell_rejected(const struct compare_call *call)
 		most = n > most ? n : most;
 	}
 	if (most)
-		ui_say(call->args, "up to %u jobs of a run were rejected; 'stint sim' names them", most);
+		ui_say(call->args, "up to %u jobs of a run were rejected; 'stint sim' names them",
+			most);
 }
 
 static int tell(const struct compare_call *call, struct err *err)
@@ -504,7 +505,11 @@ static const struct flag output_flags[] = {
 };
 
 static const struct flag_group flags_seeds = { .title = "how often", .flags = seed_flags };
-static const struct flag_group flags_output = { .title = "output", .flags = output_flags, .aside = true };
+static const struct flag_group flags_output = {
+	.title = "output",
+	.flags = output_flags,
+	.aside = true,
+};
 
 static const char *const examples[] = {
 	"stint compare trace.csv --cluster 16x8:v100 --policy fifo,srtf,las --policy tiresias:queues=2",

@@ -92,7 +92,11 @@ static int run(const struct args *args, struct err *err)
 }
 
 static const struct flag flags[] = { SWITCH(json, "the script in JSON"), { 0 } };
-static const struct flag_group flags_output = { .title = "output", .flags = flags, .aside = true };
+static const struct flag_group flags_output = {
+	.title = "output",
+	.flags = flags,
+	.aside = true,
+};
 static const char *const examples[] = { "eval \"$(stint completion bash)\"", NULL };
 
 const struct command command_completion = {

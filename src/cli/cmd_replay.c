@@ -222,7 +222,11 @@ static const struct flag output_flags[] = {
 };
 
 static const struct flag_group flags_input = { .title = "input", .flags = input_flags };
-static const struct flag_group flags_output = { .title = "output", .flags = output_flags, .aside = true };
+static const struct flag_group flags_output = {
+	.title = "output",
+	.flags = output_flags,
+	.aside = true,
+};
 
 static const char *const examples[] = {
 	"stint sim trace.csv --cluster 16x8:v100 --policy las --out run1/",

@@ -227,7 +227,11 @@ static const struct flag flags[] = {
 	{ 0 },
 };
 
-static const struct flag_group flags_output = { .title = "output", .flags = flags, .aside = true };
+static const struct flag_group flags_output = {
+	.title = "output",
+	.flags = flags,
+	.aside = true,
+};
 
 static const char *const policy_examples[] = {
 	"stint policies",

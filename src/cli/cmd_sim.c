@@ -69,11 +69,12 @@ static void spark(const struct outcome *o, size_t field, const char *title, cons
 static void for_people(const struct setup *setup, const struct summary *summary,
 	const struct outcome *outcome, struct buf *out)
 {
+	const struct cluster *cluster = &setup->cluster;
 	struct term term = term_of_stdout();
 	struct compare_style style = { .timings = true };
 
-	buf_printf(out, "%s on %s: %u GPUs, %u nodes; %s; seed %llu\n\n", setup->policies[0].label,
-		setup->cluster.spec, setup->cluster.devices, setup->cluster.nnodes,
+	buf_printf(out, "%s on %s: %u GPUs, %u node%s; %s; seed %llu\n\n", setup->policies[0].label,
+		cluster->spec, cluster->devices, cluster->nnodes, cluster->nnodes == 1 ? "" : "s",
 		setup->base.source, (unsigned long long)summary->seed);
 	summary_table(summary, &style, &term, out);
 	buf_char(out, '\n');
@@ -186,7 +187,7 @@ static int keep(struct sim_call *call, struct err *err)
 	if (ui_interrupted())
 		return err_set(err, ERR_REFUSED, "interrupted");
 	if (call->args->html) {
-		html_of(&call->setup, &call->result, NULL, true, &text);
+		html_of(&call->setup, &call->result, NULL, false, &text);
 		rc = html_file_write(&call->html, &text, err);
 		buf_fini(&text);
 	}
@@ -247,7 +248,11 @@ static const struct flag output_flags[] = {
 	{ 0 },
 };
 
-static const struct flag_group flags_output = { .title = "output", .flags = output_flags, .aside = true };
+static const struct flag_group flags_output = {
+	.title = "output",
+	.flags = output_flags,
+	.aside = true,
+};
 
 static const char *const examples[] = {
 	"stint sim trace.csv --cluster 16x8:v100 --policy tiresias:queues=3,limit_s=1h",

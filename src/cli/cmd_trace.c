@@ -214,7 +214,11 @@ static int trace_check_run(const struct args *args, struct err *err)
 }
 
 static const struct flag json_flags[] = { SWITCH(json, "as JSON"), { 0 } };
-static const struct flag_group flags_json = { .title = "output", .flags = json_flags, .aside = true };
+static const struct flag_group flags_json = {
+	.title = "output",
+	.flags = json_flags,
+	.aside = true,
+};
 
 static const char *const check_examples[] = {
 	"stint trace check trace.csv",
@@ -307,7 +311,11 @@ static const struct flag stats_flags[] = {
 	{ 0 },
 };
 
-static const struct flag_group flags_stats = { .title = "output", .flags = stats_flags, .aside = true };
+static const struct flag_group flags_stats = {
+	.title = "output",
+	.flags = stats_flags,
+	.aside = true,
+};
 
 static const char *const stats_examples[] = {
 	"stint trace stats trace.csv",
@@ -400,9 +408,11 @@ static const struct flag convert_flags[] = {
 	{ 0 },
 };
 
-static const struct flag_group flags_convert = { .title = "output",
+static const struct flag_group flags_convert = {
+	.title = "output",
 	.flags = convert_flags,
-	.aside = true };
+	.aside = true,
+};
 
 static const char *const convert_examples[] = {
 	"stint trace convert cluster_job_log trace.csv",
@@ -476,9 +486,11 @@ static const struct flag synth_output[] = {
 };
 
 static const struct flag_group flags_synth = { .title = "what to draw", .flags = synth_flags };
-static const struct flag_group flags_synth_output = { .title = "output",
+static const struct flag_group flags_synth_output = {
+	.title = "output",
 	.flags = synth_output,
-	.aside = true };
+	.aside = true,
+};
 
 static const char *const synth_examples[] = {
 	"stint trace synth --jobs 1000 --load 0.9 --seed 7 > trace.csv",

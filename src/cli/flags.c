@@ -170,6 +170,20 @@ static int check_operands(const struct args *args, struct err *err)
 	return 0;
 }
 
+static bool is_help(const char *word)
+{
+	return !strcmp(word, "--help") || !strcmp(word, "-h");
+}
+
+/* Who asks for help gets it, whatever else is wrong with the line. */
+static bool asks_for_help(int argc, char **argv)
+{
+	for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
+		if (is_help(argv[i]))
+			return true;
+	return false;
+}
+
 int args_parse(const struct command *command, int argc, char **argv, struct args *out, bool *help,
 	struct err *err)
 {
@@ -177,8 +191,12 @@ int args_parse(const struct command *command, int argc, char **argv, struct args
 	bool only_operands = false;
 	int rc = 0;
 
-	*help = false;
 	set_presets(command, &args);
+	*help = asks_for_help(argc, argv);
+	if (*help) {
+		*out = args;
+		return 0;
+	}
 	for (int i = 0; i < argc && !rc; i++) {
 		const char *word = argv[i];
 
@@ -186,17 +204,13 @@ int args_parse(const struct command *command, int argc, char **argv, struct args
 			vec_push(&args.operands, word);
 		else if (!strcmp(word, "--"))
 			only_operands = true;
-		else if (!strcmp(word, "--help") || !strcmp(word, "-h"))
-			*help = true;
 		else if (word[1] != '-')
 			rc = err_set(err, ERR_USAGE,
 				"unknown flag %s; flags have long names, such as --json", word);
 		else
 			rc = parse_flag(&args, argc, argv, &i, err);
 	}
-	if (*help)
-		rc = 0;
-	else if (!rc)
+	if (!rc)
 		rc = check_operands(&args, err);
 	if (rc) {
 		args_fini(&args);

@@ -93,7 +93,8 @@ int main(int argc, char **argv)
 
 	ui_signals();
 	rc = dispatch(argc, argv, &name, &err);
-	if (ui_interrupted()) {
+	/* A signal that came after the work was done has interrupted nothing. */
+	if (rc && ui_interrupted()) {
 		fprintf(stderr, "stint: interrupted; nothing was written\n");
 		return EXIT_SIGNAL + ui_interrupted();
 	}

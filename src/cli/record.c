@@ -66,7 +66,7 @@ static int write_results(const struct run *run, const struct sim_config *config,
 	return rc;
 }
 
-static int with_log(const struct run *run, struct sim_config *config, struct outcome *out,
+static int with_log(const struct run *run, struct sim_config config, struct outcome *out,
 	struct err *err)
 {
 	char *path = run_dir_path(run->dir, RUN_EVENTS);
@@ -78,9 +78,9 @@ static int with_log(const struct run *run, struct sim_config *config, struct out
 	if (rc)
 		return rc;
 	observer = event_log_observer(log);
-	config->observers = &observer;
-	config->nobservers = 1;
-	rc = sim_run(config, out, err);
+	config.observers = &observer;
+	config.nobservers = 1;
+	rc = sim_run(&config, out, err);
 	if (rc) {
 		event_log_destroy(log);
 		return rc;
@@ -88,7 +88,7 @@ static int with_log(const struct run *run, struct sim_config *config, struct out
 	rc = event_log_commit(log, err);
 	event_log_destroy(log);
 	if (!rc)
-		rc = write_results(run, config, out, err);
+		rc = write_results(run, &config, out, err);
 	if (rc)
 		outcome_fini(out);
 	return rc;
@@ -102,7 +102,7 @@ int run_carry_out(const struct run *run, struct outcome *out, struct err *err)
 	config.want_spans = run->want_spans;
 	config.progress = run->progress;
 	config.progress_ctx = run->progress_ctx;
-	return run->dir ? with_log(run, &config, out, err) : sim_run(&config, out, err);
+	return run->dir ? with_log(run, config, out, err) : sim_run(&config, out, err);
 }
 
 int run_record(const struct run *run, const struct summary *summary, struct err *err)

@@ -70,11 +70,22 @@ static enum verdict admission_verdict(struct engine *e, const struct job *job, s
 	return e->config->admission.rule->decide(e->config->admission.state, &round, job, e->demand, why);
 }
 
+/* In order of arrival: one that was held comes before those that came after it. */
+static void list_active(struct engine *e, uint32_t id)
+{
+	size_t i = e->active.n;
+
+	vec_push(&e->active, id);
+	for (; i > 0 && e->active.at[i - 1] > id; i--)
+		e->active.at[i] = e->active.at[i - 1];
+	e->active.at[i] = id;
+}
+
 static void admit(struct engine *e, struct job *job)
 {
 	job->state = JOB_PENDING;
 	engine_set_reason(e, job, (struct reason){ .why = WHY_NEW, .other = JOB_NONE });
-	vec_push(&e->active, job->id);
+	list_active(e, job->id);
 	e->demand += job->gpus;
 	engine_mark(e, job->id);
 }
@@ -144,6 +155,8 @@ static void submit(struct engine *e, const struct job *spec)
 	}
 	if (consider(e, job))
 		vec_push(&e->held, job->id);
+	else if (job->state == JOB_REJECTED)
+		reconsider_held(e);
 }
 
 static void finish(struct engine *e, uint32_t id, double done)

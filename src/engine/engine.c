@@ -84,9 +84,10 @@ static double next_decision_s(const struct engine *e)
 	return e->period_s > 0 ? next_boundary(e, at_s) : at_s;
 }
 
+/* Jobs that are held move only when another ends: if there are no others, nothing will. */
 static bool finished(const struct engine *e)
 {
-	return e->alive == 0 && e->driver->over(e->world);
+	return e->alive == e->held.n && e->driver->over(e->world);
 }
 
 static bool report_progress(const struct engine *e, uint64_t turn)

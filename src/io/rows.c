@@ -208,17 +208,29 @@ static int refuse(struct rows *rows, struct err *err)
 	return err_prefix(err, "%s:%zu", rows->out->source, rows->line);
 }
 
+/* Notes count equal texts: what differs from row to row stands in the remedy of the first. */
+static void note_bad(struct rows *rows)
+{
+	char fix[256];
+
+	if (rows->exactly[0])
+		snprintf(fix, sizeof(fix), "%s; %s", rows->exactly, rows->fix);
+	else if (rows->value[0])
+		snprintf(fix, sizeof(fix), "here it is \"%s\"; %s", rows->value, rows->fix);
+	else
+		snprintf(fix, sizeof(fix), "%s", rows->fix);
+	notes_add(rows->notes, NOTE_PROBLEM, rows->line, rows->field, fix,
+		"%s; the row is left out", rows->problem);
+}
+
 static void leave_row(struct rows *rows)
 {
-	char fix[200];
-
 	if (!rows->dropped++)
-		snprintf(rows->why_dropped, sizeof(rows->why_dropped), "line %zu: %s%s%s", rows->line,
-			rows->field ? rows->field : "", rows->field ? ": " : "", rows->problem);
-	snprintf(fix, sizeof(fix), "here it is \"%s\"; %s", rows->value, rows->fix ? rows->fix : "");
+		snprintf(rows->why_dropped, sizeof(rows->why_dropped), "line %zu: %s%s%s",
+			rows->line, rows->field ? rows->field : "", rows->field ? ": " : "",
+			rows->exactly[0] ? rows->exactly : rows->problem);
 	if (rows->fate == ROW_BAD)
-		notes_add(rows->notes, NOTE_PROBLEM, rows->line, rows->field,
-			rows->value[0] ? fix : rows->fix, "%s; the row is left out", rows->problem);
+		note_bad(rows);
 	else
 		notes_add(rows->notes, NOTE_DROPPED, rows->line, rows->field, rows->fix, "%s",
 			rows->problem);
@@ -448,13 +460,7 @@ static void reserve(struct rows *rows)
 
 	if (out->njobs != MANY_JOBS || jobs <= out->cap || jobs > (double)(JOB_NONE / 2))
 		return;
-	out->cap = (uint32_t)jobs;
-	out->jobs = mem_resize(out->jobs, mem_array_size(out->cap, sizeof(*out->jobs)));
-	out->work = mem_resize(out->work, mem_array_size(out->cap, sizeof(*out->work)));
-	if (out->measured_on) {
-		out->measured_on = mem_resize(out->measured_on, out->cap);
-		memset(out->measured_on + out->njobs, 0, out->cap - out->njobs);
-	}
+	trace_reserve(out, (uint32_t)jobs);
 }
 
 static void touch_ahead(const struct trace *out)

@@ -24,13 +24,13 @@ void trace_fini(struct trace *trace)
 	*trace = (struct trace){ 0 };
 }
 
-static void grow(struct trace *trace)
+void trace_reserve(struct trace *trace, uint32_t cap)
 {
-	uint32_t cap = trace->cap ? trace->cap + trace->cap / 2 : 64;
-
-	assert(cap > trace->cap && cap < JOB_NONE);
-	trace->jobs = mem_resize(trace->jobs, cap * sizeof(*trace->jobs));
-	trace->work = mem_resize(trace->work, cap * sizeof(*trace->work));
+	if (cap <= trace->cap)
+		return;
+	assert(cap < JOB_NONE);
+	trace->jobs = mem_resize(trace->jobs, mem_array_size(cap, sizeof(*trace->jobs)));
+	trace->work = mem_resize(trace->work, mem_array_size(cap, sizeof(*trace->work)));
 	if (trace->measured_on) {
 		trace->measured_on = mem_resize(trace->measured_on, cap);
 		memset(trace->measured_on + trace->cap, 0, cap - trace->cap);
@@ -43,7 +43,7 @@ struct job *trace_add(struct trace *trace)
 	uint32_t i = trace->njobs;
 
 	if (i == trace->cap)
-		grow(trace);
+		trace_reserve(trace, trace->cap ? trace->cap + trace->cap / 2 : 64);
 	job_init(&trace->jobs[i]);
 	trace->work[i] = NAN;
 	trace->njobs++;

@@ -33,6 +33,9 @@ struct trace {
 
 void trace_fini(struct trace *trace);
 
+/* Room for so many jobs, where their number is known. */
+void trace_reserve(struct trace *trace, uint32_t cap);
+
 /* Adds a job (fields as job_init() leaves them), its work NAN; valid until the next call. */
 struct job *trace_add(struct trace *trace);
 

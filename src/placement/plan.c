@@ -198,11 +198,18 @@ void plan_wake(struct plan *plan, double at_s)
 
 void plan_why(struct plan *plan, uint32_t job, struct reason reason)
 {
+	struct plan_entry *e = entry_of(plan, job);
+
+	if (e->told)
+		return;
+	e->told = true;
 	vec_push(&plan->reasons, (struct plan_reason){ .job = job, .reason = reason });
 }
 
 void plan_begin(struct plan *plan)
 {
+	for (size_t i = 0; i < plan->reasons.n; i++)
+		plan->entries.at[plan->reasons.at[i].job].told = false;
 	plan->touched.n = 0;
 	plan->reasons.n = 0;
 	plan->wake_s = INFINITY;

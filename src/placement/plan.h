@@ -21,6 +21,7 @@ struct plan_entry {
 	struct grant *held;   /* what it has */
 	struct grant *next;   /* what it shall have; may be the same object */
 	bool touched;         /* listed in plan.touched */
+	bool told;            /* a reason is in plan.reasons */
 };
 
 struct plan_reason {
@@ -59,7 +60,7 @@ const struct grant *plan_grant(const struct plan *plan, uint32_t job);
 uint32_t plan_free(const struct plan *plan, uint32_t type);
 /* Decide again at `at_s` at the latest. */
 void plan_wake(struct plan *plan, double at_s);
-/* Why `job` is left out. */
+/* Why `job` is left out; the first reason of a round stands. */
 void plan_why(struct plan *plan, uint32_t job, struct reason reason);
 
 /* For the engine. */

@@ -194,15 +194,16 @@ static void catch_up(struct walk *w)
 	const struct round *round = w->round;
 	bool freed = round->capacity_changed;
 
+	/* Jumps first: a job that changed, too, would be filed anew below and its jump forgotten. */
+	for (const struct heap_item *top; (top = heap_top(&r->jumps)) && top->key <= round->now_s;) {
+		freed = true;
+		refile(w, heap_pop(&r->jumps).id);
+	}
 	for (uint32_t i = 0; i < round->nchanged; i++) {
 		uint32_t id = round->changed[i];
 
 		freed |= !plan_grant(w->plan, id) && job_of(w, id)->attempts > 0;
 		refile(w, id);
-	}
-	for (const struct heap_item *top; (top = heap_top(&r->jumps)) && top->key <= round->now_s;) {
-		freed = true;
-		refile(w, heap_pop(&r->jumps).id);
 	}
 	for (size_t i = 0; i < r->lanes.n; i++)
 		freed |= r->lanes.at[i].slope > 0 && r->lanes.at[i].running.n > 0;
@@ -353,7 +354,7 @@ static bool try_to_run(struct walk *w, const struct job *job)
 	return false;
 }
 
-/* Jobs that came and still wait are told why. */
+/* Jobs that came (or came back) and still wait are told why. */
 static void explain_newcomers(struct walk *w)
 {
 	const struct rank_class *c = first_class(w, true);
@@ -364,6 +365,8 @@ static void explain_newcomers(struct walk *w)
 
 		if (!job_active(job) || plan_grant(w->plan, job->id))
 			continue;
+		if (job->reason.why == WHY_OUTRANKED)
+			continue; /* it was told when its devices were taken */
 		if (head == JOB_NONE || head == job->id)
 			kit_no_room(w->round, w->plan, job);
 		else

@@ -74,45 +74,28 @@ static void pad(struct buf *out, size_t n)
 		buf_char(out, ' ');
 }
 
-/* " ±1.2", or as many blanks, so that numbers stay below each other. */
-static void put_half(struct buf *out, const struct column *col, double half, const struct signs *signs)
-{
-	struct buf text = { 0 };
-	size_t width;
-
-	if (isfinite(half)) {
-		buf_str(&text, signs->plus_minus);
-		scale_number(&col->scale, half, &text);
-	}
-	width = text.n ? text_columns(text.at) : 0;
-	if (col->half_width) {
-		buf_char(out, ' ');
-		if (text.n)
-			buf_str(out, text.at);
-		pad(out, col->half_width - 1 - width);
-	}
-	buf_fini(&text);
-}
-
+/* "12.3 ±1.2*†", then blanks to the widest of the column, so that numbers stay below each other. */
 static void add_cell(struct table *table, const struct column *col, const struct compare_figure *f,
 	const struct signs *signs)
 {
-	struct buf text = { 0 };
+	struct buf text = { 0 }, after = { 0 };
 
 	if (isfinite(f->value.mean))
 		scale_number(&col->scale, f->value.mean, &text);
 	else
 		buf_str(&text, signs->none);
-	put_half(&text, col, f->value.half, signs);
-	if (f->best)
-		buf_str(&text, signs->best);
-	if (f->differs)
-		buf_str(&text, signs->differs);
-	pad(&text, col->marks - marks_width(f));
+	if (isfinite(f->value.half)) {
+		buf_printf(&after, " %s", signs->plus_minus);
+		scale_number(&col->scale, f->value.half, &after);
+	}
+	buf_printf(&after, "%s%s", f->best ? signs->best : "", f->differs ? signs->differs : "");
+	pad(&after, col->half_width + col->marks - text_columns(after.at));
+	buf_str(&text, after.at);
 	table_cell(table, text.at);
 	if (f->best)
 		table_strong(table);
 	buf_fini(&text);
+	buf_fini(&after);
 }
 
 static void build(const struct comparison *c, bool timings, const struct term *term, struct table *table)

@@ -126,6 +126,12 @@ static void lead(const struct comparison *c, struct buf *out)
 
 /* ---- table of results */
 
+/* Columns that paper has no room for. */
+static bool is_minor(size_t metric)
+{
+	return metrics[metric].rank > 5;
+}
+
 static void put_heading(const struct comparison *c, bool timings, struct buf *out)
 {
 	buf_str(out, "<thead><tr><th scope=\"col\">policy</th>");
@@ -134,7 +140,7 @@ static void put_heading(const struct comparison *c, bool timings, struct buf *ou
 
 		if (!metrics[m].rank || !comparison_shows(c, m, timings))
 			continue;
-		buf_str(out, "<th scope=\"col\" title=\"");
+		buf_printf(out, "<th scope=\"col\"%s title=\"", is_minor(m) ? " class=\"minor\"" : "");
 		html_text(out, metrics[m].help);
 		buf_str(out, "\">");
 		html_text(out, metrics[m].title);
@@ -148,7 +154,7 @@ static void put_figure(const struct comparison *c, uint32_t policy, size_t m, st
 	const struct compare_figure *f = &c->policies[policy].figures[m];
 	struct scale scale = scale_for(metrics[m].unit, comparison_largest(c, m));
 
-	buf_str(out, f->best ? "<td class=\"best\">" : "<td>");
+	buf_printf(out, "<td class=\"%s%s\">", f->best ? "best" : "", is_minor(m) ? " minor" : "");
 	if (isfinite(f->value.mean))
 		scale_number(&scale, f->value.mean, out);
 	else
@@ -161,19 +167,33 @@ static void put_figure(const struct comparison *c, uint32_t policy, size_t m, st
 	buf_printf(out, "%s%s</td>", f->best ? " *" : "", f->differs ? " †" : "");
 }
 
+static bool any_differs(const struct comparison *c)
+{
+	for (uint32_t i = 0; i < c->npolicies; i++) {
+		for (size_t m = 0; metrics[m].key; m++) {
+			if (metrics[m].rank && c->policies[i].figures[m].differs)
+				return true;
+		}
+	}
+	return false;
+}
+
 static void put_signs(const struct comparison *c, struct buf *out)
 {
-	buf_str(out, "<p class=\"note\">* best of its column. ");
-	if (c->nseeds > 1 && !c->same_seeds)
+	bool random = c->nseeds > 1 && !c->same_seeds;
+
+	buf_str(out, "<p class=\"note\">");
+	if (c->npolicies > 1)
+		buf_str(out, "* best of its column. ");
+	if (random)
 		buf_printf(out, "± half of the 95 %% confidence interval of the mean over %u seeds. ",
 			(unsigned)c->nseeds);
-	if (c->npolicies > 1) {
+	if (any_differs(c)) {
 		buf_str(out, "† differs from ");
 		html_text(out, c->policies[0].label);
-		buf_str(out,
-			c->nseeds > 1 && !c->same_seeds
-				? " with p &lt; 0.05 (paired t over the seeds). "
-				: " with p &lt; 0.05 (Wilcoxon signed rank over the jobs of one run). ");
+		buf_printf(out, " with p &lt; 0.05 (%s). ",
+			random ? "paired t over the seeds"
+			       : "Wilcoxon signed rank over the jobs of one run");
 	}
 	if (c->same_seeds)
 		buf_printf(out, "All %u seeds gave the same run: nothing in it is random.",
@@ -219,7 +239,7 @@ static void results(const struct comparison *c, bool timings, struct buf *out)
 	put_signs(c, out);
 	put_meanings(c, timings, out);
 	comparison_table(c, &style, &(struct term){ .utf8 = true }, &csv);
-	buf_str(out, "<p class=\"note\">Every figure, in seconds: ");
+	buf_str(out, "<p class=\"note screen\">Every figure, in seconds: ");
 	html_download("results.csv", &csv, out);
 	buf_str(out, "</p>\n");
 	html_section_end(out);

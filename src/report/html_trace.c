@@ -152,8 +152,8 @@ static void arrivals(const struct trace_stats *s, struct buf *out)
 			buf_printf(&csv, "%.0f,%.0f\n", x[i], y[i]);
 	}
 	buf_str(&note, "Jobs in each ");
-	unit_text(UNIT_SECONDS, s->arrivals_step_s, &note);
-	buf_str(&note, " since the first.");
+	unit_text(UNIT_COUNT, s->arrivals_step_s / 3600, &note);
+	buf_str(&note, " h since the first.");
 	chart.chart.summary = note.at;
 	html_figure("Arrivals", note.at, true, out);
 	svg_lines(&chart, &series, 1, out);

@@ -78,7 +78,7 @@ const char page_style[] =
 	".4rem}}\n"
 	"@media(prefers-reduced-motion:reduce){*{scroll-behavior:auto!important;transition:none"
 	"!important}}\n"
-	"@media print{body{max-width:none;padding:0;font-size:10pt}nav,.live,.js .live,.tools,details,"
-	".skip{display:none}.js .still{display:block}figure,tr{break-inside:avoid}h2,h3{break-after:"
+	"@media print{body{max-width:none;padding:0;font-size:10pt}nav,.live,.js .live,.tools,details,.minor,"
+	".skip,.screen{display:none}.js .still{display:block}figure,tr{break-inside:avoid}h2,h3{break-after:"
 	"avoid}.grid{grid-template-columns:repeat(2,1fr)}.scroll{overflow:visible}"
-	"table{font-size:7.5pt}th,td{padding:.1rem .25rem}a{color:inherit;text-decoration:none}}\n";
+	"table{font-size:8pt}th,td{padding:.1rem .25rem}td small{display:block}a{color:inherit;text-decoration:none}}\n";

@@ -159,6 +159,7 @@ void svg_stack(const struct svg_stack *c, struct buf *out)
 	int height = TOP * 2 + (int)c->nlabels * ROW;
 	double largest = 0;
 	struct svg_scale s = { 0 };
+	struct scale shown;
 	struct buf text = { 0 };
 	size_t room = 0;
 
@@ -166,6 +167,7 @@ void svg_stack(const struct svg_stack *c, struct buf *out)
 		room = label_room(room, c->labels[i], c->chart.width);
 		largest = fmax(largest, row_total(c, i));
 	}
+	shown = scale_for(c->unit, largest);
 	s.hi = largest > 0 ? largest : 1;
 	s.from = (double)room * CHAR_WIDTH + 10;
 	s.to = c->chart.width - 11 * CHAR_WIDTH;
@@ -179,7 +181,8 @@ void svg_stack(const struct svg_stack *c, struct buf *out)
 			before += c->values[i * c->nparts + k];
 		}
 		buf_clear(&text);
-		unit_text(c->unit, before, &text);
+		scale_number(&shown, before, &text);
+		buf_printf(&text, " %s", shown.name);
 		svg_text(&(struct svg_text){ svg_at(&s, before) + 6, y + 12, "value", NULL, 0 },
 			text.at, out);
 		buf_char(out, '\n');

@@ -93,8 +93,7 @@ static void put_arrivals(const struct trace_stats *s, const struct term *term, s
 	put_name(out, "");
 	buf_str(out, "up to ");
 	put_count(out, most, "jobs in ");
-	unit_text(UNIT_SECONDS, s->arrivals_step_s, out);
-	buf_char(out, '\n');
+	put_count(out, s->arrivals_step_s / 3600, "h\n");
 }
 
 static void put_sizes(const struct trace_stats *s, const struct term *term, struct buf *out)

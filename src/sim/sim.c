@@ -24,8 +24,9 @@ struct spec {
 static struct spec spec_of(const char *text, const char *preset)
 {
 	const char *from = text ? text : preset;
-	size_t n = strcspn(from, ":");
-	struct spec spec = { .options = from[n] == ':' ? from + n + 1 : "" };
+	const char *colon = strchr(from, ':');
+	size_t n = colon ? (size_t)(colon - from) : strlen(from);
+	struct spec spec = { .options = colon ? colon + 1 : "" };
 
 	if (n >= sizeof(spec.name))
 		n = sizeof(spec.name) - 1;

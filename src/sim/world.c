@@ -58,6 +58,16 @@ static double nominal_rate(const struct rates *belief, const struct job *job)
 	return best > 0 ? best : job->nominal_rate;
 }
 
+/* Where its run time was measured: 1 + a type of this cluster, 0 unknown or not here. */
+static uint8_t measured_on(const struct world *w, uint32_t id)
+{
+	const struct trace *trace = w->config->trace;
+	uint32_t named = trace->measured_on ? trace->measured_on[id] : 0;
+	int type = named ? cluster_find_type(w->config->cluster, trace->types.at[named - 1]) : -1;
+
+	return (uint8_t)(type + 1);
+}
+
 static float cost(double configured, float own)
 {
 	return isnan(configured) ? own : (float)configured;
@@ -71,6 +81,7 @@ static void prepare_arrival(struct world *w)
 
 	*job = c->trace->jobs[w->next];
 	job->types = bound_types(w, job->types);
+	job->measured_on = measured_on(w, w->next);
 	job->work_est = believed_work(w, job, w->next);
 	job->nominal_rate = nominal_rate(&belief, job);
 	job->start_cost_s = cost(c->costs.start_s, job->start_cost_s);
@@ -349,12 +360,31 @@ static int read_failures(struct world *w, struct err *err)
 	return rc;
 }
 
+/* Some traces do not tell how much work a job is; nothing can be simulated of those. */
+static int check_work(const struct trace *trace, struct err *err)
+{
+	uint32_t unknown = 0, first = 0;
+
+	for (uint32_t i = 0; i < trace->njobs; i++) {
+		if (!isfinite(trace->work[i]) && unknown++ == 0)
+			first = i;
+	}
+	if (unknown == 0)
+		return 0;
+	return err_set(err, ERR_FORMAT,
+		"%u of %u jobs have no run time (the first is job %s); convert the trace with "
+		"`stint trace convert` and fill in duration_s or steps, or drop these rows",
+		unknown, trace->njobs, trace->jobs[first].label);
+}
+
 int world_init(struct world *w, const struct sim_config *config, struct err *err)
 {
 	*w = (struct world){
 		.config = config,
 		.truth = { .cluster = config->cluster, .profile = config->truth },
 	};
+	if (check_work(config->trace, err) < 0)
+		return err->code;
 	bind_types(w);
 	draw_fates(w);
 	return config->failures.file ? read_failures(w, err) : 0;

@@ -100,12 +100,12 @@ out '"jobs_submitted": 1,' "and runs the others"
 err 'bad.csv:3: (dropped|problem)' "and says which was left out"
 
 # places that cannot be written
-if [ "$(id -u)" != 0 ]; then
-	mkdir locked && chmod 555 locked
-	fails 1 "locked" "an unwritable directory" "${sim[@]}" --out locked/run
-else
-	echo "skip - an unwritable directory: running as root"
-fi
+locked=locked
+mkdir locked && chmod 555 locked
+[ "$(id -u)" != 0 ] || locked=/proc # root may write everywhere else
+fails 1 "$locked" "an unwritable directory" "${sim[@]}" --out "$locked/run"
+fails 1 "$locked" "an unwritable report" "${sim[@]}" --html "$locked/report.html"
+fails 1 "$locked" "an unwritable trace" stint trace convert good.csv "$locked/out.csv"
 fails 4 "good.csv" "an output below a file" "${sim[@]}" --out good.csv/run
 fails 4 "good.csv" "an output directory that is a file" "${sim[@]}" --out good.csv
 mkdir precious && echo data >precious/thesis.txt

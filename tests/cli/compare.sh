@@ -64,6 +64,21 @@ want 0 "a drawn run replays"
 run stint compare synth:jobs=60,seed=7 "${cluster[@]}" --policy fifo --seeds 2 --out named
 is "a named seed counts on" grep -q 'seed=8' named/fifo-seed1/manifest.json
 
+# a terminal gets a bar on standard error and colours, unless they are not wanted
+if command -v script >/dev/null; then
+	on_terminal() { # ENVIRONMENT
+		run env TERM=xterm "$1" script -qec "'$STINT' compare synth:jobs=60000 --cluster 4x8:v100 --policy fifo,las" /dev/null
+	}
+	on_terminal NO_COLOR=
+	want 0 "compare on a terminal"
+	out 'comparing \[' "shows a progress bar"
+	out $'\033\\[1' "and colours"
+	on_terminal NO_COLOR=1
+	is "NO_COLOR turns them off" [ "$(grep -c $'\033\\[[0-9;]*m' stdout)" = 0 ]
+else
+	echo "skip - what a terminal gets: script(1) is not installed"
+fi
+
 # a failure in one policy leaves nothing
 run stint compare trace.csv "${cluster[@]}" --policy fifo,tiresia --out nothing
 want 2 "one bad policy stops all before anything runs"

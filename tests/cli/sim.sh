@@ -106,6 +106,17 @@ want 0 "a resampled workload replays"
 stint sim synth:jobs=50 "${cluster[@]}" --seed 1 --quiet --out drawn1 >/dev/null
 is "another seed is another workload" [ "$(cut -d, -f6 drawn/jobs.csv)" != "$(cut -d, -f6 drawn1/jobs.csv)" ]
 
+# jobs measured in steps: speeds from a file, or an estimate that is owned up to
+printf 'ResNet-18 (batch size 64)\ttrain\t.\t--steps\t0\t1000\t1\t1.0\t-1\t0.0\n' >steps.trace
+run stint sim steps.trace --cluster 1x1:v100 --json
+want 0 "a trace in steps"
+err 'measured in steps.*--throughputs.*estimated' "its speed is said to be an estimate"
+printf 'model,type,gpus,nodes,steps_per_s\nResNet-18 (batch size 64),v100,1,0,10\n' >speeds.csv
+run stint sim steps.trace --cluster 1x1:v100 --throughputs speeds.csv --json --out steps
+out '"jct_mean_s": 100,' "measured speeds count"
+run stint replay steps
+want 0 "and replay"
+
 # a run in the same place again, and a report inside it
 run stint sim trace.csv "${cluster[@]}" --policy las --out run1 --html run1/report.html
 want 0 "a run replaces an earlier one"

@@ -138,6 +138,14 @@ static struct account *poorest(struct fair_share *f)
 	return best;
 }
 
+/* The tenant's queue keeps its order: nobody behind `blocker` is tried. */
+static void block(struct account *a, const uint32_t *queue, uint32_t blocker, struct plan *plan)
+{
+	a->stuck = true;
+	for (uint32_t i = a->next; i < a->end; i++)
+		plan_why(plan, queue[i], (struct reason){ .why = WHY_BEHIND, .other = blocker });
+}
+
 /* Counts devices handed out as held for a quantum; the account gets back what is not used of it. */
 static double advance(const struct fair_share *f, const struct job *job)
 {
@@ -165,7 +173,8 @@ static int fair_share_decide(void *self, const struct round *round, struct plan 
 			advanced[a - f->accounts.at] += advance(f, job);
 		} else {
 			kit_no_room(round, plan, job);
-			a->stuck = f->misfit == MISFIT_BLOCK;
+			if (f->misfit == MISFIT_BLOCK)
+				block(a, queue, job->id, plan);
 		}
 	}
 	for (size_t i = 0; i < f->accounts.n; i++)

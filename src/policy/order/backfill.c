@@ -189,6 +189,17 @@ static void start_or_reserve(const struct round *round, struct plan *plan, struc
 	plan_why(plan, job->id, (struct reason){ .why = WHY_RESERVED, .need = job->gpus, .other = *holder });
 }
 
+/* Jobs that came when nothing was left to look at; the first reason of a round stands. */
+static void explain_newcomers(const struct round *round, struct plan *plan)
+{
+	for (uint32_t i = 0; i < round->nchanged; i++) {
+		const struct job *job = &round->jobs[round->changed[i]];
+
+		if (job->state == JOB_PENDING && !plan_grant(plan, job->id))
+			kit_no_room(round, plan, job);
+	}
+}
+
 static int backfill_decide(void *self, const struct round *round, struct plan *plan, struct err *err)
 {
 	const struct backfill *b = self;
@@ -206,6 +217,7 @@ static int backfill_decide(void *self, const struct round *round, struct plan *p
 			break;
 		start_or_reserve(round, plan, futures, job, &reservations, &holder);
 	}
+	explain_newcomers(round, plan);
 	return 0;
 }
 
