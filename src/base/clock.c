@@ -1,3 +1,6 @@
+/*
+ * Clocks and memory as the kernel counts them.
+ */
 #include "base/clock.h"
 
 #include <sys/resource.h>

@@ -1,3 +1,6 @@
+/*
+ * Setting and prefixing error text.
+ */
 #include "base/err.h"
 
 #include <stdarg.h>

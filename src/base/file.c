@@ -1,3 +1,6 @@
+/*
+ * Files: mapped or read or inflated, and written beside and renamed.
+ */
 #include "base/file.h"
 
 #include <errno.h>

@@ -1,3 +1,6 @@
+/*
+ * FNV-1a over 64 bits.
+ */
 #include "base/hash.h"
 
 #include <string.h>

@@ -1,3 +1,6 @@
+/*
+ * The indexed binary heap.
+ */
 #include "base/heap.h"
 
 #include <assert.h>

@@ -1,3 +1,6 @@
+/*
+ * JSON as a stream: commas, nesting and escaping.
+ */
 #include "base/json.h"
 
 #include <assert.h>

@@ -1,3 +1,6 @@
+/*
+ * Allocators that abort, and arenas made of growing blocks.
+ */
 #include "base/mem.h"
 
 #include <assert.h>

@@ -1,3 +1,6 @@
+/*
+ * Interned strings in an open-addressing table.
+ */
 #include "base/names.h"
 
 #include <assert.h>

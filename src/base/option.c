@@ -1,3 +1,6 @@
+/*
+ * Option tables: defaults, parsing, and values and ranges as text.
+ */
 #include "base/option.h"
 
 #include <assert.h>

@@ -1,3 +1,6 @@
+/*
+ * Ordered sets: a treap with parent links, its nodes in one array by id.
+ */
 #include "base/rank.h"
 
 #include <assert.h>

@@ -31,6 +31,8 @@ struct slice {
 
 struct slice slice_of(const char *text);
 struct slice slice_trim(struct slice s);
+/* Cuts the piece before the first `c` off the front, and the `c` with it; all of it if there is none. */
+struct slice slice_cut(struct slice *s, char c);
 bool slice_is(struct slice s, const char *text);
 bool slice_is_nocase(struct slice s, const char *text);
 

@@ -1,3 +1,6 @@
+/*
+ * Threads that take the next piece of work until none is left.
+ */
 #include "base/work.h"
 
 #include <pthread.h>

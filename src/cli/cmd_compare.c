@@ -487,8 +487,8 @@ static int compare(const struct args *args, struct err *err)
 }
 
 static const struct flag seed_flags[] = {
-	NUMBER(seeds, FLAG_INT, "N", 1, 1, 10000, "runs of each policy; 1"),
-	TEXT(resample, "WHEN", "seeds resample the trace: yes, no, auto (if nothing else is random)"),
+	NUMBER(seeds, FLAG_INT, "N", 1, 1, 10000, "runs of each policy (default 1)"),
+	TEXT(resample, "WHEN", "seeds resample the trace: yes, no, auto (default: if nothing is random)"),
 	{ 0 },
 };
 
@@ -499,7 +499,8 @@ static const struct flag output_flags[] = {
 	SWITCH(csv, "every figure as CSV"),
 	SWITCH(markdown, "the table as Markdown"),
 	SWITCH(timings, "decision and CPU times, which differ from run to run"),
-	NUMBER(threads, FLAG_INT, "N", 0, 0, 1024, "runs at a time, never changing results; all cores"),
+	NUMBER(threads, FLAG_INT, "N", 0, 0, 1024,
+		"runs at a time (default: all cores); results stay the same"),
 	SWITCH(quiet, "no messages, no progress bar"),
 	{ 0 },
 };

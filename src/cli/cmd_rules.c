@@ -154,7 +154,7 @@ static void list_options(const struct rule *rule, struct buf *out)
 	buf_fini(&text);
 }
 
-/* "stint sim trace.csv --cluster 16x8:v100 --policy tiresias:queues=2", with the first option at its default. */
+/* A command to copy, with the first option at its default. */
 static void example(const struct rule_kind *kind, const struct rule *rule, struct buf *out)
 {
 	bool options = rule->options && rule->options->name;

@@ -473,8 +473,8 @@ static void synth_more(struct buf *out)
 static const struct flag synth_flags[] = {
 	NUMBER(jobs, FLAG_INT, "N", 0, 1, 2e7, "same as jobs=N"),
 	NUMBER(load, FLAG_NUMBER, "L", NAN, 1e-6, 1000, "same as load=L"),
-	NUMBER(seed, FLAG_INT, "N", 0, 0, 9e15, "which of the workloads; 0"),
-	TEXT(cluster, "SPEC", "what the load refers to; 64 devices"),
+	NUMBER(seed, FLAG_INT, "N", 0, 0, 9e15, "which of the workloads (default 0)"),
+	TEXT(cluster, "SPEC", "what the load refers to (default: 64 devices)"),
 	{ 0 },
 };
 

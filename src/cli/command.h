@@ -90,7 +90,8 @@ struct flag {
 struct flag_group {
 	const char *title;
 	const struct flag *flags;
-	bool aside; /* says how results are shown, not what they are: left out of the command that gives them again */
+	/* How results are shown, not what they are: left out of the command that gives them again. */
+	bool aside;
 };
 
 enum { COMMAND_GROUPS_MAX = 6 };

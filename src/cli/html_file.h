@@ -23,7 +23,10 @@ int html_file_open(struct html_file *f, const char *path, const struct run_dir *
 int html_file_write(struct html_file *f, const struct buf *text, struct err *err);
 void html_file_abandon(struct html_file *f); /* after writing: nothing */
 
-/* Fills `out` with the report of a finished comparison; `note` (may be NULL) stands before what the reader noted. */
+/*
+ * Fills `out` with the report of a finished comparison; `note` (may be NULL) stands
+ * before what the reader noted.
+ */
 void html_of(const struct setup *setup, const struct comparison *c, const char *note, bool timings,
 	struct buf *out);
 

@@ -24,8 +24,8 @@ struct run {
 };
 
 /*
- * Runs it; with `dir`, writes events.jsonl, jobs.csv and the manifest there (not summary.json: see run_record()).
- * On success release `out` with outcome_fini().
+ * Runs it; with `dir`, writes events.jsonl, jobs.csv and the manifest there (for
+ * summary.json see run_record()).  On success release `out` with outcome_fini().
  */
 int run_carry_out(const struct run *run, struct outcome *out, struct err *err);
 

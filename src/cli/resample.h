@@ -17,8 +17,9 @@
 uint32_t resample_block(const struct trace *trace);
 
 /*
- * Fills `out` from `trace` by the numbers of `seed`: release it with trace_fini().  A job drawn again is called
- * "ID#2".  Dependencies are kept where both ends came in the same block; returns how many were not.
+ * Fills `out` from `trace` by the numbers of `seed`: release it with trace_fini().
+ * A job drawn again is called "ID#2".  Dependencies are kept where both ends came in
+ * the same block; returns how many were not.
  */
 uint32_t trace_resample(const struct trace *trace, uint64_t seed, struct trace *out);
 

@@ -43,7 +43,10 @@ struct chosen {
 	bool random; /* draws from the generator */
 };
 
-/* Checks name and options, alone and together.  `text` NULL: the preset.  Release with chosen_fini(). */
+/*
+ * Checks name and options, alone and together.  `text` NULL: the preset.  Release
+ * with chosen_fini().
+ */
 int rule_choose(const struct rule_kind *kind, const char *text, struct chosen *out, struct err *err);
 void chosen_fini(struct chosen *chosen);
 

@@ -1,237 +1,49 @@
 #include "cli/setup.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "cli/resample.h"
 #include "cli/ui.h"
 #include "io/cluster_io.h"
-#include "io/trace_io.h"
-
-static const struct flag workload_flags[] = {
-	TEXT(format, "NAME", "read the trace as this format ('stint trace formats')"),
-	SWITCH(lenient, "leave out rows with problems instead of stopping"),
-	{ 0 },
-};
 
 static const struct flag decider_flags[] = {
-	LIST(policy, "NAME[:OPTIONS]", "who runs now ('stint policies'); fifo"),
-	TEXT(placer, "NAME[:OPTIONS]", "on which devices ('stint placers'); first-fit"),
-	TEXT(admit, "NAME[:OPTIONS]", "who may compete ('stint admissions'); all"),
+	LIST(policy, "NAME[:OPTIONS]", "who runs now; see 'stint policies' (default fifo)"),
+	TEXT(placer, "NAME[:OPTIONS]", "on which devices; see 'stint placers' (default first-fit)"),
+	TEXT(admit, "NAME[:OPTIONS]", "who may compete; see 'stint admissions' (default all)"),
 	{ 0 },
 };
 
 static const struct flag world_flags[] = {
-	TEXT(cluster, "SPEC", "16x8:v100,4x4:a100 or a YAML file ('stint cluster')"),
-	TEXT(throughputs, "FILE", "measured speeds: Gavel's JSON or CSV; else estimates"),
-	NUMBER(start_cost, FLAG_SECONDS, "S", NAN, 0, 1e9, "time before a job's first step"),
-	NUMBER(resume_cost, FLAG_SECONDS, "S", NAN, 0, 1e9, "time lost by a preemption or migration"),
-	NUMBER(resize_cost, FLAG_SECONDS, "S", NAN, 0, 1e9, "time lost by a change of size"),
-	NUMBER(mtbf, FLAG_SECONDS, "S", 0, 0, 1e12, "mean time between failures of a node; none"),
-	NUMBER(repair, FLAG_SECONDS, "S", 0, 0, 1e12, "mean time to repair; 1h"),
+	TEXT(cluster, "SPEC", "16x8:v100,4x4:a100 or a YAML file; see 'stint cluster'"),
+	TEXT(throughputs, "FILE", "measured speeds, Gavel's JSON or CSV (default: estimates)"),
+	NUMBER(start_cost, FLAG_SECONDS, "S", NAN, 0, 1e9,
+		"time before a job's first step (default: as the trace says)"),
+	NUMBER(resume_cost, FLAG_SECONDS, "S", NAN, 0, 1e9,
+		"time lost by a preemption or migration (likewise)"),
+	NUMBER(resize_cost, FLAG_SECONDS, "S", NAN, 0, 1e9, "time lost by a change of size (likewise)"),
+	NUMBER(mtbf, FLAG_SECONDS, "S", 0, 0, 1e12,
+		"mean time between failures of a node (default: none)"),
+	NUMBER(repair, FLAG_SECONDS, "S", 0, 0, 1e12, "mean time to repair it (default 1h)"),
 	TEXT(failures, "FILE", "failures from CSV: time_s,node,up|down"),
-	NUMBER(until, FLAG_SECONDS, "S", 0, 0, 1e15, "stop there; when all is done"),
+	NUMBER(until, FLAG_SECONDS, "S", 0, 0, 1e15, "stop there (default: when all is done)"),
 	{ 0 },
 };
 
 static const struct flag belief_flags[] = {
-	NUMBER(seed, FLAG_INT, "N", 0, 0, 9e15, "for everything random; 0"),
-	NUMBER(error, FLAG_NUMBER, "E", 0, 0, 10, "deviation of estimated run times, such as 0.3; 0"),
+	NUMBER(seed, FLAG_INT, "N", 0, 0, 9e15, "names the draw of everything random (default 0)"),
+	NUMBER(error, FLAG_NUMBER, "E", 0, 0, 10,
+		"deviation of estimated run times, such as 0.3 (default 0)"),
 	SWITCH(oracle, "policies know the true run times"),
 	{ 0 },
 };
 
-const struct flag_group flags_workload = { .title = "workload", .flags = workload_flags };
 const struct flag_group flags_deciders = { .title = "who decides", .flags = decider_flags };
 const struct flag_group flags_world = { .title = "the world (times: 90, 15m, 1.5h, 2d)",
 	.flags = world_flags };
 const struct flag_group flags_belief = { .title = "belief and chance", .flags = belief_flags };
-
-int input_exists(const char *what, const char *path, struct err *err)
-{
-	if (!strcmp(path, "-") || file_exists(path))
-		return 0;
-	return err_set(err, ERR_MISSING, "%s %s: no such file", what, path);
-}
-
-/* ---- the workload */
-
-static const char synth_prefix[] = "synth:", resample_prefix[] = "resample:";
-
-static bool has_prefix(const char *text, const char *prefix)
-{
-	return !strncmp(text, prefix, strlen(prefix));
-}
-
-bool workload_is_drawn(const char *source)
-{
-	return has_prefix(source, synth_prefix);
-}
-
-/* Where the value of "seed=" begins in "synth:…", or NULL. */
-static const char *seed_in(const char *source)
-{
-	const char *at;
-
-	for (at = source + strlen(synth_prefix); *at; at += strcspn(at, ","), at += *at == ',')
-		if (has_prefix(at, "seed="))
-			return at + strlen("seed=");
-	return NULL;
-}
-
-char *workload_seeded(const char *source, uint64_t seed)
-{
-	bool bare = !strcmp(source, synth_prefix);
-
-	if (!workload_is_drawn(source) || seed_in(source))
-		return mem_strdup(source);
-	return mem_printf("%s%sseed=%llu", source, bare ? "" : ",", (unsigned long long)seed);
-}
-
-static void count_steps(const struct args *args, const struct trace *trace)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < trace->njobs; i++)
-		n += trace->jobs[i].by_steps;
-	if (n && !args->throughputs)
-		ui_say(args,
-			"%u of %u jobs are measured in steps: without --throughputs their speed is "
-			"estimated from the catalogue",
-			n, trace->njobs);
-}
-
-static int read_trace(const struct args *args, const char *source, uint64_t seed,
-	const struct cluster *cluster, struct workload *out, struct err *err)
-{
-	struct import_options options = { .format = args->format, .lenient = args->lenient };
-	int rc = workload_is_drawn(source) ? 0 : input_exists("trace", source, err);
-
-	if (rc)
-		return rc;
-	out->source = workload_seeded(source, seed);
-	rc = trace_read(out->source, &options, cluster, &out->trace, &out->notes, err);
-	ui_notes(args, source, &out->notes);
-	if (!rc && !out->trace.njobs)
-		rc = err_set(err, ERR_FORMAT, "%s holds no jobs", source);
-	return rc;
-}
-
-static int read_speeds(const struct args *args, const struct cluster *cluster, struct workload *out,
-	struct err *err)
-{
-	out->own_profile = profile_create(cluster, &out->trace.models);
-	out->profile = out->own_profile;
-	if (!args->throughputs)
-		return 0;
-	return profile_read(args->throughputs, cluster, &out->trace.models, out->own_profile, err);
-}
-
-static int read_plain(const struct args *args, const char *source, uint64_t seed,
-	const struct cluster *cluster, struct workload *out, struct err *err)
-{
-	int rc = read_trace(args, source, seed, cluster, out, err);
-
-	if (!rc) {
-		count_steps(args, &out->trace);
-		rc = read_speeds(args, cluster, out, err);
-	}
-	return rc;
-}
-
-static int read_any(const struct args *args, const char *source, uint64_t seed,
-	const struct cluster *cluster, struct workload *out, struct err *err);
-
-/* "resample:3:trace.csv": the trace is replaced by its third resample. */
-static int read_resampled(const struct args *args, const char *source, uint64_t seed,
-	const struct cluster *cluster, struct workload *out, struct err *err)
-{
-	const char *number = source + strlen(resample_prefix);
-	const char *colon = strchr(number, ':');
-	struct trace drawn;
-	int64_t draw;
-	int rc;
-
-	if (!colon || !slice_int((struct slice){ number, (size_t)(colon - number) }, &draw) || draw < 0)
-		return err_set(err, ERR_USAGE, "'%s' is not resample:SEED:TRACE", source);
-	rc = read_any(args, colon + 1, seed, cluster, out, err);
-	if (rc)
-		return rc;
-	trace_resample(&out->trace, (uint64_t)draw, &drawn);
-	/* The profile keeps the address of the model names; the names themselves are the same. */
-	profile_destroy(out->own_profile);
-	trace_fini(&out->trace);
-	out->trace = drawn;
-	free(out->source);
-	out->source = mem_strdup(source);
-	return read_speeds(args, cluster, out, err);
-}
-
-static int read_any(const struct args *args, const char *source, uint64_t seed,
-	const struct cluster *cluster, struct workload *out, struct err *err)
-{
-	if (has_prefix(source, resample_prefix))
-		return read_resampled(args, source, seed, cluster, out, err);
-	return read_plain(args, source, seed, cluster, out, err);
-}
-
-int workload_read(const struct args *args, const char *source, uint64_t seed,
-	const struct cluster *cluster, struct workload *out, struct err *err)
-{
-	int rc;
-
-	*out = (struct workload){ 0 };
-	rc = read_any(args, source, seed, cluster, out, err);
-	if (rc)
-		workload_fini(out);
-	return rc;
-}
-
-uint32_t workload_resample(const struct workload *from, uint64_t seed, struct workload *out)
-{
-	*out = (struct workload){ .profile = from->profile };
-	out->source = mem_printf("%s%llu:%s", resample_prefix, (unsigned long long)seed, from->source);
-	return trace_resample(&from->trace, seed, &out->trace);
-}
-
-/* "synth:jobs=10,seed=3" with k = 2 is "synth:jobs=10,seed=5". */
-static char *next_draw(const char *source, uint64_t k)
-{
-	const char *at = seed_in(source);
-	size_t n = strcspn(at, ",");
-	int64_t seed = 0;
-
-	/* A seed that is no number is the generator's to refuse, and it has not. */
-	slice_int((struct slice){ at, n }, &seed);
-	return mem_printf("%.*s%llu%s", (int)(at - source), source,
-		(unsigned long long)((uint64_t)seed + k), at + n);
-}
-
-int workload_redraw(const struct args *args, const struct workload *from, uint64_t k,
-	const struct cluster *cluster, struct workload *out, struct err *err)
-{
-	struct args silent = *args;
-	char *source = next_draw(from->source, k);
-	int rc;
-
-	silent.quiet = true; /* it was all said of the first one */
-	rc = workload_read(&silent, source, 0, cluster, out, err);
-	free(source);
-	return rc;
-}
-
-void workload_fini(struct workload *workload)
-{
-	profile_destroy(workload->own_profile);
-	trace_fini(&workload->trace);
-	notes_fini(&workload->notes);
-	free(workload->source);
-	*workload = (struct workload){ 0 };
-}
 
 /* ---- rules and cluster */
 
@@ -289,13 +101,6 @@ static int add_policies(struct setup *setup, const char *text, struct err *err)
 	}
 	free(items);
 	return rc;
-}
-
-int check_format(const struct args *args, struct err *err)
-{
-	if (!args->format || importer_find(args->format, err))
-		return 0;
-	return err->code = ERR_USAGE;
 }
 
 static int check_flags(const struct args *args, struct err *err)

@@ -1,3 +1,6 @@
+/*
+ * Splitting CSV into rows and fields without copying.
+ */
 #include "io/csv.h"
 
 #include <stdint.h>

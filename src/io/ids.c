@@ -1,3 +1,6 @@
+/*
+ * Whether an id was seen before.
+ */
 #include "io/ids.h"
 
 #include <string.h>

@@ -1,3 +1,6 @@
+/*
+ * Collecting notes, equal ones once.
+ */
 #include "io/notes.h"
 
 #include <stdarg.h>

@@ -1,3 +1,6 @@
+/*
+ * Rows of a published table into jobs: columns by name, values checked, problems noted.
+ */
 #include "io/rows.h"
 
 #include <assert.h>

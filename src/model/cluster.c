@@ -163,13 +163,7 @@ struct group {
 
 static struct slice cut(struct slice *rest, char at)
 {
-	const char *end = rest->n ? memchr(rest->at, at, rest->n) : NULL;
-	struct slice piece = { rest->at, end ? (size_t)(end - rest->at) : rest->n };
-	size_t used = piece.n + (end ? 1 : 0);
-
-	rest->at += used;
-	rest->n -= used;
-	return slice_trim(piece);
+	return slice_trim(slice_cut(rest, at));
 }
 
 static bool has(struct slice s, char c)

@@ -159,12 +159,13 @@ static void put_figure(const struct comparison *c, uint32_t policy, size_t m, st
 		scale_number(&scale, f->value.mean, out);
 	else
 		buf_str(out, "–");
+	buf_printf(out, "%s%s", f->best ? " *" : "", f->differs ? " †" : "");
 	if (isfinite(f->value.half)) {
 		buf_str(out, " <small>±");
 		scale_number(&scale, f->value.half, out);
 		buf_str(out, "</small>");
 	}
-	buf_printf(out, "%s%s</td>", f->best ? " *" : "", f->differs ? " †" : "");
+	buf_str(out, "</td>");
 }
 
 static bool any_differs(const struct comparison *c)

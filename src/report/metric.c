@@ -104,7 +104,7 @@ size_t metric_index(const char *key)
 
 double metric_value(const struct metric *metric, const struct summary *summary)
 {
-	const char *at = (const char *)summary + metric->offset;
+	const void *at = (const char *)summary + metric->offset;
 
 	switch (metric->type) {
 	case METRIC_DOUBLE:

@@ -277,19 +277,10 @@ static int find_node(const struct cluster *cluster, struct slice name)
 	return -1;
 }
 
-static struct slice next_field(struct slice *rest)
-{
-	const char *comma = rest->n ? memchr(rest->at, ',', rest->n) : NULL;
-	struct slice field = { rest->at, comma ? (size_t)(comma - rest->at) : rest->n };
-
-	rest->at += field.n + (comma != NULL);
-	rest->n -= field.n + (comma != NULL);
-	return slice_trim(field);
-}
-
 static int parse_failure(struct world *w, struct slice line, struct err *err)
 {
-	struct slice time = next_field(&line), name = next_field(&line), what = next_field(&line);
+	struct slice time = slice_trim(slice_cut(&line, ',')), name = slice_trim(slice_cut(&line, ','));
+	struct slice what = slice_trim(line);
 	struct node_event event = { 0 };
 	int node;
 

@@ -67,17 +67,17 @@ static struct memory *memory_of(const struct round *round, const struct job *job
 
 static int read_limits(struct tiresias *t, struct err *err)
 {
-	const char *at = t->limits;
+	struct slice rest = slice_of(t->limits);
 	int n = 0;
 
-	while (*at && n < QUEUES_MAX - 1) {
-		size_t length = strcspn(at, "/");
+	while (rest.n > 0 && n < QUEUES_MAX - 1) {
+		double least = n > 0 ? t->limit[n - 1] : 0;
 
-		if (!slice_double((struct slice){ at, length }, &t->limit[n]) || t->limit[n] <= 0 ||
-			(n > 0 && t->limit[n] <= t->limit[n - 1]))
-			return err_set(err, ERR_USAGE, "limits '%s': give growing GPU-seconds divided by '/', as in limits=3250/7200", t->limits);
+		if (!slice_double(slice_cut(&rest, '/'), &t->limit[n]) || t->limit[n] <= least)
+			return err_set(err, ERR_USAGE,
+				"limits '%s': give growing GPU-seconds divided by '/', as in limits=3250/7200",
+				t->limits);
 		n++;
-		at += length + (at[length] == '/');
 	}
 	t->queues = n + 1;
 	return 0;

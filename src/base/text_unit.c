@@ -1,0 +1,189 @@
+/*
+ * Durations and sizes with units: read, and written for people.
+ */
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/decimal.h"
+#include "base/text.h"
+
+/* Splits the letters at the end off; "1e5" has none, as a digit is last. */
+static struct slice split_unit(struct slice *s)
+{
+	struct slice unit = { s->at + s->n, 0 };
+
+	while (s->n && isalpha((unsigned char)s->at[s->n - 1])) {
+		unit.at--;
+		unit.n++;
+		s->n--;
+	}
+	return unit;
+}
+
+static double seconds_in(struct slice unit)
+{
+	static const struct {
+		const char *name;
+		double seconds;
+	} units[] = { { "s", 1 }, { "m", 60 }, { "h", 3600 }, { "d", 86400 }, { "w", 604800 },
+		{ "ms", 1e-3 }, { "us", 1e-6 }, { "ns", 1e-9 }, { "sec", 1 }, { "secs", 1 },
+		{ "second", 1 }, { "seconds", 1 }, { "min", 60 }, { "mins", 60 }, { "minute", 60 },
+		{ "minutes", 60 }, { "hr", 3600 }, { "hrs", 3600 }, { "hour", 3600 }, { "hours", 3600 },
+		{ "day", 86400 }, { "days", 86400 }, { "week", 604800 }, { "weeks", 604800 } };
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
+		if (slice_is_nocase(unit, units[i].name))
+			return units[i].seconds;
+	}
+	return 0;
+}
+
+static size_t count_of(struct slice s, char c)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s.n; i++)
+		n += s.at[i] == c;
+	return n;
+}
+
+/* A field of a clock: digits below `limit`; seconds, which come last, may have a fraction. */
+static bool clock_field(struct slice s, double limit, bool fraction, double *out)
+{
+	if (!s.n || !is_digit(*s.at) || !is_digit(s.at[s.n - 1]))
+		return false;
+	for (size_t i = 0; i < s.n; i++) {
+		if (!is_digit(s.at[i]) && !(fraction && s.at[i] == '.'))
+			return false;
+	}
+	return slice_double(s, out) && *out < limit;
+}
+
+/* "[D-]H:M:S", "M:S", "D-H" and "D-H:M": Slurm's forms.  All fields but the first have a limit. */
+static bool read_clock(struct slice s, double *out)
+{
+	static const double size[] = { 86400, 3600, 60, 1 }, limit[] = { 1e12, 24, 60, 60 };
+	bool days = count_of(s, '-') > 0;
+	size_t colons = count_of(s, ':');
+	size_t first = days ? 0 : 3 - colons;
+	double sum = 0;
+
+	if (colons > 2)
+		return false;
+	for (size_t i = first, last = days ? 1 + colons : 3; i <= last; i++) {
+		struct slice field = slice_cut(&s, i == 0 ? '-' : ':');
+		double x;
+
+		if (!clock_field(field, i == first ? limit[0] : limit[i], i == 3, &x))
+			return false;
+		sum += x * size[i];
+	}
+	*out = sum;
+	return true;
+}
+
+bool slice_seconds(struct slice s, double *out)
+{
+	struct slice unit;
+	double x, size;
+
+	s = slice_trim(s);
+	if (slice_double(s, out))
+		return true;
+	if (s.n && is_digit(*s.at) && is_digit(s.at[s.n - 1]))
+		return read_clock(s, out);
+	unit = split_unit(&s);
+	size = seconds_in(unit);
+	if (size == 0 || !slice_double(s, &x) || !isfinite(x * size))
+		return false;
+	*out = x * size;
+	return true;
+}
+
+/* "K", "KB" and "KiB" alike mean 1024; 0 if it is no unit. */
+static double bytes_in(struct slice unit)
+{
+	static const char letters[] = "kmgtpe";
+	const char *found;
+	struct slice rest = unit;
+
+	if (!unit.n || slice_is_nocase(unit, "b"))
+		return 1;
+	found = strchr(letters, tolower((unsigned char)*unit.at));
+	if (!found)
+		return 0;
+	rest.at++;
+	rest.n--;
+	if (rest.n && !slice_is_nocase(rest, "b") && !slice_is_nocase(rest, "ib"))
+		return 0;
+	return ldexp(1, 10 * (int)(found - letters + 1));
+}
+
+bool slice_bytes(struct slice s, int64_t *out)
+{
+	double x, size;
+	int64_t whole;
+
+	s = slice_trim(s);
+	if (slice_int(s, &whole)) { /* exact, where a double might not be */
+		if (whole < 0)
+			return false;
+		*out = whole;
+		return true;
+	}
+	size = bytes_in(split_unit(&s));
+	if (size == 0 || !slice_double(s, &x))
+		return false;
+	x = floor(x * size + 0.5);
+	if (!(x >= 0 && x < 0x1p63))
+		return false;
+	*out = (int64_t)x;
+	return true;
+}
+
+/* About three digits, with an exponent only where nobody would count the digits. */
+static const char *with_unit(double x, const char *unit, char out[32])
+{
+	if (isnan(x))
+		snprintf(out, 32, "-");
+	else if (isinf(x))
+		snprintf(out, 32, x < 0 ? "-inf" : "inf");
+	else if (fabs(x) >= 1e15)
+		snprintf(out, 32, "%.3g %s", x, unit);
+	else if (fabs(x) >= 99.95)
+		snprintf(out, 32, "%.0f %s", x, unit);
+	else
+		snprintf(out, 32, "%.3g %s", x, unit);
+	return out;
+}
+
+const char *text_duration(double seconds, char out[32])
+{
+	double size = fabs(seconds);
+
+	if (size == 0 || (size >= 1 && size < 600))
+		return with_unit(seconds, "s", out);
+	if (size < 1e-3)
+		return with_unit(seconds * 1e6, "us", out);
+	if (size < 1)
+		return with_unit(seconds * 1e3, "ms", out);
+	if (size < 3600)
+		return with_unit(seconds / 60, "min", out);
+	if (size < 48 * 3600)
+		return with_unit(seconds / 3600, "h", out);
+	return with_unit(seconds / 86400, "d", out);
+}
+
+const char *text_size(double bytes, char out[32])
+{
+	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+	size_t i = 0;
+
+	while (fabs(bytes) >= 1023.5 && i + 1 < sizeof(units) / sizeof(*units)) {
+		bytes /= 1024;
+		i++;
+	}
+	return with_unit(bytes, units[i], out);
+}
