@@ -46,12 +46,12 @@ static void open_level(struct json *j, const char *key, char opening)
 	j->comma[++j->depth] = false;
 }
 
-void json_object(struct json *j, const char *key)
+void json_begin_object(struct json *j, const char *key)
 {
 	open_level(j, key, '{');
 }
 
-void json_array(struct json *j, const char *key)
+void json_begin_array(struct json *j, const char *key)
 {
 	open_level(j, key, '[');
 }

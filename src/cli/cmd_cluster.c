@@ -28,7 +28,7 @@ static double price_per_h(const struct cluster *c)
 
 static void type_json(const struct device_type *t, struct json *j)
 {
-	json_object(j, NULL);
+	json_begin_object(j, NULL);
 	json_str(j, "name", t->name);
 	json_int(j, "nodes", t->nodes);
 	json_int(j, "devices", t->devices);
@@ -43,7 +43,7 @@ static void type_json(const struct device_type *t, struct json *j)
 
 static void node_json(const struct cluster *c, const struct node *n, struct json *j)
 {
-	json_object(j, NULL);
+	json_begin_object(j, NULL);
 	json_str(j, "name", n->name);
 	json_str(j, "type", c->types[n->type].name);
 	json_int(j, "devices", n->devices);
@@ -58,18 +58,18 @@ static void cluster_json(const struct cluster *c, struct buf *out)
 	struct json j;
 
 	json_init(&j, out, true);
-	json_object(&j, NULL);
+	json_begin_object(&j, NULL);
 	json_str(&j, "schema", "cluster/1");
 	json_str(&j, "spec", c->spec);
 	json_int(&j, "devices", c->devices);
 	json_int(&j, "racks", c->nracks);
 	known(&j, "net_Bps", c->net_Bps);
 	known(&j, "price_per_h", price_per_h(c));
-	json_array(&j, "types");
+	json_begin_array(&j, "types");
 	for (uint32_t i = 0; i < c->ntypes; i++)
 		type_json(&c->types[i], &j);
 	json_end(&j, ']');
-	json_array(&j, "nodes");
+	json_begin_array(&j, "nodes");
 	for (uint32_t i = 0; i < c->nnodes; i++)
 		node_json(c, &c->nodes[i], &j);
 	json_end(&j, ']');

@@ -79,7 +79,7 @@ static int run(const struct args *args, struct err *err)
 		struct json j;
 
 		json_init(&j, &json, true);
-		json_object(&j, NULL);
+		json_begin_object(&j, NULL);
 		json_str(&j, "schema", "completion/1");
 		json_str(&j, "script", script.at);
 		json_end(&j, '}');

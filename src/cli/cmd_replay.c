@@ -161,7 +161,7 @@ static void verdict_json(const struct replay_call *call, bool equal, const struc
 	struct json j;
 
 	json_init(&j, out, true);
-	json_object(&j, NULL);
+	json_begin_object(&j, NULL);
 	json_str(&j, "schema", "replay/1");
 	json_str(&j, "dir", call->dir);
 	json_bool(&j, "equal", equal);

@@ -39,7 +39,7 @@ static void option_json(const struct option *option, struct json *j)
 	bool number = option->kind == OPTION_DOUBLE || option->kind == OPTION_INT;
 	struct buf text = { 0 };
 
-	json_object(j, NULL);
+	json_begin_object(j, NULL);
 	json_str(j, "name", option->name);
 	json_str(j, "kind", kinds[option->kind]);
 	option_preset(option, &text);
@@ -54,7 +54,7 @@ static void option_json(const struct option *option, struct json *j)
 		json_double(j, "max", option->max);
 	}
 	if (option->kind == OPTION_CHOICE) {
-		json_array(j, "choices");
+		json_begin_array(j, "choices");
 		for (const char *const *c = option->choices; *c; c++)
 			json_str(j, NULL, *c);
 		json_end(j, ']');
@@ -66,18 +66,18 @@ static void option_json(const struct option *option, struct json *j)
 
 static void rule_json(const struct rule *rule, struct json *j)
 {
-	json_object(j, NULL);
+	json_begin_object(j, NULL);
 	json_str(j, "name", rule->name);
 	json_str(j, "summary", rule->summary);
 	json_str(j, "origin", rule->origin);
 	if (rule->family)
 		json_str(j, "family", rule->family);
-	json_array(j, "traits");
+	json_begin_array(j, "traits");
 	for (int i = 0; i < TRAITS; i++)
 		if (rule->traits & traits[i].trait)
 			json_str(j, NULL, traits[i].name);
 	json_end(j, ']');
-	json_array(j, "options");
+	json_begin_array(j, "options");
 	for (const struct option *o = rule->options; o && o->name; o++)
 		option_json(o, j);
 	json_end(j, ']');
@@ -93,9 +93,9 @@ static void kind_json(const struct rule_kind *kind, const char *name, struct buf
 
 	snprintf(schema, sizeof(schema), "%s/1", kind->plural);
 	json_init(&j, out, true);
-	json_object(&j, NULL);
+	json_begin_object(&j, NULL);
 	json_str(&j, "schema", schema);
-	json_array(&j, kind->plural);
+	json_begin_array(&j, kind->plural);
 	for (size_t i = 0; kind->at(i, &rule); i++)
 		if (!name || !strcmp(rule.name, name))
 			rule_json(&rule, &j);

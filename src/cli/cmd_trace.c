@@ -88,7 +88,7 @@ static const struct flag_group flags_cluster = { .title = "against", .flags = cl
 
 static void note_json(const char *path, const struct note *note, struct json *j)
 {
-	json_object(j, NULL);
+	json_begin_object(j, NULL);
 	json_str(j, "level", ui_note_level(note->level));
 	json_str(j, "path", path);
 	if (note->line)
@@ -118,14 +118,14 @@ static void check_json(const struct checking *c, struct buf *out)
 	struct json j;
 
 	json_init(&j, out, true);
-	json_object(&j, NULL);
+	json_begin_object(&j, NULL);
 	json_str(&j, "schema", "trace-check/1");
 	json_str(&j, "path", c->path);
 	json_str(&j, "format", c->r.trace.format);
 	json_int(&j, "jobs", c->r.trace.njobs);
 	json_bool(&j, "ok", is_good(c));
 	json_str(&j, "refused", c->strict.code ? c->strict.text : NULL);
-	json_array(&j, "notes");
+	json_begin_array(&j, "notes");
 	for (size_t i = 0; i < notes->n; i++)
 		note_json(c->path, &notes->at[i], &j);
 	json_end(&j, ']');
@@ -341,7 +341,7 @@ static void written_json(const char *schema, const struct trace *trace, const ch
 	struct json j;
 
 	json_init(&j, out, true);
-	json_object(&j, NULL);
+	json_begin_object(&j, NULL);
 	json_str(&j, "schema", schema);
 	json_str(&j, "source", trace->source);
 	json_str(&j, "format", trace->format);
@@ -517,11 +517,11 @@ static void formats_json(struct buf *out)
 	struct json j;
 
 	json_init(&j, out, true);
-	json_object(&j, NULL);
+	json_begin_object(&j, NULL);
 	json_str(&j, "schema", "trace-formats/1");
-	json_array(&j, "formats");
+	json_begin_array(&j, "formats");
 	for (size_t i = 0; importers[i]; i++) {
-		json_object(&j, NULL);
+		json_begin_object(&j, NULL);
 		json_str(&j, "name", importers[i]->name);
 		json_str(&j, "summary", importers[i]->summary);
 		json_str(&j, "origin", importers[i]->origin);

@@ -213,7 +213,8 @@ static void keep_reasons(struct engine *e)
 	for (size_t i = 0; i < e->plan.reasons.n; i++) {
 		const struct plan_reason *said = &e->plan.reasons.at[i];
 		struct job *job = &e->jobs.at[said->job];
-		bool news = job->reason.why != said->reason.why;
+		bool named = job->reason.other == JOB_NONE && said->reason.other != JOB_NONE;
+		bool news = job->reason.why != said->reason.why || named;
 
 		if (job->state != JOB_PENDING)
 			continue;

@@ -42,7 +42,7 @@ static const struct option options[] = {
 	OPT_INT(struct synth, jobs, 1000, 1, 20000000, "number of jobs"),
 	OPT_DOUBLE(struct synth, load, 0.9, 1e-6, 1000, "GPU time asked for over GPU time there is, up to the last arrival"),
 	OPT_DOUBLE(struct synth, rate_per_h, 0, 0, 1e9, "jobs per hour; 0: as the load says"),
-	OPT_DOUBLE(struct synth, seed, 1, 0, 9007199254740992.0, "whole number that names the draw"),
+	OPT_DOUBLE(struct synth, seed, 0, 0, 9007199254740992.0, "whole number that names the draw"),
 	OPT_CHOICE(struct synth, gpus, GPUS_PHILLY, gpus_choices, "devices per job as in that trace; pow2: 1, 2, 4, 8 alike"),
 	OPT_CHOICE(struct synth, durations, DURATIONS_PHILLY, durations_choices, "run times; blox: 80 % 0.5-17 h, 20 % 17-167 h; exponential: mean 1 h"),
 	OPT_DOUBLE(struct synth, duration_scale, 1, 1e-6, 1e6, "factor on every run time"),

@@ -10,12 +10,12 @@ void history_fini(struct history *history)
 {
 	vec_fini(&history->sizes);
 	vec_fini(&history->sums);
+	vec_fini(&history->fresh);
 }
 
 void history_add(struct history *history, double size)
 {
-	vec_push(&history->sizes, size);
-	history->sorted = false;
+	vec_push(&history->fresh, size);
 }
 
 static int ascending(const void *a, const void *b)
@@ -25,19 +25,34 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-void history_sort(struct history *history)
+/* From the largest down, so that nothing is overwritten before it has been moved. */
+static void merge_fresh(struct history *h)
+{
+	size_t old = h->sizes.n, fresh = h->fresh.n, at = old + fresh;
+
+	vec_grow_zero(&h->sizes, at);
+	while (fresh > 0) {
+		if (old > 0 && h->sizes.at[old - 1] > h->fresh.at[fresh - 1])
+			h->sizes.at[--at] = h->sizes.at[--old];
+		else
+			h->sizes.at[--at] = h->fresh.at[--fresh];
+	}
+	h->fresh.n = 0;
+}
+
+void history_sort(struct history *history, bool all)
 {
 	double sum = 0;
 
-	if (history->sorted || history->sizes.n == 0)
+	if (history->fresh.n == 0 || (!all && history->fresh.n * 100 < history->sizes.n))
 		return;
-	qsort(history->sizes.at, history->sizes.n, sizeof(double), ascending);
+	qsort(history->fresh.at, history->fresh.n, sizeof(double), ascending);
+	merge_fresh(history);
 	history->sums.n = 0;
 	for (size_t i = 0; i < history->sizes.n; i++) {
 		sum += history->sizes.at[i];
 		vec_push(&history->sums, sum);
 	}
-	history->sorted = true;
 }
 
 /* How many sizes are at most x. */

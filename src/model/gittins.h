@@ -14,13 +14,16 @@
 struct history {
 	VEC(double) sizes;
 	VEC(double) sums; /* of the sizes up to and including each */
-	bool sorted;
+	VEC(double) fresh; /* added and not yet sorted in */
 };
 
 void history_fini(struct history *history);
 void history_add(struct history *history, double size);
-/* Call after the last addition and before asking. */
-void history_sort(struct history *history);
+/*
+ * Sorts in what was added, once that is a hundredth of what is known (`all`: at once), so that learning
+ * from n jobs one by one costs O(n log n) in all and not per job.
+ */
+void history_sort(struct history *history, bool all);
 
 /*
  * The index of a job that had `served` so far: over a further `quantum` of service, the chance to end

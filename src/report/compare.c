@@ -263,24 +263,41 @@ void comparison_finish(struct comparison *c)
 
 /* ---- answers for tables and pictures */
 
-bool comparison_shows(const struct comparison *c, size_t metric, bool timings)
+/* The least and the largest mean but 0, as sizes; 0 if there is none. */
+static void range_of(const struct comparison *c, size_t metric, double *least, double *most)
 {
-	if (metrics[metric].timing && !timings)
-		return false;
-	return comparison_largest(c, metric) > 0;
-}
-
-double comparison_largest(const struct comparison *c, size_t metric)
-{
-	double largest = 0;
-
+	*least = *most = 0;
 	for (uint32_t i = 0; i < c->npolicies; i++) {
 		double mean = fabs(c->policies[i].figures[metric].value.mean);
 
-		if (isfinite(mean))
-			largest = fmax(largest, mean);
+		if (!isfinite(mean) || mean == 0)
+			continue;
+		*least = *least > 0 ? fmin(*least, mean) : mean;
+		*most = fmax(*most, mean);
 	}
-	return largest;
+}
+
+bool comparison_shows(const struct comparison *c, size_t metric, bool timings)
+{
+	double least, most;
+
+	range_of(c, metric, &least, &most);
+	return most > 0 && (timings || !metrics[metric].timing);
+}
+
+struct scale comparison_scale(const struct comparison *c, size_t metric)
+{
+	double least, most;
+	struct scale scale;
+	int enough;
+
+	range_of(c, metric, &least, &most);
+	scale = scale_for(metrics[metric].unit, most);
+	least /= scale.per;
+	enough = least >= 10 || least == 0 ? 0 : least >= 1 ? 1 : least >= 0.1 ? 2 : 3;
+	if (scale.decimals >= 0 && scale.decimals < enough)
+		scale.decimals = enough;
+	return scale;
 }
 
 struct weighted {

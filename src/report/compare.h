@@ -28,6 +28,7 @@
 #include "report/stats.h"
 #include "report/summary.h"
 #include "report/table.h"
+#include "report/units.h"
 
 enum {
 	SKETCH_POINTS = 513,   /* quantiles kept of a run's JCTs */
@@ -122,8 +123,8 @@ void comparison_finish(struct comparison *c);
 
 /* Whether the figure (an index of metrics[]) tells anything: it is not zero or unknown for everybody. */
 bool comparison_shows(const struct comparison *c, size_t metric, bool timings);
-/* The largest mean of a figure, for choosing one unit for all. */
-double comparison_largest(const struct comparison *c, size_t metric);
+/* One unit for all means of a figure, with digits enough for the smallest. */
+struct scale comparison_scale(const struct comparison *c, size_t metric);
 
 /*
  * The share of submitted jobs that finished within x seconds, all seeds together, as at most CURVE_POINTS

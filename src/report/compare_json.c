@@ -7,13 +7,13 @@
 
 static void figure_json(struct json *j, const struct metric *m, const struct compare_figure *f)
 {
-	json_object(j, m->key);
+	json_begin_object(j, m->key);
 	json_double(j, "mean", f->value.mean);
 	json_double(j, "ci95", f->value.half);
 	json_int(j, "n", (int64_t)f->value.n);
 	json_bool(j, "best", f->best);
 	if (f->against_first.test != PAIRED_NONE) {
-		json_object(j, "against_first");
+		json_begin_object(j, "against_first");
 		json_str(j, "test", paired_test_name(f->against_first.test));
 		json_int(j, "pairs", (int64_t)f->against_first.n);
 		json_double(j, "difference", f->against_first.difference);
@@ -26,13 +26,13 @@ static void figure_json(struct json *j, const struct metric *m, const struct com
 static void runs_json(struct json *j, const struct comparison *c, const struct compare_policy *p,
 	bool timings)
 {
-	json_array(j, "runs");
+	json_begin_array(j, "runs");
 	for (uint32_t s = 0; s < c->nseeds; s++) {
 		const struct summary *summary = &p->cells[s].summary;
 
 		if (!p->cells[s].there)
 			continue;
-		json_object(j, NULL);
+		json_begin_object(j, NULL);
 		json_seed(j, "seed", c->seeds[s]);
 		for (const struct metric *m = metrics; m->key; m++) {
 			if (!m->timing || timings)
@@ -47,17 +47,17 @@ static void runs_json(struct json *j, const struct comparison *c, const struct c
 static void policy_json(struct json *j, const struct comparison *c, const struct compare_policy *p,
 	bool timings)
 {
-	json_object(j, NULL);
+	json_begin_object(j, NULL);
 	json_str(j, "label", p->label);
 	json_str(j, "policy", p->policy);
 	json_str(j, "placer", p->placer);
-	json_object(j, "figures");
+	json_begin_object(j, "figures");
 	for (size_t m = 0; metrics[m].key; m++) {
 		if (!metrics[m].timing || timings)
 			figure_json(j, &metrics[m], &p->figures[m]);
 	}
 	json_end(j, '}');
-	json_object(j, "waited_by_why_s");
+	json_begin_object(j, "waited_by_why_s");
 	for (int w = WHY_NONE + 1; w < WHY_COUNT; w++)
 		json_double(j, why_name(w), p->waited_by_why_s[w]);
 	json_end(j, '}');
@@ -70,14 +70,14 @@ void comparison_json(const struct comparison *c, bool timings, struct buf *out)
 	struct json j;
 
 	json_init(&j, out, true);
-	json_object(&j, NULL);
+	json_begin_object(&j, NULL);
 	json_str(&j, "schema", "compare/1");
-	json_array(&j, "seeds");
+	json_begin_array(&j, "seeds");
 	for (uint32_t s = 0; s < c->nseeds; s++)
 		json_seed(&j, NULL, c->seeds[s]);
 	json_end(&j, ']');
 	json_bool(&j, "seeds_all_equal", c->same_seeds);
-	json_array(&j, "policies");
+	json_begin_array(&j, "policies");
 	for (uint32_t i = 0; i < c->npolicies; i++)
 		policy_json(&j, c, &c->policies[i], timings);
 	json_end(&j, ']');

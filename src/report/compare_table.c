@@ -49,7 +49,7 @@ static struct column column_of(const struct comparison *c, size_t metric, const 
 	struct column col = { .metric = &metrics[metric], .index = metric };
 	struct buf half = { 0 };
 
-	col.scale = scale_for(col.metric->unit, comparison_largest(c, metric));
+	col.scale = comparison_scale(c, metric);
 	for (uint32_t i = 0; i < c->npolicies; i++) {
 		const struct compare_figure *f = figure_of(c, i, &col);
 		size_t width;

@@ -136,7 +136,7 @@ static void put_heading(const struct comparison *c, bool timings, struct buf *ou
 {
 	buf_str(out, "<thead><tr><th scope=\"col\">policy</th>");
 	for (size_t m = 0; metrics[m].key; m++) {
-		struct scale scale = scale_for(metrics[m].unit, comparison_largest(c, m));
+		struct scale scale = comparison_scale(c, m);
 
 		if (!metrics[m].rank || !comparison_shows(c, m, timings))
 			continue;
@@ -149,12 +149,17 @@ static void put_heading(const struct comparison *c, bool timings, struct buf *ou
 	buf_str(out, "</tr></thead>\n");
 }
 
+static const char *const open_cell[2][2] = {
+	{ "<td>", "<td class=\"minor\">" },
+	{ "<td class=\"best\">", "<td class=\"best minor\">" },
+};
+
 static void put_figure(const struct comparison *c, uint32_t policy, size_t m, struct buf *out)
 {
 	const struct compare_figure *f = &c->policies[policy].figures[m];
-	struct scale scale = scale_for(metrics[m].unit, comparison_largest(c, m));
+	struct scale scale = comparison_scale(c, m);
 
-	buf_printf(out, "<td class=\"%s%s\">", f->best ? "best" : "", is_minor(m) ? " minor" : "");
+	buf_str(out, open_cell[f->best][is_minor(m)]);
 	if (isfinite(f->value.mean))
 		scale_number(&scale, f->value.mean, out);
 	else

@@ -167,7 +167,7 @@ void summary_json(const struct summary *s, struct buf *out)
 	struct json j;
 
 	json_init(&j, out, true);
-	json_object(&j, NULL);
+	json_begin_object(&j, NULL);
 	json_str(&j, "schema", "summary/1");
 	json_str(&j, "policy", s->policy);
 	json_str(&j, "placer", s->placer);
@@ -175,7 +175,7 @@ void summary_json(const struct summary *s, struct buf *out)
 	for (const struct metric *m = metrics; m->key; m++)
 		metric_json(&j, m, s);
 	json_hash(&j, "event_hash", s->event_hash);
-	json_object(&j, "waited_by_why_s");
+	json_begin_object(&j, "waited_by_why_s");
 	for (int w = WHY_NONE + 1; w < WHY_COUNT; w++)
 		json_double(&j, why_name(w), s->waited_by_why_s[w]);
 	json_end(&j, '}');

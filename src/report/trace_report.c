@@ -166,9 +166,9 @@ void trace_report_text(const struct trace_stats *s, const struct term *term, str
 
 static void groups_json(struct json *j, const char *key, const struct trace_group *groups, uint32_t n)
 {
-	json_array(j, key);
+	json_begin_array(j, key);
 	for (uint32_t i = 0; i < n; i++) {
-		json_object(j, NULL);
+		json_begin_object(j, NULL);
 		json_str(j, "name", groups[i].name);
 		json_int(j, "jobs", (int64_t)groups[i].jobs);
 		json_double(j, "gpu_h", groups[i].gpu_h);
@@ -182,7 +182,7 @@ void trace_report_json(const struct trace_stats *s, struct buf *out)
 	struct json j;
 
 	json_init(&j, out, true);
-	json_object(&j, NULL);
+	json_begin_object(&j, NULL);
 	json_str(&j, "schema", "trace-stats/1");
 	json_str(&j, "source", s->source);
 	json_str(&j, "format", s->format);
@@ -208,7 +208,7 @@ void trace_report_json(const struct trace_stats *s, struct buf *out)
 	json_int(&j, "models_in_all", s->models_in_all);
 	groups_json(&j, "models", s->models, s->nmodels);
 	json_double(&j, "arrivals_step_s", s->arrivals_step_s);
-	json_array(&j, "arrivals");
+	json_begin_array(&j, "arrivals");
 	for (uint32_t i = 0; i < s->narrivals; i++)
 		json_double(&j, NULL, s->arrivals[i]);
 	json_end(&j, ']');

@@ -160,9 +160,8 @@ static void check_event(void *self, const struct event *event, const struct job 
 	struct event_check *check = self;
 	struct slice recorded;
 
-	if (check->differs) {
+	if (check->differs)
 		return;
-	}
 	buf_clear(&check->line);
 	format(&check->labels, event, job, &check->line);
 	if (!lines_next(&check->recorded, &recorded))

@@ -73,7 +73,7 @@ void manifest_format(const struct manifest *m, struct buf *out)
 	struct json j;
 
 	json_init(&j, out, true);
-	json_object(&j, NULL);
+	json_begin_object(&j, NULL);
 	json_str(&j, "schema", MANIFEST_SCHEMA);
 	for (const struct manifest_field *f = manifest_fields; f->key; f++) {
 		const void *at = (const char *)m + f->offset;

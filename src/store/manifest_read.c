@@ -1,6 +1,5 @@
 /*
- * Reading manifest.json.  Apart from its writer, because jansson and
- * base/json.h have functions of the same names.
+ * Reading manifest.json.
  */
 #include "store/manifest_fields.h"
 
@@ -96,19 +95,25 @@ static int check_schema(const json_t *root, struct err *err)
 	return 0;
 }
 
-static int parse(const struct file *file, struct manifest *m, struct err *err)
+int manifest_parse(struct slice text, struct manifest *out, struct err *err)
 {
 	json_error_t why;
-	json_t *root = json_loadb(file->at, file->n, JSON_REJECT_DUPLICATES, &why);
+	json_t *root = json_loadb(text.at, text.n, JSON_REJECT_DUPLICATES, &why);
+	struct manifest m;
 	int rc;
 
 	if (!root)
 		return err_set(err, ERR_FORMAT, "line %d, column %d: %s", why.line, why.column,
 			why.text);
+	set_defaults(&m);
 	rc = check_schema(root, err);
 	if (!rc)
-		rc = read_fields(root, m, err);
+		rc = read_fields(root, &m, err);
 	json_decref(root);
+	if (rc < 0)
+		manifest_fini(&m);
+	else
+		*out = m;
 	return rc;
 }
 
@@ -124,26 +129,20 @@ int manifest_read(const char *dir, struct manifest *out, struct err *err)
 {
 	char *path = path_join(dir, RUN_MANIFEST);
 	struct file file = { 0 };
-	struct manifest m;
 	int rc;
 
-	set_defaults(&m);
 	if (!file_exists(path)) {
 		free(path);
 		return missing(dir, err);
 	}
 	rc = file_read(path, &file, err);
 	if (!rc) {
-		rc = parse(&file, &m, err);
+		rc = manifest_parse((struct slice){ file.at, file.n }, out, err);
 		if (rc < 0)
 			rc = err_prefix(err,
 				"cannot use %s (run the simulation again to write it anew)", path);
 	}
 	file_fini(&file);
 	free(path);
-	if (rc < 0)
-		manifest_fini(&m);
-	else
-		*out = m;
 	return rc;
 }

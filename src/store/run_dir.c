@@ -208,27 +208,34 @@ static void remove_run(const char *path)
 	rmdir(path);
 }
 
-/* Swaps the two directories: at no moment is there none. */
-static int swap_in(struct run_dir *dir)
+/* For file systems that cannot swap: for a moment there is no run, but never half of one. */
+static int step_in(const struct run_dir *dir)
 {
-	char *aside;
-	int rc;
+	char *aside = mem_printf("%s.old", dir->building);
+	int rc = rename(dir->path, aside), why;
 
+	if (!rc && rename(dir->building, dir->path) < 0) {
+		why = errno;
+		rename(aside, dir->path);
+		errno = why;
+		rc = -1;
+	} else if (!rc) {
+		remove_run(aside);
+	}
+	free(aside);
+	return rc;
+}
+
+/* Swaps the two directories: at no moment is there none. */
+static int swap_in(const struct run_dir *dir)
+{
 	if (!renameat2(AT_FDCWD, dir->building, AT_FDCWD, dir->path, RENAME_EXCHANGE)) {
 		remove_run(dir->building);
 		return 0;
 	}
 	if (errno != EINVAL && errno != ENOSYS)
 		return -1;
-	/* Some network file systems cannot swap. */
-	aside = mem_printf("%s.old", dir->building);
-	rc = rename(dir->path, aside);
-	if (!rc && (rc = rename(dir->building, dir->path)) < 0)
-		rc = rename(aside, dir->path) < 0 ? -1 : -1;
-	else if (!rc)
-		remove_run(aside);
-	free(aside);
-	return rc;
+	return step_in(dir);
 }
 
 int run_dir_commit(struct run_dir *dir, struct err *err)

@@ -69,6 +69,8 @@ struct manifest {
 void manifest_fini(struct manifest *manifest);
 /* Of the run in `dir`.  Release with manifest_fini(). */
 int manifest_read(const char *dir, struct manifest *out, struct err *err);
+/* The same from the text of one. */
+int manifest_parse(struct slice text, struct manifest *out, struct err *err);
 /* manifest.json, schema "manifest/1". */
 void manifest_format(const struct manifest *manifest, struct buf *out);
 

@@ -7,20 +7,20 @@
 
 static void sample(struct json *j)
 {
-	json_object(j, NULL);
+	json_begin_object(j, NULL);
 	json_str(j, "name", "a\"b");
 	json_str(j, "none", NULL);
 	json_double(j, "x", 0.1);
 	json_double(j, "nan", NAN);
 	json_double(j, "inf", -INFINITY);
 	json_int(j, "n", INT64_MIN);
-	json_array(j, "list");
+	json_begin_array(j, "list");
 	json_bool(j, NULL, true);
 	json_bool(j, NULL, false);
-	json_object(j, NULL);
+	json_begin_object(j, NULL);
 	json_end(j, '}');
 	json_end(j, ']');
-	json_array(j, "empty");
+	json_begin_array(j, "empty");
 	json_end(j, ']');
 	json_end(j, '}');
 }
@@ -75,7 +75,7 @@ static void values_at_the_top_stand_alone(void **state)
 	json_init(&j, &out, false);
 	json_int(&j, NULL, 1);
 	buf_char(&out, '\n');
-	json_object(&j, NULL);
+	json_begin_object(&j, NULL);
 	json_end(&j, '}');
 	assert_string_equal(out.at, "1\n{}");
 	buf_fini(&out);
@@ -235,7 +235,7 @@ static void nesting_is_kept_track_of(void **state)
 	(void)state;
 	json_init(&j, &out, false);
 	for (int i = 0; i < 60; i++)
-		json_array(&j, NULL);
+		json_begin_array(&j, NULL);
 	for (int i = 0; i < 60; i++)
 		json_end(&j, ']');
 	assert_int_equal(out.n, 120);

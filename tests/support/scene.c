@@ -24,6 +24,7 @@ void scene_init(struct scene *scene, const char *cluster)
 
 void scene_fini(struct scene *scene)
 {
+	profile_destroy(scene->profile);
 	trace_fini(&scene->trace);
 	cluster_fini(&scene->cluster);
 }
@@ -70,6 +71,30 @@ static void *state_of(const struct option *options, size_t size, const char *spe
 	if (colon && option_parse(options, state, spec, colon + 1, &err) < 0)
 		fail_msg("%s", err.text);
 	return state;
+}
+
+struct chosen_policy scene_policy(const char *spec)
+{
+	char name[64];
+	struct err err = { 0 };
+	struct chosen_policy chosen;
+
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(spec, ":"), spec);
+	chosen.rule = policy_find(name, &err);
+	if (!chosen.rule)
+		fail_msg("%s", err.text);
+	chosen.state = state_of(chosen.rule->options, chosen.rule->state_size, spec);
+	if (chosen.rule->init && chosen.rule->init(chosen.state, &err) < 0)
+		fail_msg("%s", err.text);
+	return chosen;
+}
+
+void scene_policy_fini(struct chosen_policy *policy)
+{
+	if (policy->rule->fini)
+		policy->rule->fini(policy->state);
+	free(policy->state);
+	*policy = (struct chosen_policy){ 0 };
 }
 
 static struct chosen_placer placer_of(const char *spec)

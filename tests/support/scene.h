@@ -13,6 +13,7 @@ struct scene {
 	struct cluster cluster;
 	struct trace trace;
 	struct sim_config config; /* of the cluster and the trace; change what matters */
+	struct profile *profile;  /* for those who need one; goes with the scene */
 	bool ready;               /* the trace is finished */
 };
 
@@ -35,6 +36,10 @@ int scene_try_policy(struct scene *scene, const struct policy *policy, void *sta
 	struct outcome *out, struct err *err);
 void scene_run_policy(struct scene *scene, const struct policy *policy, void *state,
 	struct outcome *out);
+
+/* A policy of the table as "name:options", ready to use; a bad one fails the test. */
+struct chosen_policy scene_policy(const char *spec);
+void scene_policy_fini(struct chosen_policy *policy);
 
 /* Jobs with whole numbers, so that arithmetic is exact and ties are many. */
 struct draw {

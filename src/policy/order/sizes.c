@@ -29,9 +29,9 @@ static int read_history(struct sizes *sizes, struct err *err)
 				sizes->history, lines.number, (int)(line.n < 40 ? line.n : 40), line.at);
 	}
 	file_fini(&file);
+	history_sort(&sizes->known, true);
 	if (rc == 0 && sizes->known.sizes.n == 0)
 		rc = err_set(err, ERR_FORMAT, "%s: no sizes in it; give GPU-seconds, one per line", sizes->history);
-	history_sort(&sizes->known);
 	return rc;
 }
 
@@ -55,7 +55,7 @@ void sizes_learn(struct sizes *sizes, const struct round *round)
 		if (job->state == JOB_FINISHED)
 			history_add(&sizes->known, job->served_s);
 	}
-	history_sort(&sizes->known);
+	history_sort(&sizes->known, false);
 }
 
 double sizes_index(const struct sizes *sizes, double served_s)

@@ -17,7 +17,6 @@ struct sizes {
 	double quantum_s;              /* 0: the best one */
 	int index;
 	struct history known;
-	uint32_t learnt;
 };
 
 /* The options above as options of the policy that embeds a `struct sizes` in `field`. */
