@@ -16,7 +16,7 @@
 struct file {
 	const char *at; /* n bytes; not NUL-terminated */
 	size_t n;
-	void *owned;    /* how to release it; private */
+	void *owned; /* how to release it; private */
 	size_t mapped;
 };
 

@@ -25,8 +25,8 @@ void heap_fini(struct heap *heap);
 bool heap_has(const struct heap *heap, uint32_t id);
 /* Inserts, or moves if it is there. */
 void heap_put(struct heap *heap, uint32_t id, double key, uint64_t order);
-void heap_remove(struct heap *heap, uint32_t id); /* nothing if it is not there */
+void heap_remove(struct heap *heap, uint32_t id);          /* nothing if it is not there */
 const struct heap_item *heap_top(const struct heap *heap); /* NULL if empty */
-struct heap_item heap_pop(struct heap *heap); /* must not be empty */
+struct heap_item heap_pop(struct heap *heap);              /* must not be empty */
 
 #endif

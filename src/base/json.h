@@ -20,7 +20,7 @@ struct json {
 void json_init(struct json *j, struct buf *out, bool pretty);
 void json_begin_object(struct json *j, const char *key); /* key NULL inside arrays and at the top */
 void json_begin_array(struct json *j, const char *key);
-void json_end(struct json *j, char closing);       /* '}' or ']' */
+void json_end(struct json *j, char closing);                       /* '}' or ']' */
 void json_str(struct json *j, const char *key, const char *value); /* NULL value writes null */
 void json_double(struct json *j, const char *key, double value);
 void json_int(struct json *j, const char *key, int64_t value);

@@ -9,6 +9,7 @@
 #include "base/err.h"
 
 /* ERR_MISSING: "there is no KIND 'NAME'; did you mean 'x'?  `SEE` lists them". */
-int lookup_failed(const char *kind, const char *name, const char *const *known, size_t n, const char *see, struct err *err);
+int lookup_failed(const char *kind, const char *name, const char *const *known, size_t n,
+	const char *see, struct err *err);
 
 #endif

@@ -9,8 +9,8 @@
 
 #include <stddef.h>
 
-void *mem_alloc(size_t size);              /* zeroed */
-void *mem_resize(void *p, size_t size);    /* like realloc; new bytes are not zeroed */
+void *mem_alloc(size_t size);           /* zeroed */
+void *mem_resize(void *p, size_t size); /* like realloc; new bytes are not zeroed */
 char *mem_strdup(const char *text);
 char *mem_strndup(const char *text, size_t n);
 char *mem_printf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

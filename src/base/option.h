@@ -26,25 +26,40 @@ struct option {
 	const char *name; /* NULL ends the table */
 	enum option_kind kind;
 	size_t offset;
-	double preset;           /* default of numbers, bools and choices (index) */
-	double min, max;         /* range of numbers */
+	double preset;              /* default of numbers, bools and choices (index) */
+	double min, max;            /* range of numbers */
 	const char *const *choices; /* NULL-terminated, OPTION_CHOICE only */
-	const char *text;        /* default of OPTION_TEXT */
+	const char *text;           /* default of OPTION_TEXT */
 	const char *help;
 };
 
 #define OPT_DOUBLE(type, field, preset_, min_, max_, help_) \
-	{ .name = #field, .kind = OPTION_DOUBLE, .offset = offsetof(type, field), .preset = (preset_), .min = (min_), .max = (max_), .help = (help_) }
+	{ \
+		.name = #field, .kind = OPTION_DOUBLE, .offset = offsetof(type, field), \
+		.preset = (preset_), .min = (min_), .max = (max_), .help = (help_) \
+	}
 #define OPT_INT(type, field, preset_, min_, max_, help_) \
-	{ .name = #field, .kind = OPTION_INT, .offset = offsetof(type, field), .preset = (preset_), .min = (min_), .max = (max_), .help = (help_) }
+	{ \
+		.name = #field, .kind = OPTION_INT, .offset = offsetof(type, field), \
+		.preset = (preset_), .min = (min_), .max = (max_), .help = (help_) \
+	}
 #define OPT_BOOL(type, field, preset_, help_) \
-	{ .name = #field, .kind = OPTION_BOOL, .offset = offsetof(type, field), .preset = (preset_), .max = 1, .help = (help_) }
+	{ \
+		.name = #field, .kind = OPTION_BOOL, .offset = offsetof(type, field), \
+		.preset = (preset_), .max = 1, .help = (help_) \
+	}
 /* The field is an int: the index of the choice. */
 #define OPT_CHOICE(type, field, preset_, choices_, help_) \
-	{ .name = #field, .kind = OPTION_CHOICE, .offset = offsetof(type, field), .preset = (preset_), .choices = (choices_), .help = (help_) }
+	{ \
+		.name = #field, .kind = OPTION_CHOICE, .offset = offsetof(type, field), \
+		.preset = (preset_), .choices = (choices_), .help = (help_) \
+	}
 /* The field is a char[OPTION_TEXT_MAX]. */
 #define OPT_TEXT(type, field, preset_, help_) \
-	{ .name = #field, .kind = OPTION_TEXT, .offset = offsetof(type, field), .text = (preset_), .help = (help_) }
+	{ \
+		.name = #field, .kind = OPTION_TEXT, .offset = offsetof(type, field), \
+		.text = (preset_), .help = (help_) \
+	}
 
 /* Writes every default into `self`.  `table` may be NULL: no options. */
 void option_defaults(const struct option *table, void *self);
@@ -55,7 +70,8 @@ void option_defaults(const struct option *table, void *self);
  * Durations may carry units when the option's name ends in _s ("limit_s=1h").
  * Unknown names are ERR_USAGE with the nearest known name; `owner` names the module in messages.
  */
-int option_parse(const struct option *table, void *self, const char *owner, const char *text, struct err *err);
+int option_parse(const struct option *table, void *self, const char *owner, const char *text,
+	struct err *err);
 
 /* The values of `self` as "name=value,name=value", defaults included: enough to reproduce it. */
 void option_format(const struct option *table, const void *self, struct buf *out);

@@ -25,10 +25,10 @@ enum rng_stream {
 
 void rng_init(struct rng *rng, uint64_t seed, uint64_t stream);
 uint64_t rng_u64(struct rng *rng);
-uint64_t rng_below(struct rng *rng, uint64_t n);        /* 0..n-1 without bias; n > 0 */
-double rng_uniform(struct rng *rng);                    /* [0, 1) */
+uint64_t rng_below(struct rng *rng, uint64_t n); /* 0..n-1 without bias; n > 0 */
+double rng_uniform(struct rng *rng);             /* [0, 1) */
 double rng_between(struct rng *rng, double lo, double hi);
-double rng_normal(struct rng *rng);                     /* mean 0, deviation 1 */
+double rng_normal(struct rng *rng); /* mean 0, deviation 1 */
 double rng_exponential(struct rng *rng, double mean);
 double rng_lognormal(struct rng *rng, double mu, double sigma);
 

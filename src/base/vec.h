@@ -9,7 +9,11 @@
 
 #include "base/mem.h"
 
-#define VEC(type) struct { type *at; size_t n, cap; }
+#define VEC(type) \
+	struct { \
+		type *at; \
+		size_t n, cap; \
+	}
 
 #define vec_reserve(v, want) \
 	do { \

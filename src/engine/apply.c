@@ -67,7 +67,8 @@ static enum verdict admission_verdict(struct engine *e, const struct job *job, s
 		return dead ? ADMIT_REJECT : ADMIT_HOLD;
 	}
 	round = admission_round(e);
-	return e->config->admission.rule->decide(e->config->admission.state, &round, job, e->demand, why);
+	return e->config->admission.rule->decide(e->config->admission.state, &round, job, e->demand,
+		why);
 }
 
 /* In order of arrival: one that was held comes before those that came after it. */
@@ -106,7 +107,8 @@ static bool consider(struct engine *e, struct job *job)
 		return false;
 	default:
 		if (job->state != JOB_HELD)
-			engine_tell(e, (struct event){ .kind = EV_HOLD, .job = job->id, .reason = why });
+			engine_tell(e,
+				(struct event){ .kind = EV_HOLD, .job = job->id, .reason = why });
 		job->state = JOB_HELD;
 		engine_set_reason(e, job, why);
 		return true;
@@ -144,12 +146,13 @@ static void submit(struct engine *e, const struct job *spec)
 	e->alive++;
 	engine_tell(e, (struct event){ .kind = EV_SUBMIT, .job = job->id });
 	if (!plan_could_ever(&e->plan, job)) {
-		reject(e, job, (struct reason){
-			.why = WHY_TOO_LARGE,
-			.need = job->min_gpus,
-			.have = (int32_t)e->config->cluster->devices,
-			.other = JOB_NONE,
-		});
+		reject(e, job,
+			(struct reason){
+				.why = WHY_TOO_LARGE,
+				.need = job->min_gpus,
+				.have = (int32_t)e->config->cluster->devices,
+				.other = JOB_NONE,
+			});
 		reconsider_held(e);
 		return;
 	}
@@ -172,7 +175,8 @@ static void finish(struct engine *e, uint32_t id, double done)
 	e->ended++;
 	e->active_ended++;
 	e->demand -= job->gpus;
-	engine_tell(e, (struct event){ .kind = EV_FINISH, .job = id, .grant = job->grant, .value = done });
+	engine_tell(e,
+		(struct event){ .kind = EV_FINISH, .job = id, .grant = job->grant, .value = done });
 	job->fair_s = job->done / job->nominal_rate * course_crowding(&e->course, id, job->arrival_s);
 	plan_drop(&e->plan, job);
 	job->grant = NULL;
@@ -206,13 +210,14 @@ static int lose(struct engine *e, struct job *job, uint32_t node, struct err *er
 	job->wait_since_s = e->now_s;
 	e->running--;
 	engine_set_reason(e, job, (struct reason){ .why = WHY_NODE_LOST, .other = JOB_NONE });
-	engine_tell(e, (struct event){
-		.kind = EV_LOST,
-		.job = job->id,
-		.node = node,
-		.grant = job->grant,
-		.value = lost_s,
-	});
+	engine_tell(e,
+		(struct event){
+			.kind = EV_LOST,
+			.job = job->id,
+			.node = node,
+			.grant = job->grant,
+			.value = lost_s,
+		});
 	plan_drop(&e->plan, job);
 	job->grant = NULL;
 	engine_mark(e, job->id);

@@ -110,7 +110,8 @@ static void close_spans(struct course *c, const struct event *event)
 
 	if (at == 0)
 		return;
-	for (at--; at < c->spans.n && c->spans.at[at].job == event->job && isnan(c->spans.at[at].to_s); at++)
+	for (at--; at < c->spans.n && c->spans.at[at].job == event->job && isnan(c->spans.at[at].to_s);
+		at++)
 		c->spans.at[at].to_s = event->at_s;
 	c->open.at[event->job] = 0;
 }

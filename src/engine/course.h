@@ -26,12 +26,12 @@ struct course {
 	double from_s, now_s;
 	bool begun;
 	double step_s;
-	VEC(struct sample) sums;        /* integrals over each step */
+	VEC(struct sample) sums; /* integrals over each step */
 	VEC(struct span) spans;
-	VEC(uint32_t) open;             /* by job: 1 + its first open span, 0 none */
+	VEC(uint32_t) open; /* by job: 1 + its first open span, 0 none */
 	uint64_t spans_dropped;
 	double busy_gpu_s, up_gpu_s;
-	double crowding_s;              /* integral of max(1, demand / capacity) */
+	double crowding_s;               /* integral of max(1, demand / capacity) */
 	VEC(double) crowding_at_start_s; /* by job */
 };
 

@@ -6,7 +6,9 @@
 #include "base/clock.h"
 #include "engine/state.h"
 
-enum { TIMED_EVERY = 16 }; /* reading the clock at every decision would cost more than many decisions */
+enum {
+	TIMED_EVERY = 16
+}; /* reading the clock at every decision would cost more than many decisions */
 
 /* Forgets ended jobs once they are the larger part of the list. */
 static void compact_active(struct engine *e)
@@ -83,8 +85,9 @@ static int check(struct engine *e, struct err *err)
 			return err_set(err, ERR_BROKEN, "policy %s wants to run job %s, which is %s",
 				policy, job->label, job_state_name(job->state));
 		if (next->gpus < (uint32_t)job->min_gpus || next->gpus > (uint32_t)job->max_gpus)
-			return err_set(err, ERR_BROKEN, "policy %s gives job %s %u devices; it takes %d to %d",
-				policy, job->label, next->gpus, job->min_gpus, job->max_gpus);
+			return err_set(err, ERR_BROKEN,
+				"policy %s gives job %s %u devices; it takes %d to %d", policy,
+				job->label, next->gpus, job->min_gpus, job->max_gpus);
 	}
 	return 0;
 }
@@ -126,7 +129,8 @@ static int stop(struct engine *e, struct job *job, struct err *err)
 	return 0;
 }
 
-static void hold(struct engine *e, struct job *job, const struct grant *grant, const struct action *action)
+static void hold(struct engine *e, struct job *job, const struct grant *grant,
+	const struct action *action)
 {
 	job->grant = grant;
 	job->held_s = e->now_s;
@@ -149,12 +153,13 @@ static int start(struct engine *e, struct job *job, const struct grant *grant, s
 	job->state = JOB_RUNNING;
 	e->running++;
 	hold(e, job, grant, &action);
-	engine_tell(e, (struct event){
-		.kind = EV_START,
-		.job = job->id,
-		.grant = grant,
-		.value = action.ready_s - e->now_s,
-	});
+	engine_tell(e,
+		(struct event){
+			.kind = EV_START,
+			.job = job->id,
+			.grant = grant,
+			.value = action.ready_s - e->now_s,
+		});
 	return 0;
 }
 
@@ -171,12 +176,13 @@ static int change(struct engine *e, struct job *job, const struct grant *grant, 
 	job->migrations += !resized;
 	job->resizes += resized;
 	hold(e, job, grant, &action);
-	engine_tell(e, (struct event){
-		.kind = resized ? EV_RESIZE : EV_MIGRATE,
-		.job = job->id,
-		.grant = grant,
-		.value = had,
-	});
+	engine_tell(e,
+		(struct event){
+			.kind = resized ? EV_RESIZE : EV_MIGRATE,
+			.job = job->id,
+			.grant = grant,
+			.value = had,
+		});
 	return 0;
 }
 
@@ -220,7 +226,8 @@ static void keep_reasons(struct engine *e)
 			continue;
 		engine_set_reason(e, job, said->reason);
 		if (news)
-			engine_tell(e, (struct event){ .kind = EV_WAIT, .job = job->id, .reason = said->reason });
+			engine_tell(e,
+				(struct event){ .kind = EV_WAIT, .job = job->id, .reason = said->reason });
 	}
 }
 

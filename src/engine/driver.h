@@ -13,20 +13,20 @@
 #include "model/job.h"
 
 enum act {
-	ACT_START,   /* begin (or resume) `job` on `grant` */
-	ACT_STOP,    /* save and stop it; it keeps what it has done */
-	ACT_CHANGE,  /* go on with other devices: a migration or a resize */
+	ACT_START,  /* begin (or resume) `job` on `grant` */
+	ACT_STOP,   /* save and stop it; it keeps what it has done */
+	ACT_CHANGE, /* go on with other devices: a migration or a resize */
 };
 
 struct action {
 	enum act act;
 	double now_s;
-	const struct job *job;      /* before the action */
-	const struct grant *grant;  /* the devices it shall have; NULL for ACT_STOP */
+	const struct job *job;     /* before the action */
+	const struct grant *grant; /* the devices it shall have; NULL for ACT_STOP */
 	/* answered by the driver */
-	double done;                /* steps that are safe now */
-	double ready_s;             /* when it makes its next step (not for ACT_STOP) */
-	double rate;                /* steps per second expected or observed there */
+	double done;    /* steps that are safe now */
+	double ready_s; /* when it makes its next step (not for ACT_STOP) */
+	double rate;    /* steps per second expected or observed there */
 };
 
 struct driver {

@@ -11,7 +11,7 @@
 
 enum {
 	IDLE_WAKES_MAX = 10000, /* a policy that only ever asks to be woken again will never run anything */
-	PROGRESS_EVERY = 4096,  /* turns of the loop between two reports */
+	PROGRESS_EVERY = 4096, /* turns of the loop between two reports */
 };
 
 /* A policy without rounds that wants to be woken at once is woken a moment later: time must go on. */
@@ -162,7 +162,8 @@ static double clock_cost_s(void)
 	return least_s;
 }
 
-static void engine_init(struct engine *e, const struct engine_config *config, const struct driver *driver, void *world)
+static void engine_init(struct engine *e, const struct engine_config *config,
+	const struct driver *driver, void *world)
 {
 	const struct policy *policy = config->policy.rule;
 

@@ -39,12 +39,12 @@ struct engine_config {
 	struct chosen_placer placer;
 	struct chosen_admission admission;
 	uint64_t seed;
-	const uint32_t *deps;    /* what job.first_dep points into; may be NULL */
+	const uint32_t *deps; /* what job.first_dep points into; may be NULL */
 	bool want_spans;
-	uint32_t expected_jobs;  /* a hint for memory; 0: unknown */
+	uint32_t expected_jobs; /* a hint for memory; 0: unknown */
 	const struct observer *observers;
 	uint32_t nobservers;
-	double until_s;          /* stop there; 0: when all is done */
+	double until_s; /* stop there; 0: when all is done */
 	bool (*progress)(void *ctx, uint32_t ended, double now_s); /* false: stop; may be NULL */
 	void *progress_ctx;
 };

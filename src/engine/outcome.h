@@ -12,9 +12,9 @@
 
 /* The state over [from_s, from_s + step_s), as means. */
 struct sample {
-	double busy_gpus;    /* held by jobs */
+	double busy_gpus; /* held by jobs */
 	double up_gpus;
-	double running;      /* jobs */
+	double running; /* jobs */
 	double pending;
 };
 
@@ -28,15 +28,15 @@ struct span {
 };
 
 struct outcome {
-	struct job *jobs;        /* as they ended; labels and names belong to the trace */
+	struct job *jobs; /* as they ended; labels and names belong to the trace */
 	uint32_t njobs;
 
 	/* the course */
-	double from_s, to_s;     /* first submission, last event */
-	struct sample *samples;  /* equal steps from from_s */
+	double from_s, to_s;    /* first submission, last event */
+	struct sample *samples; /* equal steps from from_s */
 	uint32_t nsamples;
 	double step_s;
-	struct span *spans;      /* by start; the first SPANS_MAX of them unless the run asked for none */
+	struct span *spans; /* by start; the first SPANS_MAX of them unless the run asked for none */
 	uint32_t nspans;
 	uint64_t spans_dropped;
 
@@ -44,8 +44,8 @@ struct outcome {
 	uint64_t events;
 	uint64_t event_hash;
 	uint64_t decisions;
-	double decision_cpu_s;   /* inside policy and placer, from every 16th decision */
-	double cpu_s;            /* of the whole run, this thread */
+	double decision_cpu_s; /* inside policy and placer, from every 16th decision */
+	double cpu_s;          /* of the whole run, this thread */
 	double busy_gpu_s, useful_gpu_s, up_gpu_s;
 	uint32_t gpus;
 	uint32_t node_failures;

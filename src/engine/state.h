@@ -23,30 +23,30 @@ struct engine {
 	double now_s;
 
 	VEC(struct job) jobs;
-	VEC(struct shadow) shadows;      /* by job */
-	VEC(char) job_state;             /* the policy's bytes per job */
-	VEC(uint32_t) active;            /* admitted and perhaps ended; in order of arrival */
-	uint32_t active_ended;           /* of these, how many have ended */
-	VEC(uint32_t) held;              /* wait for admission or dependencies, in order of arrival */
-	VEC(uint32_t) changed;           /* since the last decision */
+	VEC(struct shadow) shadows; /* by job */
+	VEC(char) job_state;        /* the policy's bytes per job */
+	VEC(uint32_t) active;       /* admitted and perhaps ended; in order of arrival */
+	uint32_t active_ended;      /* of these, how many have ended */
+	VEC(uint32_t) held;         /* wait for admission or dependencies, in order of arrival */
+	VEC(uint32_t) changed;      /* since the last decision */
 	bool capacity_changed;
-	uint32_t alive;                  /* held, pending and running jobs */
+	uint32_t alive; /* held, pending and running jobs */
 	uint32_t running;
 	uint32_t ended;
-	int64_t demand;                  /* GPUs asked for by admitted jobs */
+	int64_t demand; /* GPUs asked for by admitted jobs */
 
 	struct plan plan;
-	double period_s;                 /* of the policy; 0: decides at every event */
-	double decided_s;                /* when it last decided; -INFINITY before */
-	bool dirty;                      /* something happened since */
-	uint32_t idle_wakes;             /* wake-ups in a row at which nothing ran and nothing came of it */
+	double period_s;     /* of the policy; 0: decides at every event */
+	double decided_s;    /* when it last decided; -INFINITY before */
+	bool dirty;          /* something happened since */
+	uint32_t idle_wakes; /* wake-ups in a row at which nothing ran and nothing came of it */
 
 	struct course course;
 	struct arena scratch;
 	struct rng rng;
 	uint64_t events, event_hash, decisions, timed_decisions;
 	double timed_cpu_s;
-	double clock_cost_s;             /* of reading the clock, taken off again */
+	double clock_cost_s; /* of reading the clock, taken off again */
 	uint32_t node_failures;
 	double waited_by_why_s[WHY_COUNT];
 };

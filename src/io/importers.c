@@ -13,7 +13,7 @@
 #define IMPORTER(name) &importer_##name,
 const struct importer *const importers[] = {
 #include "io/importers.def"
-	NULL
+	NULL,
 };
 #undef IMPORTER
 

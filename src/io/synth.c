@@ -55,7 +55,7 @@ static const struct option options[] = {
 	OPT_DOUBLE(struct synth, start_cost_s, 0, 0, 1e6, "before the first step"),
 	OPT_DOUBLE(struct synth, resume_cost_s, 30, 0, 1e6, "save and restore around a preemption"),
 	OPT_DOUBLE(struct synth, checkpoint_every_s, 1800, 0, 1e9, "a lost node costs at most this; 0: saved on preemption only"),
-	{ 0 }
+	{ 0 },
 };
 /* clang-format on */
 

@@ -40,7 +40,7 @@ const struct accelerator catalogue_accelerators[] = {
 	{ "h200", "h200141g", 67 * T, 989 * T, 141 * GiB, 4800 * G, 450 * G, 9.00 },
 	{ "mi250", "mi250x", 47.9 * T, 383 * T, 128 * GiB, 3277 * G, 100 * G, 2.50 },
 	{ "cpu", "", 1.5 * T, 1.5 * T, 256 * GiB, 100 * G, 12 * G, 0.80 },
-	{ 0 }
+	{ 0 },
 };
 
 /* flops counts a multiply-add as two and is three times the forward pass; images are 224 x 224 unless said. */
@@ -84,7 +84,7 @@ const struct model catalogue_models[] = {
 	{ "m5", "", "speech", 0.56 * M, 2 * G, 15 * M, 128, 0.7, 4e-4 },
 	{ "dqn", "td3", "reinforcement", 1.7 * M, 0.06 * G, 0.3 * M, 32, 0.95, 3e-4 },
 	{ "a3c", "a2c ppo", "reinforcement", 0.7 * M, 0.02 * G, 0.3 * M, 32, 0.8, 4e-3 },
-	{ 0 }
+	{ 0 },
 };
 
 #undef T

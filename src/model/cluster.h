@@ -25,12 +25,12 @@ enum {
 /* A kind of accelerator as this cluster has it; facts not given come from the catalogue. */
 struct device_type {
 	const char *name;
-	int64_t mem_bytes;    /* 0: unknown */
-	double flops;         /* peak half-precision (or best) operations per second, 0: unknown */
-	double mem_Bps;       /* memory bandwidth, 0: unknown */
-	double link_Bps;      /* between devices of a node, 0: unknown */
-	double price_per_h;   /* of one device, 0: unknown */
-	uint32_t devices;     /* in the whole cluster */
+	int64_t mem_bytes;  /* 0: unknown */
+	double flops;       /* peak half-precision (or best) operations per second, 0: unknown */
+	double mem_Bps;     /* memory bandwidth, 0: unknown */
+	double link_Bps;    /* between devices of a node, 0: unknown */
+	double price_per_h; /* of one device, 0: unknown */
+	uint32_t devices;   /* in the whole cluster */
 	uint32_t nodes;
 	uint32_t max_per_node;
 };
@@ -49,9 +49,9 @@ struct node {
 	uint32_t type;
 	uint32_t devices;
 	uint32_t rack;
-	uint32_t topology;  /* index, or TOPOLOGY_NONE: all links alike */
-	double cpus;        /* 0: not modelled, any demand fits */
-	int64_t mem_bytes;  /* 0: not modelled */
+	uint32_t topology; /* index, or TOPOLOGY_NONE: all links alike */
+	double cpus;       /* 0: not modelled, any demand fits */
+	int64_t mem_bytes; /* 0: not modelled */
 };
 
 struct rack {
@@ -70,9 +70,9 @@ struct cluster {
 	uint32_t nracks;
 	struct topology *topologies;
 	uint32_t ntopologies;
-	double net_Bps;      /* a node's network link; 0: locality does not change speed */
-	uint32_t devices;    /* in all */
-	const char *spec;    /* how it was asked for: short form or file name */
+	double net_Bps;   /* a node's network link; 0: locality does not change speed */
+	uint32_t devices; /* in all */
+	const char *spec; /* how it was asked for: short form or file name */
 };
 
 /* Reads "16x8:v100,4x4:a100" (type "gpu" if none is named).  Release with cluster_fini(). */
@@ -80,7 +80,8 @@ int cluster_parse(const char *spec, struct cluster *out, struct err *err);
 void cluster_fini(struct cluster *cluster);
 
 /* For whoever builds one piece by piece (the YAML reader, tests): the index of the new thing. */
-uint32_t cluster_add_type(struct cluster *cluster, const char *name); /* or of the type of that name; facts from the catalogue */
+uint32_t cluster_add_type(struct cluster *cluster,
+	const char *name); /* or of the type of that name; facts from the catalogue */
 uint32_t cluster_add_node(struct cluster *cluster, struct node node); /* copies the name; NULL: "n12" */
 uint32_t cluster_add_rack(struct cluster *cluster, const char *name, double up_Bps);
 

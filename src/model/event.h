@@ -15,31 +15,31 @@ enum event_kind {
 	EV_FINISH,    /* `job` made its last step */
 	EV_NODE_DOWN, /* `node` */
 	EV_NODE_UP,
-	EV_TIMER,     /* nothing before the time waited for */
-	EV_END,       /* nothing will ever come again by itself */
+	EV_TIMER, /* nothing before the time waited for */
+	EV_END,   /* nothing will ever come again by itself */
 	/* the engine adds to the record */
 	EV_REJECT,
 	EV_HOLD,
 	EV_ADMIT,
-	EV_START,     /* first start or a later one: `attempt` tells */
+	EV_START, /* first start or a later one: `attempt` tells */
 	EV_PREEMPT,
 	EV_MIGRATE,
 	EV_RESIZE,
-	EV_LOST,      /* the job's node failed under it */
-	EV_WAIT,      /* the reason why it waits became `reason` */
+	EV_LOST, /* the job's node failed under it */
+	EV_WAIT, /* the reason why it waits became `reason` */
 	EV_KINDS
 };
 
 struct event {
 	double at_s;
 	enum event_kind kind;
-	uint32_t job;  /* JOB_NONE where none is concerned */
+	uint32_t job; /* JOB_NONE where none is concerned */
 	uint32_t node;
 	uint32_t attempt;
-	const struct job *job_spec;  /* EV_SUBMIT from a driver */
-	const struct grant *grant;   /* EV_START, EV_MIGRATE, EV_RESIZE: the new one; EV_PREEMPT, EV_FINISH, EV_LOST: the old one */
+	const struct job *job_spec; /* EV_SUBMIT from a driver */
+	const struct grant *grant; /* EV_START, EV_MIGRATE, EV_RESIZE: the new one; EV_PREEMPT, EV_FINISH, EV_LOST: the old one */
 	struct reason reason;
-	double value;                /* EV_FINISH: steps made in all; EV_LOST: seconds of work lost; EV_START: seconds until the first step; EV_MIGRATE, EV_RESIZE: devices it had */
+	double value; /* EV_FINISH: steps made in all; EV_LOST: seconds of work lost; EV_START: seconds until the first step; EV_MIGRATE, EV_RESIZE: devices it had */
 };
 
 const char *event_name(enum event_kind kind);

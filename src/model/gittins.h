@@ -13,7 +13,7 @@
 /* Sizes of ended jobs, ascending.  A zeroed history is valid and empty. */
 struct history {
 	VEC(double) sizes;
-	VEC(double) sums; /* of the sizes up to and including each */
+	VEC(double) sums;  /* of the sizes up to and including each */
 	VEC(double) fresh; /* added and not yet sorted in */
 };
 

@@ -26,9 +26,9 @@ enum job_class {
 };
 
 enum job_state {
-	JOB_FUTURE,    /* not submitted yet */
-	JOB_HELD,      /* submitted; admission or a dependency holds it back */
-	JOB_PENDING,   /* may run, does not */
+	JOB_FUTURE,  /* not submitted yet */
+	JOB_HELD,    /* submitted; admission or a dependency holds it back */
+	JOB_PENDING, /* may run, does not */
 	JOB_RUNNING,
 	JOB_FINISHED,
 	JOB_REJECTED,  /* refused at submission */
@@ -38,18 +38,18 @@ enum job_state {
 /* Why a job does not run, as the policy said it (rule 6 of the design). */
 enum why {
 	WHY_NONE,
-	WHY_NEW,         /* nobody has decided yet */
-	WHY_BUSY,        /* needs `need` devices, `have` are free */
-	WHY_FRAGMENTED,  /* enough are free, but not where the placer wants them */
-	WHY_BEHIND,      /* `other` is ahead and does not fit; the queue keeps its order */
-	WHY_RESERVED,    /* would delay the reservation of `other` */
-	WHY_OUTRANKED,   /* runs if it comes before `other`, which holds the devices */
-	WHY_SHARE,       /* its tenant is above its share */
-	WHY_ROUND,       /* waits for the next round */
-	WHY_ADMISSION,   /* held back by admission */
-	WHY_DEPENDENCY,  /* `other` has not ended */
-	WHY_NODE_LOST,   /* its node failed */
-	WHY_TOO_LARGE,   /* can never run here */
+	WHY_NEW,        /* nobody has decided yet */
+	WHY_BUSY,       /* needs `need` devices, `have` are free */
+	WHY_FRAGMENTED, /* enough are free, but not where the placer wants them */
+	WHY_BEHIND,     /* `other` is ahead and does not fit; the queue keeps its order */
+	WHY_RESERVED,   /* would delay the reservation of `other` */
+	WHY_OUTRANKED,  /* runs if it comes before `other`, which holds the devices */
+	WHY_SHARE,      /* its tenant is above its share */
+	WHY_ROUND,      /* waits for the next round */
+	WHY_ADMISSION,  /* held back by admission */
+	WHY_DEPENDENCY, /* `other` has not ended */
+	WHY_NODE_LOST,  /* its node failed */
+	WHY_TOO_LARGE,  /* can never run here */
 	WHY_COUNT
 };
 
@@ -61,61 +61,61 @@ struct reason {
 
 struct job {
 	/* asked: set once, by the trace or the submitter */
-	uint32_t id;           /* dense, in order of submission */
-	const char *label;     /* the trace's own id */
-	const char *name;      /* may be NULL */
-	uint32_t tenant;       /* index in the trace's names, NAME_NONE if none */
-	uint32_t model;        /* likewise */
+	uint32_t id;       /* dense, in order of submission */
+	const char *label; /* the trace's own id */
+	const char *name;  /* may be NULL */
+	uint32_t tenant;   /* index in the trace's names, NAME_NONE if none */
+	uint32_t model;    /* likewise */
 	double arrival_s;
-	int32_t gpus;          /* a fixed gang, or what it would like */
+	int32_t gpus;               /* a fixed gang, or what it would like */
 	int32_t min_gpus, max_gpus; /* equal to gpus when it is not elastic */
-	uint32_t types;        /* bit per cluster type it may use; 0: any */
-	uint32_t class_;       /* enum job_class */
-	double weight;         /* 1 unless said */
-	int32_t priority;      /* larger runs first where a policy looks at it */
-	int32_t batch;         /* total batch size, 0: unknown */
-	double deadline_s;     /* INFINITY: none */
-	double cpus;           /* of the whole job, spread evenly over its devices; 0: none */
-	int64_t mem_bytes;     /* likewise */
-	uint32_t first_dep, ndeps; /* in the trace's list: jobs that must finish first */
-	float start_cost_s;    /* before the first step of the first start */
-	float resume_cost_s;   /* save and restore around a preemption or migration */
+	uint32_t types;             /* bit per cluster type it may use; 0: any */
+	uint32_t class_;            /* enum job_class */
+	double weight;              /* 1 unless said */
+	int32_t priority;           /* larger runs first where a policy looks at it */
+	int32_t batch;              /* total batch size, 0: unknown */
+	double deadline_s;          /* INFINITY: none */
+	double cpus;                /* of the whole job, spread evenly over its devices; 0: none */
+	int64_t mem_bytes;          /* likewise */
+	uint32_t first_dep, ndeps;  /* in the trace's list: jobs that must finish first */
+	float start_cost_s;         /* before the first step of the first start */
+	float resume_cost_s;        /* save and restore around a preemption or migration */
 	float resize_cost_s;
 	float checkpoint_every_s; /* a lost node costs at most this much; 0: only on preemption */
-	bool by_steps;         /* work is in real steps; else in seconds at nominal speed */
-	uint8_t measured_on;   /* 1 + the cluster type where its run time was measured; 0: the first it may use */
+	bool by_steps;            /* work is in real steps; else in seconds at nominal speed */
+	uint8_t measured_on; /* 1 + the cluster type where its run time was measured; 0: the first it may use */
 
 	/* belief: what the scheduler was told or has learnt */
-	double work_est;       /* steps in all */
-	double nominal_rate;   /* steps per second when it runs as asked */
-	double epochs;         /* the user's maximum, 0: unknown; progress is seen in whole epochs if set */
+	double work_est;     /* steps in all */
+	double nominal_rate; /* steps per second when it runs as asked */
+	double epochs; /* the user's maximum, 0: unknown; progress is seen in whole epochs if set */
 
 	/* state: the engine writes */
 	enum job_state state;
-	struct reason reason;  /* why it does not run now */
+	struct reason reason;      /* why it does not run now */
 	const struct grant *grant; /* NULL unless it runs; borrowed from the plan */
-	uint32_t attempts;     /* starts so far */
+	uint32_t attempts;         /* starts so far */
 	uint32_t preemptions, migrations, resizes, failures;
-	double start_s;        /* first start; NAN before */
-	double finish_s;       /* NAN before */
-	double held_s;         /* when the present grant began; NAN unless running */
-	double ready_s;        /* when it began (or begins) to make steps on it */
-	double rate;           /* steps per second observed on it */
-	double wait_since_s;   /* when it last began to wait */
+	double start_s;      /* first start; NAN before */
+	double finish_s;     /* NAN before */
+	double held_s;       /* when the present grant began; NAN unless running */
+	double ready_s;      /* when it began (or begins) to make steps on it */
+	double rate;         /* steps per second observed on it */
+	double wait_since_s; /* when it last began to wait */
 
 	/* totals up to the last change of its grant; use the functions below for "now" */
-	double done;           /* steps */
-	double ran_s;          /* seconds making steps */
-	double served_s;       /* GPU-seconds making steps */
-	double waited_s;       /* seconds without devices */
-	double overhead_s;     /* seconds holding devices without making steps */
-	double lost_s;         /* seconds of work done again after failures */
-	double fair_s;         /* seconds it would take alone on its fair part of the cluster */
+	double done;       /* steps */
+	double ran_s;      /* seconds making steps */
+	double served_s;   /* GPU-seconds making steps */
+	double waited_s;   /* seconds without devices */
+	double overhead_s; /* seconds holding devices without making steps */
+	double lost_s;     /* seconds of work done again after failures */
+	double fair_s;     /* seconds it would take alone on its fair part of the cluster */
 };
 
 /* How much of it is behind us at `now_s`, running or not. */
-double job_done(const struct job *job, double now_s);     /* steps */
-double job_ran_s(const struct job *job, double now_s);    /* seconds */
+double job_done(const struct job *job, double now_s);  /* steps */
+double job_ran_s(const struct job *job, double now_s); /* seconds */
 double job_served_s(const struct job *job, double now_s); /* GPU-seconds: two-dimensional attained service */
 double job_waited_s(const struct job *job, double now_s);
 

@@ -27,9 +27,11 @@ struct profile *profile_create(const struct cluster *cluster, const struct names
 void profile_destroy(struct profile *profile);
 
 /* A measured speed of the whole job alone; nodes 0: any placement.  0 means it cannot run so. */
-void profile_add(struct profile *profile, uint32_t model, uint32_t type, uint32_t gpus, uint32_t nodes, double steps_per_s);
+void profile_add(struct profile *profile, uint32_t model, uint32_t type, uint32_t gpus,
+	uint32_t nodes, double steps_per_s);
 /* Speeds of `a` and `b` when both share the same devices. */
-void profile_add_pair(struct profile *profile, uint32_t type, uint32_t gpus, uint32_t a, double a_steps_per_s, uint32_t b, double b_steps_per_s);
+void profile_add_pair(struct profile *profile, uint32_t type, uint32_t gpus, uint32_t a,
+	double a_steps_per_s, uint32_t b, double b_steps_per_s);
 
 /* Devices on as few nodes and racks as those of the type allow. */
 struct shape profile_packed(const struct profile *profile, uint32_t type, uint32_t gpus);
@@ -43,13 +45,15 @@ struct shape profile_packed(const struct profile *profile, uint32_t type, uint32
 double profile_rate(const struct profile *profile, uint32_t model, uint32_t type, struct shape shape);
 
 /* How much slower `shape` is than the same devices on as few nodes as can be: 0..1; 1 where nothing is known. */
-double profile_locality(const struct profile *profile, uint32_t model, uint32_t type, struct shape shape);
+double profile_locality(const struct profile *profile, uint32_t model, uint32_t type,
+	struct shape shape);
 
 /*
  * Speed of `a` relative to alone when `b` shares its devices: measured, else by the roofline's busy
  * fractions, else a half; 0: both do not fit.
  */
-double profile_beside(const struct profile *profile, uint32_t type, uint32_t gpus, uint32_t a, uint32_t b);
+double profile_beside(const struct profile *profile, uint32_t type, uint32_t gpus, uint32_t a,
+	uint32_t b);
 
 /* Largest tensor of the model over all its parameters (Tiresias' skew); NAN if unknown. */
 double profile_skew(const struct profile *profile, uint32_t model);

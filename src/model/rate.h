@@ -19,7 +19,8 @@ struct rates {
 struct shape grant_shape(const struct cluster *cluster, const struct grant *grant);
 
 /* Steps per second of `job` on `grant` beside `n` other jobs on the same devices. */
-double rate(const struct rates *rates, const struct job *job, const struct grant *grant, const struct job *const *beside, uint32_t n);
+double rate(const struct rates *rates, const struct job *job, const struct grant *grant,
+	const struct job *const *beside, uint32_t n);
 
 /* The same for devices not chosen yet, packed as closely as the nodes of the type allow. */
 double rate_if(const struct rates *rates, const struct job *job, uint32_t type, uint32_t gpus);

@@ -16,15 +16,15 @@ struct round {
 	double now_s;
 	const struct cluster *cluster;
 	const struct rates *belief;
-	const struct job *jobs;       /* every job submitted so far, by id */
+	const struct job *jobs; /* every job submitted so far, by id */
 	uint32_t njobs;
-	const uint32_t *active;       /* ids in order of arrival; skip those that are not job_active() */
+	const uint32_t *active; /* ids in order of arrival; skip those that are not job_active() */
 	uint32_t nactive;
-	const uint32_t *changed;      /* ids that came, ended or lost their devices since the last round, each once */
+	const uint32_t *changed; /* ids that came, ended or lost their devices since the last round, each once */
 	uint32_t nchanged;
-	bool capacity_changed;        /* nodes went down or came up since the last round */
-	void *job_state;              /* policy.job_state_size bytes for each job, zeroed; the policy's to write */
-	struct arena *scratch;        /* gone when decide returns */
+	bool capacity_changed; /* nodes went down or came up since the last round */
+	void *job_state; /* policy.job_state_size bytes for each job, zeroed; the policy's to write */
+	struct arena *scratch; /* gone when decide returns */
 	struct rng *rng;
 };
 

@@ -16,19 +16,19 @@
 
 /* A zeroed trace is valid and empty. */
 struct trace {
-	struct arena text;      /* owns labels and names */
-	struct job *jobs;       /* by (arrival, line); id is the index */
-	double *work;           /* the truth: steps of each job */
+	struct arena text; /* owns labels and names */
+	struct job *jobs;  /* by (arrival, line); id is the index */
+	double *work;      /* the truth: steps of each job */
 	uint32_t njobs, cap;
-	uint32_t *deps;         /* indices of jobs; see job.first_dep */
+	uint32_t *deps; /* indices of jobs; see job.first_dep */
 	uint32_t ndeps, deps_cap;
 	struct names tenants;
 	struct names models;
-	struct names types;     /* device types that jobs name; bit i of job.types is types.at[i] until trace_bind() */
-	uint8_t *measured_on;   /* by job: 1 + index in `types` where its run time was measured; NULL or 0: everywhere alike */
-	char *source;           /* file or generator, for messages and manifests */
-	const char *format;     /* importer's name */
-	uint64_t hash;          /* of what was read */
+	struct names types; /* device types that jobs name; bit i of job.types is types.at[i] until trace_bind() */
+	uint8_t *measured_on; /* by job: 1 + index in `types` where its run time was measured; NULL or 0: everywhere alike */
+	char *source;       /* file or generator, for messages and manifests */
+	const char *format; /* importer's name */
+	uint64_t hash;      /* of what was read */
 };
 
 void trace_fini(struct trace *trace);

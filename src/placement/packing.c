@@ -36,7 +36,7 @@ struct consolidate {
 
 static const struct option consolidate_options[] = {
 	OPT_BOOL(struct consolidate, strict, 0, "wait rather than use more nodes than needed"),
-	{ 0 }
+	{ 0 },
 };
 
 static bool consolidate_choose(void *self, const struct placing *p, struct slots *out)

@@ -16,7 +16,7 @@ const struct placer *const placers[] = {
 #define PLACER(name) &placer_##name,
 #include "placement/placers.def"
 #undef PLACER
-	NULL
+	NULL,
 };
 
 const struct placer *placer_find(const char *name, struct err *err)

@@ -41,16 +41,16 @@ struct placing {
 struct placer {
 	const char *name;
 	const char *summary;
-	const char *origin;            /* NULL: folklore */
-	const struct option *options;  /* NULL: none */
+	const char *origin;           /* NULL: folklore */
+	const struct option *options; /* NULL: none */
 	size_t state_size;
-	bool random;                   /* draws from the generator */
-	bool by_model;                 /* looks at what is believed of the model */
+	bool random;   /* draws from the generator */
+	bool by_model; /* looks at what is believed of the model */
 	/* Chooses `p->gpus` free devices of `p->type`; false if the rule finds none, `out` is then ignored. */
 	bool (*choose)(void *self, const struct placing *p, struct slots *out);
 };
 
-extern const struct placer *const placers[]; /* NULL-terminated */
+extern const struct placer *const placers[];                         /* NULL-terminated */
 const struct placer *placer_find(const char *name, struct err *err); /* NULL with "did you mean" */
 
 /*

@@ -75,8 +75,8 @@ static bool available(const struct plan *plan, const struct job *job, const stru
 static bool suits(const struct grant *grant, const struct want *want)
 {
 	return grant && grant->gpus == want->gpus && grant->batch == want->batch &&
-	       grant->share == want->share &&
-	       (want->type == TYPE_ANY || grant->type == (uint32_t)want->type);
+		grant->share == want->share &&
+		(want->type == TYPE_ANY || grant->type == (uint32_t)want->type);
 }
 
 static struct grant *grant_create(const struct slots *found, uint32_t type, const struct want *want)
@@ -171,8 +171,7 @@ void plan_stop(struct plan *plan, const struct job *job)
 	touch(plan, e, job->id);
 }
 
-void plan_clear(
-	struct plan *plan, const struct job *jobs, const uint32_t *active, uint32_t nactive)
+void plan_clear(struct plan *plan, const struct job *jobs, const uint32_t *active, uint32_t nactive)
 {
 	for (uint32_t i = 0; i < nactive; i++) {
 		if (plan_grant(plan, active[i]))

@@ -18,10 +18,10 @@
 #include "placement/space.h"
 
 struct plan_entry {
-	struct grant *held;   /* what it has */
-	struct grant *next;   /* what it shall have; may be the same object */
-	bool touched;         /* listed in plan.touched */
-	bool told;            /* a reason is in plan.reasons */
+	struct grant *held; /* what it has */
+	struct grant *next; /* what it shall have; may be the same object */
+	bool touched;       /* listed in plan.touched */
+	bool told;          /* a reason is in plan.reasons */
 };
 
 struct plan_reason {
@@ -30,20 +30,21 @@ struct plan_reason {
 };
 
 struct plan {
-	struct space space;   /* as it would be if the plan were carried out */
-	struct space empty;   /* the whole cluster free, made when first asked for */
+	struct space space; /* as it would be if the plan were carried out */
+	struct space empty; /* the whole cluster free, made when first asked for */
 	const struct placer *placer;
 	void *placer_state;
 	const struct profile *belief;
 	struct rng rng;
-	VEC(struct plan_entry) entries;   /* by job */
+	VEC(struct plan_entry) entries; /* by job */
 	VEC(uint32_t) touched;
 	VEC(struct plan_reason) reasons;
-	struct slots found;   /* scratch of placers */
-	double wake_s;        /* when the policy wants to decide again though nothing happened */
+	struct slots found; /* scratch of placers */
+	double wake_s;      /* when the policy wants to decide again though nothing happened */
 };
 
-void plan_init(struct plan *plan, const struct cluster *cluster, const struct placer *placer, void *placer_state, uint64_t seed);
+void plan_init(struct plan *plan, const struct cluster *cluster, const struct placer *placer,
+	void *placer_state, uint64_t seed);
 void plan_fini(struct plan *plan);
 
 /* For policies. */

@@ -16,7 +16,7 @@ static const struct option options[] = {
 	OPT_DOUBLE(struct skew, threshold, 0.3, 0, 1,
 		"largest tensor over all parameters above which a job is consolidated"),
 	OPT_BOOL(struct skew, unknown, 0, "consolidate models that nothing is known of"),
-	{ 0 }
+	{ 0 },
 };
 
 static bool skewed(const struct skew *s, const struct placing *p)

@@ -159,15 +159,14 @@ void space_set_up(struct space *space, uint32_t node, bool up)
 	}
 }
 
-bool space_feeds(
-	const struct space *space, const struct job *job, uint32_t gpus, uint32_t node, uint32_t n)
+bool space_feeds(const struct space *space, const struct job *job, uint32_t gpus, uint32_t node,
+	uint32_t n)
 {
 	const double slack = 1e-9; /* parts that add up to a whole shall fit it */
 
 	if (models_cpus(space, node) && cpus_for(job, gpus, n) > space->nodes[node].cpus + slack)
 		return false;
-	return !models_memory(space, node) ||
-	       mem_for(job, gpus, n) <= space->nodes[node].mem_bytes;
+	return !models_memory(space, node) || mem_for(job, gpus, n) <= space->nodes[node].mem_bytes;
 }
 
 uint32_t space_next(const struct space *space, uint32_t type, uint32_t nfree, uint32_t *at)

@@ -15,31 +15,31 @@
 #include "model/job.h"
 
 struct space_node {
-	uint64_t free;       /* devices nobody holds, whether up or not */
+	uint64_t free; /* devices nobody holds, whether up or not */
 	uint8_t nfree;
 	bool up;
-	double cpus;         /* left */
-	int64_t mem_bytes;   /* left */
+	double cpus;       /* left */
+	int64_t mem_bytes; /* left */
 };
 
 /* Nodes of one type with a given number of free devices. */
 struct space_bucket {
-	uint64_t *words;     /* bit per node of the type, in node order */
+	uint64_t *words; /* bit per node of the type, in node order */
 	uint32_t n;
 };
 
 struct space_type {
-	uint32_t free, up;   /* devices on nodes that are up */
+	uint32_t free, up; /* devices on nodes that are up */
 	uint32_t nnodes, nwords;
-	uint32_t max;        /* devices of its largest node */
-	uint32_t *nodes;     /* node numbers of this type, ascending */
+	uint32_t max;                 /* devices of its largest node */
+	uint32_t *nodes;              /* node numbers of this type, ascending */
 	struct space_bucket *buckets; /* by free devices, 0..max; only nodes that are up */
 };
 
 struct space {
 	const struct cluster *cluster;
 	struct space_node *nodes;
-	uint32_t *position;  /* of a node in its type's list */
+	uint32_t *position; /* of a node in its type's list */
 	struct space_type *types;
 };
 
@@ -53,7 +53,8 @@ void space_give(struct space *space, const struct job *job, uint32_t gpus, struc
 void space_set_up(struct space *space, uint32_t node, bool up);
 
 /* Whether the node has CPUs and memory for `n` of the `gpus` devices of a job (devices aside). */
-bool space_feeds(const struct space *space, const struct job *job, uint32_t gpus, uint32_t node, uint32_t n);
+bool space_feeds(const struct space *space, const struct job *job, uint32_t gpus, uint32_t node,
+	uint32_t n);
 
 /*
  * Walks nodes of a type with exactly `nfree` free devices, in node order: start with *at = 0;

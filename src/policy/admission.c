@@ -7,8 +7,8 @@
 
 #include "base/lookup.h"
 
-static enum verdict all_decide(
-	void *self, const struct round *round, const struct job *job, int64_t demand, struct reason *why)
+static enum verdict all_decide(void *self, const struct round *round, const struct job *job,
+	int64_t demand, struct reason *why)
 {
 	(void)self;
 	(void)round;
@@ -29,13 +29,14 @@ struct load {
 };
 
 static const struct option load_options[] = {
-	OPT_DOUBLE(struct load, limit, 1.2, 0.01, 1000, "GPUs asked for by admitted jobs over GPUs of the cluster"),
-	{ 0 }
+	OPT_DOUBLE(struct load, limit, 1.2, 0.01, 1000,
+		"GPUs asked for by admitted jobs over GPUs of the cluster"),
+	{ 0 },
 };
 
 /* A job is always let in when nobody else is: otherwise one larger than the limit would wait for ever. */
-static enum verdict load_decide(
-	void *self, const struct round *round, const struct job *job, int64_t demand, struct reason *why)
+static enum verdict load_decide(void *self, const struct round *round, const struct job *job,
+	int64_t demand, struct reason *why)
 {
 	const struct load *load = self;
 	double room = load->limit * round->cluster->devices;

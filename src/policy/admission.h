@@ -16,14 +16,15 @@ enum verdict {
 struct admission {
 	const char *name;
 	const char *summary;
-	const char *origin;            /* NULL: folklore */
-	const struct option *options;  /* NULL: none */
+	const char *origin;           /* NULL: folklore */
+	const struct option *options; /* NULL: none */
 	size_t state_size;
 	/* `demand` is the GPUs that admitted jobs ask for.  A reason goes to `why` unless accepted. */
-	enum verdict (*decide)(void *self, const struct round *round, const struct job *job, int64_t demand, struct reason *why);
+	enum verdict (*decide)(void *self, const struct round *round, const struct job *job,
+		int64_t demand, struct reason *why);
 };
 
-extern const struct admission *const admissions[]; /* NULL-terminated */
+extern const struct admission *const admissions[];                         /* NULL-terminated */
 const struct admission *admission_find(const char *name, struct err *err); /* NULL with "did you mean" */
 
 #endif

@@ -5,7 +5,8 @@
 
 const char *const misfit_names[] = { "block", "skip", NULL };
 
-double kit_tie(const struct ordering *ordering, const void *self, const struct round *round, const struct job *job)
+double kit_tie(const struct ordering *ordering, const void *self, const struct round *round,
+	const struct job *job)
 {
 	return ordering->tie ? ordering->tie(self, round, job) : job->arrival_s;
 }
@@ -96,9 +97,9 @@ struct queue {
 	struct plan *plan;
 	struct keyed *at;
 	uint32_t n;
-	uint32_t next;                /* jobs before this have had their turn */
-	uint32_t last[TYPES_MAX];     /* per type: no job from here on has devices of it */
-	uint32_t behind[TYPES_MAX];   /* per type: devices of jobs that have not had their turn */
+	uint32_t next;              /* jobs before this have had their turn */
+	uint32_t last[TYPES_MAX];   /* per type: no job from here on has devices of it */
+	uint32_t behind[TYPES_MAX]; /* per type: devices of jobs that have not had their turn */
 };
 
 static const struct job *queue_job(const struct queue *q, uint32_t i)
@@ -194,7 +195,10 @@ static void queue_block(struct queue *q, const struct job *blocker)
 		const struct job *job = queue_job(q, q->next);
 
 		if (!plan_grant(q->plan, job->id))
-			plan_why(q->plan, job->id, (struct reason){ .why = WHY_BEHIND, .need = job->gpus, .other = blocker->id });
+			plan_why(q->plan, job->id,
+				(struct reason){ .why = WHY_BEHIND,
+					.need = job->gpus,
+					.other = blocker->id });
 	}
 }
 
@@ -218,15 +222,16 @@ void kit_anew(const struct ordering *ordering, const void *self, const struct ro
 	}
 }
 
-void kit_wake_at_jumps(const struct ordering *ordering, const void *self,
-	const struct round *round, struct plan *plan)
+void kit_wake_at_jumps(const struct ordering *ordering, const void *self, const struct round *round,
+	struct plan *plan)
 {
 	for (uint32_t i = 0; i < round->nactive; i++) {
 		const struct job *job = &round->jobs[round->active[i]];
 		bool runs = plan_grant(plan, job->id) != NULL;
 
 		if (job_active(job))
-			plan_wake(plan, fmax(ordering->jump_s(self, round, job, runs), round->now_s + 1e-6));
+			plan_wake(plan,
+				fmax(ordering->jump_s(self, round, job, runs), round->now_s + 1e-6));
 	}
 }
 

@@ -25,23 +25,23 @@ extern const char *const misfit_names[]; /* for OPT_CHOICE */
 typedef double key_fn(const void *self, const struct round *round, const struct job *job);
 
 struct ordering {
-	key_fn *key;      /* smaller runs first; must be finite */
-	key_fn *tie;      /* between equal keys; NULL: arrival.  Then the id, which follows submission */
-	key_fn *slope;    /* change of the key per second while the job runs; NULL: none */
+	key_fn *key; /* smaller runs first; must be finite */
+	key_fn *tie; /* between equal keys; NULL: arrival.  Then the id, which follows submission */
+	key_fn *slope; /* change of the key per second while the job runs; NULL: none */
 	/* When the key will change by a jump if the job runs (or waits) from now on, INFINITY never; NULL: never. */
 	double (*jump_s)(const void *self, const struct round *round, const struct job *job, bool runs);
 	enum misfit misfit;
-	bool preempt;     /* a job may take the devices of one with a larger key */
+	bool preempt; /* a job may take the devices of one with a larger key */
 };
 
 /* Waiting jobs of one shape (gang, types, CPUs, memory, model): if the first does not fit, none does. */
 struct rank_class {
 	struct rank waiting;
-	uint32_t first;   /* of waiting */
-	bool shut;        /* it did not fit, and nothing was freed since */
+	uint32_t first; /* of waiting */
+	bool shut;      /* it did not fit, and nothing was freed since */
 	int32_t gpus;
 	uint32_t types;
-	uint32_t model;   /* NAME_NONE where it does not matter */
+	uint32_t model; /* NAME_NONE where it does not matter */
 	double cpus;
 	int64_t mem_bytes;
 };
@@ -73,12 +73,14 @@ void kit_anew(const struct ordering *ordering, const void *self, const struct ro
 	struct plan *plan);
 
 /* After kit_anew(): decide again when the key of some job jumps. */
-void kit_wake_at_jumps(const struct ordering *ordering, const void *self, const struct round *round, struct plan *plan);
+void kit_wake_at_jumps(const struct ordering *ordering, const void *self, const struct round *round,
+	struct plan *plan);
 /* Decide again in the next round if anybody waits: for keys that move all the time. */
 void kit_wake_while_waiting(const struct round *round, struct plan *plan);
 
 /* What breaks ties between equal keys. */
-double kit_tie(const struct ordering *ordering, const void *self, const struct round *round, const struct job *job);
+double kit_tie(const struct ordering *ordering, const void *self, const struct round *round,
+	const struct job *job);
 
 /* For orderings whose slope is 0 until a job makes steps: when a running job begins to. */
 double kit_ready_s(const void *self, const struct round *round, const struct job *job, bool runs);

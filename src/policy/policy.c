@@ -16,7 +16,7 @@ const struct policy *const policies[] = {
 #define POLICY(name) &policy_##name,
 #include "policy/policies.def"
 #undef POLICY
-	NULL
+	NULL,
 };
 
 const struct policy *policy_find(const char *name, struct err *err)

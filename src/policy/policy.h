@@ -13,20 +13,20 @@
 #include "placement/plan.h"
 
 enum policy_traits {
-	POLICY_PREEMPTS = 1 << 0,   /* may stop a running job */
-	POLICY_ESTIMATES = 1 << 1,  /* looks at believed run times */
-	POLICY_RANDOM = 1 << 2,     /* uses the generator */
+	POLICY_PREEMPTS = 1 << 0,  /* may stop a running job */
+	POLICY_ESTIMATES = 1 << 1, /* looks at believed run times */
+	POLICY_RANDOM = 1 << 2,    /* uses the generator */
 };
 
 struct policy {
 	const char *name;
-	const char *summary;           /* one line */
-	const char *origin;            /* the paper, or NULL: folklore */
-	const char *family;            /* order, fair, hetero, … */
+	const char *summary; /* one line */
+	const char *origin;  /* the paper, or NULL: folklore */
+	const char *family;  /* order, fair, hetero, … */
 	unsigned traits;
-	const struct option *options;  /* NULL: none */
+	const struct option *options; /* NULL: none */
 	size_t state_size;
-	size_t job_state_size;         /* zeroed bytes per job, in round.job_state; 0: none */
+	size_t job_state_size; /* zeroed bytes per job, in round.job_state; 0: none */
 	/* Checks options together and prepares the state.  NULL: nothing to do. */
 	int (*init)(void *self, struct err *err);
 	/* Releases what init or decide took.  NULL: nothing to do. */
@@ -37,7 +37,7 @@ struct policy {
 	int (*decide)(void *self, const struct round *round, struct plan *plan, struct err *err);
 };
 
-extern const struct policy *const policies[]; /* NULL-terminated, by name */
+extern const struct policy *const policies[];                        /* NULL-terminated, by name */
 const struct policy *policy_find(const char *name, struct err *err); /* NULL with "did you mean" */
 
 #endif

@@ -46,7 +46,7 @@ static const struct job *job_of(const struct walk *w, uint32_t id)
 static bool same_shape(const struct rank_class *a, const struct rank_class *b)
 {
 	return a->gpus == b->gpus && a->types == b->types && a->model == b->model &&
-	       a->cpus == b->cpus && a->mem_bytes == b->mem_bytes;
+		a->cpus == b->cpus && a->mem_bytes == b->mem_bytes;
 }
 
 /*
@@ -103,7 +103,8 @@ static uint32_t lane_of(struct ranking *r, uint32_t type, double slope)
 			spare = i;
 	}
 	if (spare == UINT32_MAX) {
-		vec_push(&r->lanes, (struct rank_lane){ .running = RANK_EMPTY(LANE_NAME | (uint32_t)r->lanes.n) });
+		vec_push(&r->lanes,
+			(struct rank_lane){ .running = RANK_EMPTY(LANE_NAME | (uint32_t)r->lanes.n) });
 		spare = (uint32_t)r->lanes.n - 1;
 	}
 	r->lanes.at[spare].type = type;
@@ -292,7 +293,9 @@ static uint32_t worst_after(const struct walk *w, const struct job *job, uint32_
 		if (id == RANK_NONE || !worse(w, lane, id, job->id))
 			continue;
 		key = lane_key(w, lane, id);
-		if (worst == RANK_NONE || rank_before(worst_key, r->pool.nodes[worst].tie, worst, key, r->pool.nodes[id].tie, id)) {
+		if (worst == RANK_NONE ||
+			rank_before(worst_key, r->pool.nodes[worst].tie, worst, key,
+				r->pool.nodes[id].tie, id)) {
 			worst = id;
 			worst_key = key;
 		}
@@ -309,7 +312,10 @@ static void settle(struct walk *w, const struct job *winner)
 		const struct job *job = job_of(w, r->evicted.at[--r->evicted.n]);
 
 		if (winner) {
-			plan_why(w->plan, job->id, (struct reason){ .why = WHY_OUTRANKED, .need = job->gpus, .other = winner->id });
+			plan_why(w->plan, job->id,
+				(struct reason){ .why = WHY_OUTRANKED,
+					.need = job->gpus,
+					.other = winner->id });
 		} else {
 			kit_run(w->round, w->plan, job);
 		}
@@ -370,7 +376,8 @@ static void explain_newcomers(struct walk *w)
 		if (head == JOB_NONE || head == job->id)
 			kit_no_room(w->round, w->plan, job);
 		else
-			plan_why(w->plan, job->id, (struct reason){ .why = WHY_BEHIND, .need = job->gpus, .other = head });
+			plan_why(w->plan, job->id,
+				(struct reason){ .why = WHY_BEHIND, .need = job->gpus, .other = head });
 	}
 }
 
@@ -391,7 +398,9 @@ static void wake_at_crossing(struct walk *w)
 		uint32_t last = rank_last(&r->pool, &lane->running);
 
 		if (last != RANK_NONE && lane->slope > 0)
-			plan_wake(w->plan, fmax(w->round->now_s, (best_waiting - r->pool.nodes[last].key) / lane->slope));
+			plan_wake(w->plan,
+				fmax(w->round->now_s,
+					(best_waiting - r->pool.nodes[last].key) / lane->slope));
 	}
 }
 

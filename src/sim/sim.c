@@ -34,7 +34,8 @@ static struct spec spec_of(const char *text, const char *preset)
 	return spec;
 }
 
-static int read_options(const struct option *table, size_t size, const struct spec *spec, void **state, struct err *err)
+static int read_options(const struct option *table, size_t size, const struct spec *spec,
+	void **state, struct err *err)
 {
 	*state = mem_alloc(size);
 	option_defaults(table, *state);
@@ -103,8 +104,10 @@ int sim_run(const struct sim_config *config, struct outcome *out, struct err *er
 	};
 	int rc;
 
-	if (choose_policy(config, &engine.policy, err) < 0 || choose_placer(config, &engine.placer, err) < 0 ||
-		choose_admission(config, &engine.admission, err) < 0 || world_init(&world, config, err) < 0)
+	if (choose_policy(config, &engine.policy, err) < 0 ||
+		choose_placer(config, &engine.placer, err) < 0 ||
+		choose_admission(config, &engine.admission, err) < 0 ||
+		world_init(&world, config, err) < 0)
 		rc = err->code;
 	else
 		rc = engine_run(&engine, &sim_driver, &world, out, err);

@@ -24,8 +24,8 @@ struct costs {
 
 /* Node failures: times drawn per node (exponential), or read from `file`. */
 struct failures {
-	double mtbf_s;   /* mean time between failures of one node; 0: none */
-	double repair_s; /* mean time to repair */
+	double mtbf_s;    /* mean time between failures of one node; 0: none */
+	double repair_s;  /* mean time to repair */
 	const char *file; /* CSV "time_s,node,up|down"; NULL: drawn */
 };
 
@@ -38,12 +38,12 @@ struct sim_config {
 	const char *placer;           /* likewise; NULL: first-fit */
 	const char *admit;            /* likewise; NULL: all */
 	uint64_t seed;
-	double error;                 /* believed run time = true one times lognormal noise of this deviation, mean 1; ignored if oracle */
-	bool oracle;                  /* policies believe the truth, even where the trace has estimates */
+	double error; /* believed run time = true one times lognormal noise of this deviation, mean 1; ignored if oracle */
+	bool oracle;  /* policies believe the truth, even where the trace has estimates */
 	struct costs costs;
 	struct failures failures;
-	double until_s;               /* stop there; 0: when all is done */
-	bool want_spans;              /* record who held which device when */
+	double until_s;  /* stop there; 0: when all is done */
+	bool want_spans; /* record who held which device when */
 	const struct observer *observers;
 	uint32_t nobservers;
 	/* Called now and then with the jobs ended so far; NULL: nobody asks.  False stops the run with ERR_REFUSED. */

@@ -7,7 +7,8 @@
 
 #include "base/file.h"
 
-#define TYPE_ABSENT (UINT32_C(1) << (TYPES_MAX - 1)) /* a type no cluster has: the job can never run */
+#define TYPE_ABSENT \
+	(UINT32_C(1) << (TYPES_MAX - 1)) /* a type no cluster has: the job can never run */
 
 static void bind_types(struct world *w)
 {
@@ -153,7 +154,8 @@ static struct event take_fate(struct world *w)
 	struct heap_item item;
 	bool up;
 
-	if (!top || (w->next_scripted < w->scripted.n && w->scripted.at[w->next_scripted].at_s <= top->key)) {
+	if (!top ||
+		(w->next_scripted < w->scripted.n && w->scripted.at[w->next_scripted].at_s <= top->key)) {
 		const struct node_event *n = &w->scripted.at[w->next_scripted++];
 
 		return node_turns(n->at_s, n->node, n->up);
@@ -162,7 +164,9 @@ static struct event take_fate(struct world *w)
 	up = w->down.at[item.id];
 	w->down.at[item.id] = !up;
 	heap_put(&w->fates, item.id,
-		item.key + rng_exponential(&w->failure_rng, up ? w->config->failures.mtbf_s : w->config->failures.repair_s),
+		item.key +
+			rng_exponential(&w->failure_rng,
+				up ? w->config->failures.mtbf_s : w->config->failures.repair_s),
 		item.id);
 	return node_turns(item.key, item.id, up);
 }
@@ -198,7 +202,8 @@ static double cost_of(const struct action *a)
 {
 	if (a->act == ACT_CHANGE && a->job->grant->gpus != a->grant->gpus)
 		return a->job->resize_cost_s;
-	return a->act == ACT_START && a->job->attempts == 0 ? a->job->start_cost_s : a->job->resume_cost_s;
+	return a->act == ACT_START && a->job->attempts == 0 ? a->job->start_cost_s
+							    : a->job->resume_cost_s;
 }
 
 static int sim_act(void *self, struct action *a, struct err *err)
@@ -215,7 +220,8 @@ static int sim_act(void *self, struct action *a, struct err *err)
 		return err_set(err, ERR_BROKEN, "it cannot run on %u x %s, where it was placed",
 			a->grant->gpus, w->config->cluster->types[a->grant->type].name);
 	a->ready_s = a->now_s + cost_of(a);
-	heap_put(&w->ends, job->id, a->ready_s + (w->config->trace->work[job->id] - a->done) / a->rate, w->order++);
+	heap_put(&w->ends, job->id,
+		a->ready_s + (w->config->trace->work[job->id] - a->done) / a->rate, w->order++);
 	return 0;
 }
 
@@ -279,17 +285,21 @@ static int find_node(const struct cluster *cluster, struct slice name)
 
 static int parse_failure(struct world *w, struct slice line, struct err *err)
 {
-	struct slice time = slice_trim(slice_cut(&line, ',')), name = slice_trim(slice_cut(&line, ','));
+	struct slice time = slice_trim(slice_cut(&line, ',')),
+		     name = slice_trim(slice_cut(&line, ','));
 	struct slice what = slice_trim(line);
 	struct node_event event = { 0 };
 	int node;
 
 	if (!slice_seconds(time, &event.at_s) || event.at_s < 0)
-		return err_set(err, ERR_FORMAT, "'%.*s' is not a time; a line reads TIME,NODE,up|down", (int)time.n, time.at);
+		return err_set(err, ERR_FORMAT,
+			"'%.*s' is not a time; a line reads TIME,NODE,up|down", (int)time.n, time.at);
 	node = find_node(w->config->cluster, name);
 	if (node < 0)
-		return err_set(err, ERR_FORMAT, "there is no node '%.*s'; nodes have names like %s or numbers from 0 to %u",
-			(int)name.n, name.at, w->config->cluster->nodes[0].name, w->config->cluster->nnodes - 1);
+		return err_set(err, ERR_FORMAT,
+			"there is no node '%.*s'; nodes have names like %s or numbers from 0 to %u",
+			(int)name.n, name.at, w->config->cluster->nodes[0].name,
+			w->config->cluster->nnodes - 1);
 	if (!slice_is(what, "up") && !slice_is(what, "down"))
 		return err_set(err, ERR_FORMAT, "'%.*s' is neither up nor down", (int)what.n, what.at);
 	event.node = (uint32_t)node;
@@ -339,7 +349,8 @@ static int read_failures(struct world *w, struct err *err)
 	lines = lines_of(file.at, file.n);
 	while (rc == 0 && lines_next(&lines, &line)) {
 		line = slice_trim(line);
-		if (line.n == 0 || line.at[0] == '#' || (lines.number == 1 && line.n >= 4 && memcmp(line.at, "time", 4) == 0))
+		if (line.n == 0 || line.at[0] == '#' ||
+			(lines.number == 1 && line.n >= 4 && memcmp(line.at, "time", 4) == 0))
 			continue;
 		rc = parse_failure(w, line, err);
 		if (rc < 0)

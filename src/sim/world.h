@@ -27,10 +27,10 @@ struct world {
 	struct heap ends;            /* running jobs by when they finish */
 	VEC(struct node_event) scripted; /* failures from a file, by time */
 	size_t next_scripted;
-	struct heap fates;           /* drawn: nodes by when they next fail or are repaired */
-	VEC(bool) down;              /* by node, for the drawn ones */
+	struct heap fates; /* drawn: nodes by when they next fail or are repaired */
+	VEC(bool) down;    /* by node, for the drawn ones */
 	struct rng failure_rng;
-	uint64_t order;              /* breaks ties between ends: first started first */
+	uint64_t order; /* breaks ties between ends: first started first */
 };
 
 extern const struct driver sim_driver;

@@ -8,11 +8,11 @@
 #include "policy/kit.h"
 
 struct account {
-	double used_s;    /* faded GPU-seconds */
+	double used_s; /* faded GPU-seconds */
 	double weight;
-	uint32_t next;    /* place in the queue of its first job not tried yet */
+	uint32_t next; /* place in the queue of its first job not tried yet */
 	uint32_t end;
-	bool stuck;       /* its next job does not fit */
+	bool stuck; /* its next job does not fit */
 };
 
 struct fair_share {
@@ -28,11 +28,14 @@ struct fair_share {
 
 static const struct option options[] = {
 	OPT_DOUBLE(struct fair_share, half_life_s, 604800, 1, 1e12, "after this time use counts half"),
-	OPT_DOUBLE(struct fair_share, quantum_s, 600, 1, 1e9, "seconds that devices just handed out count for"),
-	OPT_DOUBLE(struct fair_share, round_s, 0, 0, 1e6, "decide every so many seconds only; 0: at every event"),
+	OPT_DOUBLE(struct fair_share, quantum_s, 600, 1, 1e9,
+		"seconds that devices just handed out count for"),
+	OPT_DOUBLE(struct fair_share, round_s, 0, 0, 1e6,
+		"decide every so many seconds only; 0: at every event"),
 	OPT_BOOL(struct fair_share, preempt, 0, "stop jobs of tenants above their share (needs round_s)"),
-	OPT_CHOICE(struct fair_share, misfit, MISFIT_SKIP, misfit_names, "what a job that does not fit does to its tenant's later jobs"),
-	{ 0 }
+	OPT_CHOICE(struct fair_share, misfit, MISFIT_SKIP, misfit_names,
+		"what a job that does not fit does to its tenant's later jobs"),
+	{ 0 },
 };
 
 /* GPU-seconds of the job that are in its tenant's account. */
@@ -45,7 +48,8 @@ static int fair_share_init(void *self, struct err *err)
 	const struct fair_share *f = self;
 
 	if (f->preempt && f->round_s == 0)
-		return err_set(err, ERR_USAGE, "preempt=1 needs rounds: add round_s=60, say, or jobs would take turns without end");
+		return err_set(err, ERR_USAGE,
+			"preempt=1 needs rounds: add round_s=60, say, or jobs would take turns without end");
 	return 0;
 }
 

@@ -14,15 +14,19 @@ struct backfill {
 };
 
 static const struct option easy_options[] = {
-	OPT_INT(struct backfill, reservations, 1, 1, 1000000, "jobs at the head of the queue that nobody may delay"),
-	OPT_DOUBLE(struct backfill, round_s, 0, 0, 1e6, "decide every so many seconds only; 0: at every event"),
-	{ 0 }
+	OPT_INT(struct backfill, reservations, 1, 1, 1000000,
+		"jobs at the head of the queue that nobody may delay"),
+	OPT_DOUBLE(struct backfill, round_s, 0, 0, 1e6,
+		"decide every so many seconds only; 0: at every event"),
+	{ 0 },
 };
 
 static const struct option conservative_options[] = {
-	OPT_INT(struct backfill, reservations, 1000, 1, 1000000, "jobs at the head of the queue that nobody may delay; the rest wait behind them"),
-	OPT_DOUBLE(struct backfill, round_s, 0, 0, 1e6, "decide every so many seconds only; 0: at every event"),
-	{ 0 }
+	OPT_INT(struct backfill, reservations, 1000, 1, 1000000,
+		"jobs at the head of the queue that nobody may delay; the rest wait behind them"),
+	OPT_DOUBLE(struct backfill, round_s, 0, 0, 1e6,
+		"decide every so many seconds only; 0: at every event"),
+	{ 0 },
 };
 
 /* From at_s on (until the next step), so many devices are free. */
@@ -110,7 +114,8 @@ static struct future *futures_of(const struct round *round, const struct plan *p
 	struct future *futures = arena_array(round->scratch, struct future, round->cluster->ntypes);
 
 	for (uint32_t t = 0; t < round->cluster->ntypes; t++)
-		future_push(&futures[t], round->scratch, 0, (struct step){ round->now_s, plan_free(plan, t) });
+		future_push(&futures[t], round->scratch, 0,
+			(struct step){ round->now_s, plan_free(plan, t) });
 	for (uint32_t i = 0; i < round->nactive; i++) {
 		const struct job *job = &round->jobs[round->active[i]];
 		struct future *f;
@@ -127,7 +132,8 @@ static struct future *futures_of(const struct round *round, const struct plan *p
 }
 
 /* The type on which the job can start first, the one it is faster on if two are equal; UINT32_MAX if none ever. */
-static uint32_t first_type(const struct round *round, const struct future *futures, const struct job *job, double *at_s)
+static uint32_t first_type(const struct round *round, const struct future *futures,
+	const struct job *job, double *at_s)
 {
 	uint32_t types[TYPES_MAX], best = UINT32_MAX;
 	uint32_t n = kit_types(round, job, types);
@@ -174,19 +180,23 @@ static void start_or_reserve(const struct round *round, struct plan *plan, struc
 		return;
 	}
 	type = first_type(round, futures, job, &at_s);
-	if (type != UINT32_MAX && at_s <= round->now_s && plan_run(plan, job, (struct want){ .type = (int)type })) {
-		future_take(&futures[type], round->scratch, round->now_s, round->now_s + believed_s(round, job), job->gpus);
+	if (type != UINT32_MAX && at_s <= round->now_s &&
+		plan_run(plan, job, (struct want){ .type = (int)type })) {
+		future_take(&futures[type], round->scratch, round->now_s,
+			round->now_s + believed_s(round, job), job->gpus);
 		return;
 	}
 	if (type != UINT32_MAX && *reservations > 0) {
 		at_s = fmax(at_s, round->now_s);
-		future_take(&futures[type], round->scratch, at_s, at_s + believed_s(round, job), job->gpus);
+		future_take(&futures[type], round->scratch, at_s, at_s + believed_s(round, job),
+			job->gpus);
 		(*reservations)--;
 		*holder = *holder == JOB_NONE ? job->id : *holder;
 		kit_no_room(round, plan, job);
 		return;
 	}
-	plan_why(plan, job->id, (struct reason){ .why = WHY_RESERVED, .need = job->gpus, .other = *holder });
+	plan_why(plan, job->id,
+		(struct reason){ .why = WHY_RESERVED, .need = job->gpus, .other = *holder });
 }
 
 /* Jobs that came when nothing was left to look at; the first reason of a round stands. */

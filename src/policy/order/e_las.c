@@ -20,13 +20,16 @@ struct e_las {
 };
 
 static const struct option options[] = {
-	OPT_CHOICE(struct e_las, score, SCORE_LINEAR, score_names, "service minus progress, service x (1 - progress), or what is implied to be left"),
+	OPT_CHOICE(struct e_las, score, SCORE_LINEAR, score_names,
+		"service minus progress, service x (1 - progress), or what is implied to be left"),
 	OPT_DOUBLE(struct e_las, service_weight, 1, 0, 1e6, "weight of service in the linear score"),
 	OPT_DOUBLE(struct e_las, progress_weight, 1, 0, 1e6, "weight of progress in the linear score"),
-	OPT_DOUBLE(struct e_las, hysteresis, 0, 0, 1, "part of its score by which a running job is favoured, against oscillation"),
+	OPT_DOUBLE(struct e_las, hysteresis, 0, 0, 1,
+		"part of its score by which a running job is favoured, against oscillation"),
 	OPT_DOUBLE(struct e_las, round_s, 300, 0.001, 1e6, "seconds between decisions"),
-	OPT_CHOICE(struct e_las, misfit, MISFIT_SKIP, misfit_names, "what a job that does not fit does to those behind it"),
-	{ 0 }
+	OPT_CHOICE(struct e_las, misfit, MISFIT_SKIP, misfit_names,
+		"what a job that does not fit does to those behind it"),
+	{ 0 },
 };
 
 /* Part of its epochs that a job has reported; whole epochs only where their number is known. */
@@ -49,7 +52,8 @@ static double score(const struct e_las *e, const struct round *round, const stru
 			return 0;
 		return done > 0 ? served * (1 - done) / done : 1e300;
 	default:
-		return (e->most_served_s > 0 ? e->service_weight * served / e->most_served_s : 0) - e->progress_weight * done;
+		return (e->most_served_s > 0 ? e->service_weight * served / e->most_served_s : 0) -
+			e->progress_weight * done;
 	}
 }
 

@@ -12,8 +12,9 @@ struct fifo {
 };
 
 static const struct option options[] = {
-	OPT_CHOICE(struct fifo, misfit, MISFIT_BLOCK, misfit_names, "what a job that does not fit does to those behind it"),
-	{ 0 }
+	OPT_CHOICE(struct fifo, misfit, MISFIT_BLOCK, misfit_names,
+		"what a job that does not fit does to those behind it"),
+	{ 0 },
 };
 
 static double by_arrival(const void *self, const struct round *round, const struct job *job)

@@ -16,9 +16,10 @@ struct gittins {
 
 static const struct option options[] = {
 	SIZES_OPTIONS(struct gittins, sizes),
-	OPT_CHOICE(struct gittins, misfit, MISFIT_SKIP, misfit_names, "what a job that does not fit does to those behind it"),
+	OPT_CHOICE(struct gittins, misfit, MISFIT_SKIP, misfit_names,
+		"what a job that does not fit does to those behind it"),
 	OPT_DOUBLE(struct gittins, round_s, 300, 0.001, 1e6, "seconds between decisions"),
-	{ 0 }
+	{ 0 },
 };
 
 static int gittins_init(void *self, struct err *err)

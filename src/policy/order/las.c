@@ -21,15 +21,17 @@ struct las {
 static const struct option options[] = {
 	OPT_DOUBLE(struct las, round_s, 300, 0.001, 1e6, "seconds between decisions"),
 	OPT_CHOICE(struct las, service, SERVICE_GPU, service_names, "count GPU-seconds or seconds"),
-	OPT_CHOICE(struct las, misfit, MISFIT_SKIP, misfit_names, "what a job that does not fit does to those behind it"),
-	{ 0 }
+	OPT_CHOICE(struct las, misfit, MISFIT_SKIP, misfit_names,
+		"what a job that does not fit does to those behind it"),
+	{ 0 },
 };
 
 static double by_service(const void *self, const struct round *round, const struct job *job)
 {
 	const struct las *l = self;
 
-	return l->service == SERVICE_GPU ? job_served_s(job, round->now_s) : job_ran_s(job, round->now_s);
+	return l->service == SERVICE_GPU ? job_served_s(job, round->now_s)
+					 : job_ran_s(job, round->now_s);
 }
 
 static double slope(const void *self, const struct round *round, const struct job *job)

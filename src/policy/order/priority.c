@@ -18,8 +18,9 @@ static const struct option options[] = {
 	OPT_DOUBLE(struct priority, ageing, 0, 0, 1e6, "points a job gains per hour since submission"),
 	OPT_DOUBLE(struct priority, weights, 0, -1e6, 1e6, "points per unit of the job's weight"),
 	OPT_BOOL(struct priority, preempt, 0, "stop jobs of smaller priority"),
-	OPT_CHOICE(struct priority, misfit, MISFIT_SKIP, misfit_names, "what a job that does not fit does to those behind it"),
-	{ 0 }
+	OPT_CHOICE(struct priority, misfit, MISFIT_SKIP, misfit_names,
+		"what a job that does not fit does to those behind it"),
+	{ 0 },
 };
 
 static double by_points(const void *self, const struct round *round, const struct job *job)

@@ -25,13 +25,16 @@ static int read_history(struct sizes *sizes, struct err *err)
 		if (slice_double(line, &size) && size >= 0)
 			history_add(&sizes->known, size);
 		else if (lines.number > 1) /* the first line may be a heading */
-			rc = err_set(err, ERR_FORMAT, "%s:%zu: '%.*s' is not a size; give GPU-seconds, one per line",
-				sizes->history, lines.number, (int)(line.n < 40 ? line.n : 40), line.at);
+			rc = err_set(err, ERR_FORMAT,
+				"%s:%zu: '%.*s' is not a size; give GPU-seconds, one per line",
+				sizes->history, lines.number, (int)(line.n < 40 ? line.n : 40),
+				line.at);
 	}
 	file_fini(&file);
 	history_sort(&sizes->known, true);
 	if (rc == 0 && sizes->known.sizes.n == 0)
-		rc = err_set(err, ERR_FORMAT, "%s: no sizes in it; give GPU-seconds, one per line", sizes->history);
+		rc = err_set(err, ERR_FORMAT, "%s: no sizes in it; give GPU-seconds, one per line",
+			sizes->history);
 	return rc;
 }
 

@@ -21,12 +21,22 @@ struct sizes {
 
 /* The options above as options of the policy that embeds a `struct sizes` in `field`. */
 #define SIZES_OPTIONS(type, field) \
-	{ .name = "history", .kind = OPTION_TEXT, .offset = offsetof(type, field.history), .text = "", \
-	  .help = "file of GPU-seconds of past jobs, one per line; none: learn from jobs that finish" }, \
-	{ .name = "quantum_s", .kind = OPTION_DOUBLE, .offset = offsetof(type, field.quantum_s), .preset = 3250, .max = 1e12, \
-	  .help = "service the index looks ahead, in GPU-seconds; 0: the best of all" }, \
-	{ .name = "index", .kind = OPTION_CHOICE, .offset = offsetof(type, field.index), .preset = INDEX_TEXTBOOK, .choices = index_names, \
-	  .help = "Gittins index by the book, or as the published simulator tabulates it" }
+	{ .name = "history", \
+		.kind = OPTION_TEXT, \
+		.offset = offsetof(type, field.history), \
+		.text = "", \
+		.help = "file of GPU-seconds of past jobs, one per line; none: learn from jobs that finish" }, \
+		{ .name = "quantum_s", \
+			.kind = OPTION_DOUBLE, \
+			.offset = offsetof(type, field.quantum_s), \
+			.preset = 3250, \
+			.max = 1e12, \
+			.help = "service the index looks ahead, in GPU-seconds; 0: the best of all" }, \
+	{ \
+		.name = "index", .kind = OPTION_CHOICE, .offset = offsetof(type, field.index), \
+		.preset = INDEX_TEXTBOOK, .choices = index_names, \
+		.help = "Gittins index by the book, or as the published simulator tabulates it" \
+	}
 
 int sizes_init(struct sizes *sizes, struct err *err);
 void sizes_fini(struct sizes *sizes);

@@ -18,10 +18,12 @@ struct sjf {
 };
 
 static const struct option options[] = {
-	OPT_CHOICE(struct sjf, by, BY_TIME, by_names, "what is short: run time, number of GPUs, or GPU-time"),
-	OPT_CHOICE(struct sjf, misfit, MISFIT_SKIP, misfit_names, "what a job that does not fit does to those behind it"),
+	OPT_CHOICE(struct sjf, by, BY_TIME, by_names,
+		"what is short: run time, number of GPUs, or GPU-time"),
+	OPT_CHOICE(struct sjf, misfit, MISFIT_SKIP, misfit_names,
+		"what a job that does not fit does to those behind it"),
 	OPT_BOOL(struct sjf, preempt, 0, "stop longer jobs for a shorter one"),
-	{ 0 }
+	{ 0 },
 };
 
 static double by_size(const void *self, const struct round *round, const struct job *job)

@@ -14,9 +14,11 @@ struct srtf {
 };
 
 static const struct option options[] = {
-	OPT_CHOICE(struct srtf, misfit, MISFIT_SKIP, misfit_names, "what a job that does not fit does to those behind it"),
-	OPT_DOUBLE(struct srtf, round_s, 0, 0, 1e6, "decide every so many seconds only; 0: at every event"),
-	{ 0 }
+	OPT_CHOICE(struct srtf, misfit, MISFIT_SKIP, misfit_names,
+		"what a job that does not fit does to those behind it"),
+	OPT_DOUBLE(struct srtf, round_s, 0, 0, 1e6,
+		"decide every so many seconds only; 0: at every event"),
+	{ 0 },
 };
 
 static double by_time(const void *self, const struct round *round, const struct job *job)
@@ -44,7 +46,8 @@ static double service_slope(const void *self, const struct round *round, const s
 	return time_slope(self, round, job) * job->gpus;
 }
 
-static void decide(struct srtf *s, key_fn *key, key_fn *slope, const struct round *round, struct plan *plan)
+static void decide(struct srtf *s, key_fn *key, key_fn *slope, const struct round *round,
+	struct plan *plan)
 {
 	struct ordering ordering = {
 		.key = key,

@@ -41,15 +41,20 @@ struct tiresias {
 static const struct option options[] = {
 	OPT_INT(struct tiresias, queues, 2, 1, QUEUES_MAX, "number of queues"),
 	OPT_DOUBLE(struct tiresias, limit_s, 3200, 1e-3, 1e12, "GPU-seconds allowed in the first queue"),
-	OPT_DOUBLE(struct tiresias, ratio, 10, 1, 1e6, "each further queue allows so many times the last limit"),
+	OPT_DOUBLE(struct tiresias, ratio, 10, 1, 1e6,
+		"each further queue allows so many times the last limit"),
 	OPT_TEXT(struct tiresias, limits, "", "the limits one by one instead, as 3250/7200"),
-	OPT_DOUBLE(struct tiresias, promote, 0, 0, 1e9, "back to the first queue after waiting so many times the time run; 0: never"),
+	OPT_DOUBLE(struct tiresias, promote, 0, 0, 1e9,
+		"back to the first queue after waiting so many times the time run; 0: never"),
 	OPT_CHOICE(struct tiresias, order, ORDER_STARTED, order_names, "who goes first inside a queue"),
 	SIZES_OPTIONS(struct tiresias, sizes),
-	OPT_CHOICE(struct tiresias, misfit, MISFIT_SKIP, misfit_names, "what a job that does not fit does to those behind it"),
-	OPT_DOUBLE(struct tiresias, round_s, 0, 0, 1e6, "decide every so many seconds only; 0: at every event"),
-	OPT_CHOICE(struct tiresias, compat, COMPAT_NONE, compat_names, "arithmetic of the published simulator"),
-	{ 0 }
+	OPT_CHOICE(struct tiresias, misfit, MISFIT_SKIP, misfit_names,
+		"what a job that does not fit does to those behind it"),
+	OPT_DOUBLE(struct tiresias, round_s, 0, 0, 1e6,
+		"decide every so many seconds only; 0: at every event"),
+	OPT_CHOICE(struct tiresias, compat, COMPAT_NONE, compat_names,
+		"arithmetic of the published simulator"),
+	{ 0 },
 };
 
 /* What the policy remembers of a job. */
@@ -128,7 +133,8 @@ static void demote(const struct tiresias *t, const struct round *round, const st
 	}
 }
 
-static bool waits_for_promotion(const struct tiresias *t, const struct round *round, const struct job *job)
+static bool waits_for_promotion(const struct tiresias *t, const struct round *round,
+	const struct job *job)
 {
 	const struct memory *m = memory_of(round, job);
 
@@ -139,7 +145,8 @@ static void promote(const struct tiresias *t, const struct round *round, const s
 {
 	struct memory *m = memory_of(round, job);
 
-	if (!waits_for_promotion(t, round, job) || !passed(waited_s(round, job), t->promote * ran_s(round, job)))
+	if (!waits_for_promotion(t, round, job) ||
+		!passed(waited_s(round, job), t->promote * ran_s(round, job)))
 		return;
 	*m = (struct memory){
 		.ran0_s = job_ran_s(job, round->now_s),
@@ -148,7 +155,8 @@ static void promote(const struct tiresias *t, const struct round *round, const s
 }
 
 /* Brings the memory of a job up to now; its key is asked whenever something about it has changed. */
-static const struct memory *follow(const struct tiresias *t, const struct round *round, const struct job *job)
+static const struct memory *follow(const struct tiresias *t, const struct round *round,
+	const struct job *job)
 {
 	struct memory *m = memory_of(round, job);
 
@@ -212,7 +220,9 @@ static void wake_as_published(const struct tiresias *t, const struct round *roun
 		if (!job_active(job) || m->queue >= t->queues - 1)
 			continue;
 		if (plan_grant(plan, job->id))
-			plan_wake(plan, round->now_s + ceil((t->limit[m->queue] - ran_s(round, job)) / job->gpus));
+			plan_wake(plan,
+				round->now_s +
+					ceil((t->limit[m->queue] - ran_s(round, job)) / job->gpus));
 		else
 			plan_wake(plan, next_queue_s(t, round, job, false));
 	}
