@@ -1,5 +1,5 @@
 /*
- * read TRACE: how fast a trace is read, in seconds of CPU and MB per second.
+ * read TRACE: how fast a trace is read: jobs, MB, seconds of CPU, MB per second.
  *
  * Everything that trace_read() does is in it: reading the file, recognising the
  * format, parsing, checking, hashing.  The best of a few counts; the file is in
@@ -50,7 +50,7 @@ int main(int argc, char **argv)
 		if (i == 0 || took_s < best_s)
 			best_s = took_s;
 	}
-	printf("jobs %u mb %.1f cpu_s %.3f mb_per_s %.0f\n", jobs, (double)file.st_size / 1e6,
-		best_s, (double)file.st_size / 1e6 / best_s);
+	printf("%u %.1f %.3f %.0f\n", jobs, (double)file.st_size / 1e6, best_s,
+		(double)file.st_size / 1e6 / best_s);
 	return 0;
 }

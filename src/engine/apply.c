@@ -41,21 +41,6 @@ static uint32_t open_dependency(const struct engine *e, const struct job *job, b
 	return JOB_NONE;
 }
 
-static struct round admission_round(struct engine *e)
-{
-	return (struct round){
-		.now_s = e->now_s,
-		.cluster = e->config->cluster,
-		.belief = e->config->belief,
-		.jobs = e->jobs.at,
-		.njobs = (uint32_t)e->jobs.n,
-		.active = e->active.at,
-		.nactive = (uint32_t)e->active.n,
-		.scratch = &e->scratch,
-		.rng = &e->rng,
-	};
-}
-
 static enum verdict admission_verdict(struct engine *e, const struct job *job, struct reason *why)
 {
 	bool dead = false;
@@ -66,7 +51,7 @@ static enum verdict admission_verdict(struct engine *e, const struct job *job, s
 		*why = (struct reason){ .why = WHY_DEPENDENCY, .other = other };
 		return dead ? ADMIT_REJECT : ADMIT_HOLD;
 	}
-	round = admission_round(e);
+	round = engine_round(e);
 	return e->config->admission.rule->decide(e->config->admission.state, &round, job, e->demand,
 		why);
 }

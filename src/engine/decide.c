@@ -25,31 +25,9 @@ static void compact_active(struct engine *e)
 	e->active_ended = 0;
 }
 
-static struct round round_of(struct engine *e)
-{
-	size_t bytes = e->config->policy.rule->job_state_size * e->jobs.n;
-
-	vec_grow_zero(&e->job_state, bytes);
-	return (struct round){
-		.now_s = e->now_s,
-		.cluster = e->config->cluster,
-		.belief = e->config->belief,
-		.jobs = e->jobs.at,
-		.njobs = (uint32_t)e->jobs.n,
-		.active = e->active.at,
-		.nactive = (uint32_t)e->active.n,
-		.changed = e->changed.at,
-		.nchanged = (uint32_t)e->changed.n,
-		.capacity_changed = e->capacity_changed,
-		.job_state = e->job_state.at,
-		.scratch = &e->scratch,
-		.rng = &e->rng,
-	};
-}
-
 static int ask_policy(struct engine *e, struct err *err)
 {
-	struct round round = round_of(e);
+	struct round round = engine_round(e);
 	const struct chosen_policy *policy = &e->config->policy;
 	bool timed = e->decisions % TIMED_EVERY == 0;
 	double before_s = timed ? clock_thread_cpu_s() : 0;
@@ -186,32 +164,116 @@ static int change(struct engine *e, struct job *job, const struct grant *grant, 
 	return 0;
 }
 
-/* Stops come first: what starts may need their devices. */
-static int carry_out(struct engine *e, struct err *err)
+static int carry_out_stops(struct engine *e, struct err *err)
 {
-	struct plan *plan = &e->plan;
+	for (size_t i = 0; i < e->plan.touched.n; i++) {
+		uint32_t id = e->plan.touched.at[i];
+		const struct plan_entry *entry = &e->plan.entries.at[id];
 
-	for (size_t i = 0; i < plan->touched.n; i++) {
-		struct plan_entry *entry = &plan->entries.at[plan->touched.at[i]];
-
-		if (entry->held && !entry->next && stop(e, &e->jobs.at[plan->touched.at[i]], err) < 0)
+		if (entry->held && !entry->next && stop(e, &e->jobs.at[id], err) < 0)
 			return err->code;
 	}
-	for (size_t i = 0; i < plan->touched.n; i++) {
-		uint32_t id = plan->touched.at[i];
-		struct plan_entry *entry = &plan->entries.at[id];
-		int rc = 0;
+	return 0;
+}
 
-		if (!entry->next || entry->next == entry->held)
-			continue;
-		if (entry->held)
-			rc = change(e, &e->jobs.at[id], entry->next, err);
-		else
-			rc = start(e, &e->jobs.at[id], entry->next, err);
-		if (rc < 0)
-			return rc;
+/* Devices by node that jobs have yet to leave. */
+static void set_leaving(uint64_t *leaving, const struct grant *grant, bool yet)
+{
+	for (uint32_t i = 0; i < grant->nslots; i++) {
+		uint64_t *node = &leaving[grant->slots[i].node];
+
+		*node = yet ? *node | grant->slots[i].devices : *node & ~grant->slots[i].devices;
+	}
+}
+
+static bool must_wait(const uint64_t *leaving, const struct grant *next)
+{
+	for (uint32_t i = 0; i < next->nslots; i++) {
+		if (leaving[next->slots[i].node] & next->slots[i].devices)
+			return true;
+	}
+	return false;
+}
+
+/* Changes those of `n` jobs that can go where they shall.  Returns how many are left on the list. */
+static int change_some(struct engine *e, uint32_t *jobs, int n, uint64_t *leaving, struct err *err)
+{
+	int left = 0;
+
+	for (int i = 0; i < n; i++) {
+		const struct plan_entry *entry = &e->plan.entries.at[jobs[i]];
+
+		set_leaving(leaving, entry->held, false);
+		if (must_wait(leaving, entry->next)) {
+			set_leaving(leaving, entry->held, true);
+			jobs[left++] = jobs[i];
+		} else if (change(e, &e->jobs.at[jobs[i]], entry->next, err) < 0) {
+			return err->code;
+		}
+	}
+	return left;
+}
+
+/* The jobs that go from some devices to others; returns how many. */
+static int list_changes(struct engine *e, uint32_t *jobs)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < e->plan.touched.n; i++) {
+		const struct plan_entry *entry = &e->plan.entries.at[e->plan.touched.at[i]];
+
+		if (entry->held && entry->next && entry->held != entry->next)
+			jobs[n++] = e->plan.touched.at[i];
+	}
+	return n;
+}
+
+/*
+ * Nobody moves to devices that another has yet to leave.  In a ring of jobs that wait for each other
+ * one must let go: it is stopped here and started again with the others.
+ */
+static int carry_out_changes(struct engine *e, struct err *err)
+{
+	uint32_t *jobs = arena_array(&e->scratch, uint32_t, e->plan.touched.n);
+	int n = list_changes(e, jobs);
+	uint64_t *leaving;
+
+	if (n == 0)
+		return 0;
+	leaving = arena_array(&e->scratch, uint64_t, e->config->cluster->nnodes);
+	for (int i = 0; i < n; i++)
+		set_leaving(leaving, e->plan.entries.at[jobs[i]].held, true);
+	while (n > 0) {
+		int left = change_some(e, jobs, n, leaving, err);
+
+		if (left == n) {
+			set_leaving(leaving, e->plan.entries.at[jobs[--left]].held, false);
+			if (stop(e, &e->jobs.at[jobs[left]], err) < 0)
+				return err->code;
+		}
+		n = left;
+	}
+	return n;
+}
+
+static int carry_out_starts(struct engine *e, struct err *err)
+{
+	for (size_t i = 0; i < e->plan.touched.n; i++) {
+		uint32_t id = e->plan.touched.at[i];
+		const struct grant *next = e->plan.entries.at[id].next;
+
+		if (next && !e->jobs.at[id].grant && start(e, &e->jobs.at[id], next, err) < 0)
+			return err->code;
 	}
 	return 0;
+}
+
+/* In this order, so that nobody takes devices that another still holds. */
+static int carry_out(struct engine *e, struct err *err)
+{
+	if (carry_out_stops(e, err) < 0 || carry_out_changes(e, err) < 0)
+		return err->code;
+	return carry_out_starts(e, err);
 }
 
 static void keep_reasons(struct engine *e)

@@ -47,6 +47,28 @@ void engine_tell(struct engine *e, struct event event)
 		e->config->observers[i].see(e->config->observers[i].self, &event, job);
 }
 
+struct round engine_round(struct engine *e)
+{
+	size_t bytes = e->config->policy.rule->job_state_size * e->jobs.n;
+
+	vec_grow_zero(&e->job_state, bytes);
+	return (struct round){
+		.now_s = e->now_s,
+		.cluster = e->config->cluster,
+		.belief = e->config->belief,
+		.jobs = e->jobs.at,
+		.njobs = (uint32_t)e->jobs.n,
+		.active = e->active.at,
+		.nactive = (uint32_t)e->active.n,
+		.changed = e->changed.at,
+		.nchanged = (uint32_t)e->changed.n,
+		.capacity_changed = e->capacity_changed,
+		.job_state = e->job_state.at,
+		.scratch = &e->scratch,
+		.rng = &e->rng,
+	};
+}
+
 void engine_mark(struct engine *e, uint32_t job)
 {
 	if (e->shadows.at[job].changed)

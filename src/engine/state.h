@@ -53,6 +53,8 @@ struct engine {
 
 /* Tells every observer, and counts. */
 void engine_tell(struct engine *e, struct event event);
+/* What policies and admission may look at now. */
+struct round engine_round(struct engine *e);
 /* The job is of interest to the next decision. */
 void engine_mark(struct engine *e, uint32_t job);
 /* The job's reason for waiting from now on; WHY_NONE when it no longer waits. */

@@ -336,6 +336,9 @@ static bool take_over(struct walk *w, const struct job *job, uint32_t type)
 		vec_push(&w->ranking->evicted, victim);
 		if (plan_run(w->plan, job, (struct want){ .type = (int)type })) {
 			settle(w, job);
+			/* What was freed and not taken may do for shapes that did not fit before. */
+			if (plan_free(w->plan, type) > 0)
+				reopen(w->ranking);
 			return true;
 		}
 	}

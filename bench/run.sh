@@ -1,0 +1,189 @@
+#!/bin/bash
+# bench: CPU time and memory of whole runs, beside the bars they should meet.
+# One table; nothing fails by being slow.  doc/performance.md says how to read it.
+#
+# CPU is user and system time of the whole process, reading and statistics
+# included; each figure is the best of BENCH_REPEAT (3).  STINT (build/stint),
+# STINT_DATA (../shared/data), BENCH_JOBS (1000000: the size of the large runs).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+stint=$(realpath "${STINT:-build/stint}")
+data=${STINT_DATA:-../shared/data}
+repeat=${BENCH_REPEAT:-3}
+jobs=${BENCH_JOBS:-1000000}
+large=512x8:v100 # 4,096 GPUs
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# ---- measuring
+
+# number KEY: its value in the JSON of the last run.
+number() {
+	sed -n "s/^ *\"$1\": \([-+.0-9e]*\),*$/\1/p" "$work/out"
+}
+
+# calc EXPRESSION: to four digits.
+calc() {
+	awk "BEGIN { printf \"%.4g\", ($1) }"
+}
+
+# less A B: whether A is the smaller number, or the only one.
+less() {
+	[ -z "$2" ] || [ "$(calc "$1 < $2")" = 1 ]
+}
+
+# timed COMMAND...: its seconds of CPU and of the wall go to $cpu and $wall.
+timed() {
+	local TIMEFORMAT='%3U %3S %3R' user system
+	{ time "$@" >"$work/out" 2>"$work/said" </dev/null; } 2>"$work/time" || {
+		cat "$work/said" >&2
+		return 1
+	}
+	read -r user system wall <"$work/time"
+	cpu=$(calc "$user + $system")
+}
+
+# best WORD...: the quickest of some simulations: $best_cpu, $run (the simulation alone), $each (us a decision), $mib.
+best() {
+	local i
+	best_cpu=
+	for ((i = 0; i < repeat; i++)); do
+		timed "$stint" sim "$@" --quiet --json || return 1
+		less "$cpu" "$best_cpu" || continue
+		best_cpu=$cpu
+		run=$(number cpu_s)
+		each=$(calc "$(number decision_cpu_s) / $(number decisions) * 1e6")
+		mib=$(calc "$(number rss_bytes) / 1048576")
+	done
+}
+
+# ---- the table
+
+heading() {
+	printf '\n%-46s %7s %7s %9s %5s   %s\n' "$1" 'CPU s' 'run s' 'us/decis.' MiB bar
+}
+
+# verdict CONDITION: in a word; none without a condition.
+verdict() {
+	case ${1:+$(calc "$1")} in
+	1) echo pass ;;
+	0) echo MISS ;;
+	esac
+}
+
+# line WHAT BAR CONDITION: the figures of the last best().
+line() {
+	printf '%-46s %7.2f %7.2f %9.2f %5.0f   %-19s%s\n' "$1" "$best_cpu" "$run" "$each" "$mib" "$2" \
+		"$(verdict "$3")" | sed 's/ *$//'
+}
+
+# row POLICY BAR SECONDS TRACE CLUSTER: runs it and compares with the bar, if SECONDS has one.
+row() {
+	if best "$4" --cluster "$5" --policy "$1"; then
+		line "$1" "$2" "${3:+$best_cpu <= $3 && $mib <= 1024}"
+	else
+		echo "$1: the run FAILED"
+	fi
+}
+
+philly() {
+	local policy trace=$data/sia/philly.csv
+	if [ ! -f "$trace" ]; then
+		printf '\nSKIPPED: no %s, so Philly was not measured (STINT_DATA=directory)\n' "$trace"
+		return
+	fi
+	heading 'Philly: 82,247 jobs on 2,490 GPUs'
+	for policy in fifo srtf tiresias; do
+		row $policy '<= 2 s' 2 "$trace" 311x8:v100,1x2:v100
+	done
+	heading 'Philly on 384 GPUs, where jobs wait'
+	for policy in fifo srtf tiresias; do
+		row $policy - '' "$trace" 48x8:v100
+	done
+}
+
+synthetic() {
+	local policy load
+	for load in 0.9 1.2; do
+		heading "$jobs jobs on 4,096 GPUs, load $load"
+		for policy in fifo srtf tiresias las; do
+			row $policy '<= 20 s, <= 1 GiB' 20 "synth:jobs=$jobs,load=$load" $large
+		done
+	done
+}
+
+# Run times of an hour on average: both traces span many of them, so both are steady.
+growth() {
+	local policy small
+	heading "growth: ten times the jobs, load 0.95"
+	for policy in fifo srtf tiresias las; do
+		best "synth:jobs=$((jobs / 10)),load=0.95,durations=exponential" --cluster $large --policy "$policy"
+		small=$best_cpu
+		best "synth:jobs=$jobs,load=0.95,durations=exponential" --cluster $large --policy "$policy"
+		line "$policy: $small s -> $best_cpu s, x$(calc "$best_cpu / $small")" '<= 13 times' \
+			"$best_cpu <= 13 * $small"
+	done
+}
+
+# reader FILE: jobs, MB, seconds and MB/s by bench/read.c.
+reader() {
+	local lib libs
+	lib=$(dirname "$stint")/libstint.a
+	read -ra libs <<<"$(pkg-config --libs jansson libcyaml zlib)"
+	[ -x "$work/read" ] ||
+		"${CC:-cc}" -std=c11 -D_GNU_SOURCE -O2 -Isrc bench/read.c "$lib" "${libs[@]}" -lm -lpthread -o "$work/read"
+	"$work/read" "$1"
+}
+
+# read_row WHAT FILE BAR
+read_row() {
+	local count size seconds speed
+	read -r count size seconds speed <<<"$(reader "$2")"
+	printf '%-46s %7.2f %7.1f %9.2g %5.0f   %-19s%s\n' "$count jobs, $1" "$seconds" "$size" \
+		"$(calc "$count / $seconds")" "$speed" "$3" "$([ "$3" = - ] || verdict "$speed >= 100")" | sed 's/ *$//'
+}
+
+reading() {
+	"$stint" trace synth --jobs "$jobs" --cluster $large --quiet --out "$work/long.csv"
+	awk -F, 'NR == 1 { print "id,gpus,arrival_s,duration_s"; next }
+		{ printf "%d,%d,%d,%d\n", $1, $4, $5, $6 + 1 }' "$work/long.csv" >"$work/short.csv"
+	printf '\n%-46s %7s %7s %9s %5s   %s\n' 'reading a CSV' 'CPU s' MB 'jobs/s' MB/s bar
+	read_row 'ten columns' "$work/long.csv" '>= 100 MB/s'
+	read_row 'four columns of short numbers' "$work/short.csv" -
+	rm "$work"/*.csv
+}
+
+decisions() {
+	local policy policies
+	heading 'every policy: 10,000 jobs, 512 GPUs, load 1.1'
+	timed "$stint" policies --json
+	mapfile -t policies < <(sed -n 's/^      "name": "\(.*\)",$/\1/p' "$work/out")
+	for policy in "${policies[@]}"; do
+		row "$policy" - '' synth:jobs=10000,load=1.1,durations=exponential 64x8:v100
+	done
+}
+
+# Results are the same bytes at any number of threads; only the wall time may differ.
+threads() {
+	local n best_wall i
+	printf '\n%-46s %7s %7s\n' 'compare: 4 policies x 5 seeds, 10,000 jobs' 'CPU s' 'wall s'
+	for n in 1 2; do
+		best_wall=
+		for ((i = 0; i < repeat; i++)); do
+			timed "$stint" compare synth:jobs=10000,load=1 --cluster 64x8:v100 --policy fifo,srtf,tiresias,las \
+				--seeds 5 --threads $n --quiet --json
+			less "$wall" "$best_wall" && best_wall=$wall best_cpu=$cpu
+		done
+		printf '%-46s %7.2f %7.2f\n' "--threads $n" "$best_cpu" "$best_wall"
+	done
+}
+
+echo "stint $("$stint" --version 2>/dev/null | sed 's/^stint //'), $(nproc) cores, best of $repeat; CPU time, so that a busy machine matters less"
+philly
+synthetic
+growth
+reading
+decisions
+threads
+printf '\nPublished simulators cannot run here: make parity has their published CPU times beside ours.\n'
