@@ -126,5 +126,5 @@ double gittins_index_published(const struct history *history, double served, dou
 	end = a + quantum > history->sizes.at[n - 1] - 1 ? n - 1 : at_most(history, a + quantum);
 	chance = rounded((double)(end - first) / alive, 1e5);
 	spent = rounded((sum_between(history, first, end) + quantum * (double)(n - end)) / alive, 1e5);
-	return rounded(chance * 1e6 / spent, 1e4);
+	return spent > 0 ? rounded(chance * 1e6 / spent, 1e4) : 0;
 }
