@@ -30,8 +30,8 @@ struct args {
 	const char *trace; /* replay: read this instead of what the manifest names */
 
 	/* who decides */
-	struct words policy;
-	const char *placer, *admit;
+	struct words policy, placer;
+	const char *admit;
 
 	/* the world */
 	const char *cluster, *throughputs;

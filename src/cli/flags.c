@@ -224,4 +224,5 @@ void args_fini(struct args *args)
 {
 	vec_fini(&args->operands);
 	vec_fini(&args->policy);
+	vec_fini(&args->placer);
 }

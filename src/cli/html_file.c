@@ -8,13 +8,13 @@
 #include "cli/ui.h"
 #include "report/html.h"
 
-/* Whether `path` is the report of the run itself. */
-static bool is_inside(const char *path, const struct run_dir *dir)
+/* Whether `path` names a file in the directory that is being written. */
+static bool lies_in(const char *path, const struct run_dir *dir)
 {
 	char *report, *parent, *real;
 	bool same;
 
-	if (!dir || !dir->path || strcmp(path_base(path), RUN_REPORT) != 0)
+	if (!dir || !dir->path)
 		return false;
 	report = mem_strndup(path, (size_t)(path_base(path) - path));
 	while (strlen(report) > 1 && report[strlen(report) - 1] == '/')
@@ -33,7 +33,11 @@ int html_file_open(struct html_file *f, const char *path, const struct run_dir *
 	*f = (struct html_file){ 0 };
 	if (!path)
 		return 0;
-	if (is_inside(path, dir)) {
+	if (lies_in(path, dir)) {
+		if (strcmp(path_base(path), RUN_REPORT) != 0)
+			return err_set(err, ERR_USAGE,
+				"the report inside --out is called " RUN_REPORT ": name it so, or put %s elsewhere",
+				path_base(path));
 		f->inside = dir;
 		return 0;
 	}
@@ -97,10 +101,16 @@ static void title_of(const struct setup *setup, struct buf *out)
 {
 	const char *trace = path_base(setup->base.source);
 
-	if (setup->npolicies == 1)
-		buf_printf(out, "%s on %s", setup->policies[0].label, trace);
+	if (setup->npairings == 1)
+		buf_printf(out, "%s on %s", setup->pairings[0].label, trace);
+	else if (setup->policies.n == 1)
+		buf_printf(out, "%s with %zu placers on %s", setup->policies.at[0].label,
+			setup->placers.n, trace);
+	else if (setup->placers.n == 1)
+		buf_printf(out, "%zu policies on %s", setup->policies.n, trace);
 	else
-		buf_printf(out, "%zu policies on %s", setup->npolicies, trace);
+		buf_printf(out, "%zu policies with %zu placers on %s", setup->policies.n,
+			setup->placers.n, trace);
 }
 
 void html_of(const struct setup *setup, const struct comparison *c, const char *note, bool timings,

@@ -14,10 +14,10 @@
 /* A zeroed one is valid: no file is wanted. */
 struct html_file {
 	struct outfile file;
-	const struct run_dir *inside; /* the file is DIR/report.html of this run */
+	const struct run_dir *inside; /* the file is DIR/report.html of this run or comparison */
 };
 
-/* `path` NULL: none is wanted.  `dir` is the run directory that is being written, or NULL. */
+/* `path` NULL: none is wanted.  `dir` is the directory that is being written, or NULL. */
 int html_file_open(struct html_file *f, const char *path, const struct run_dir *dir, struct err *err);
 /* The whole file at once. */
 int html_file_write(struct html_file *f, const struct buf *text, struct err *err);

@@ -93,12 +93,14 @@ void args_command(const struct args *args, struct buf *out)
 }
 
 void setup_command(const struct setup *setup, const struct workload *workload,
-	const struct chosen *policy, uint64_t seed, struct buf *out)
+	const struct pairing *pair, uint64_t seed, struct buf *out)
 {
-	const char *label = policy->label;
+	const char *policy = pair->policy->label, *placer = pair->placer->label;
 	struct args one = *setup->args;
 
-	one.policy = (struct words){ .at = &label, .n = 1 };
+	one.policy = (struct words){ .at = &policy, .n = 1 };
+	if (one.placer.n)
+		one.placer = (struct words){ .at = &placer, .n = 1 };
 	one.seed = (int64_t)seed;
 	buf_str(out, "stint sim ");
 	add_quoted(out, workload->source);

@@ -1,6 +1,7 @@
 #include "cli/record.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "io/cluster_io.h"
@@ -9,6 +10,7 @@
 /* Borrows nearly all of its text: only `owned` is released here. */
 struct manifest_text {
 	struct buf yaml, command;
+	char *directory;
 };
 
 static struct manifest manifest_of(const struct run *run, const struct sim_config *config,
@@ -16,17 +18,19 @@ static struct manifest manifest_of(const struct run *run, const struct sim_confi
 {
 	const struct args *args = run->setup->args;
 
+	owned->directory = getcwd(NULL, 0); /* NULL where it has been removed: then it is not known */
 	cluster_write_yaml(&run->setup->cluster, &owned->yaml);
-	setup_command(run->setup, run->workload, run->policy, run->seed, &owned->command);
+	setup_command(run->setup, run->workload, run->pair, run->seed, &owned->command);
 	return (struct manifest){
 		.version = (char *)STINT_VERSION,
+		.directory = owned->directory,
 		.trace = run->workload->source,
 		.trace_format = (char *)run->workload->trace.format,
 		.trace_hash = run->workload->trace.hash,
 		.cluster_spec = (char *)args->cluster,
 		.cluster_yaml = owned->yaml.at,
-		.policy = run->policy->full,
-		.placer = run->setup->placer.full,
+		.policy = run->pair->policy->full,
+		.placer = run->pair->placer->full,
 		.admit = run->setup->admit.full,
 		.seed = run->seed,
 		.error = config->error,
@@ -37,7 +41,9 @@ static struct manifest manifest_of(const struct run *run, const struct sim_confi
 		.mtbf_s = config->failures.mtbf_s,
 		.repair_s = config->failures.repair_s,
 		.failures_file = (char *)args->failures,
+		.failures_hash = run->setup->failures_hash,
 		.throughputs = (char *)args->throughputs,
+		.throughputs_hash = run->setup->throughputs_hash,
 		.until_s = config->until_s,
 		.command = owned->command.at,
 		.event_hash = outcome->event_hash,
@@ -63,6 +69,7 @@ static int write_results(const struct run *run, const struct sim_config *config,
 	buf_fini(&text);
 	buf_fini(&owned.yaml);
 	buf_fini(&owned.command);
+	free(owned.directory);
 	return rc;
 }
 
@@ -98,7 +105,7 @@ int run_carry_out(const struct run *run, struct outcome *out, struct err *err)
 {
 	struct sim_config config;
 
-	setup_config(run->setup, run->workload, run->policy, run->seed, &config);
+	setup_config(run->setup, run->workload, run->pair, run->seed, &config);
 	config.want_spans = run->want_spans;
 	config.progress = run->progress;
 	config.progress_ctx = run->progress_ctx;
@@ -116,13 +123,25 @@ int run_record(const struct run *run, const struct summary *summary, struct err 
 	return rc;
 }
 
-int run_verdict(const struct args *args, const struct summary *summary, struct err *err)
+int run_verdict(const struct args *args, const struct summary *summary, const char *names,
+	struct err *err)
 {
-	if (summary->jobs_submitted && summary->jobs_rejected == summary->jobs_submitted)
-		return err_set(err, ERR_NEVER, "no job can ever run on %s: all %u were refused",
-			args->cluster, summary->jobs_submitted);
-	if (summary->jobs_unfinished && !(args->until > 0))
-		return err_set(err, ERR_NEVER, "%u of %u jobs can never finish",
-			summary->jobs_unfinished, summary->jobs_submitted);
+	uint32_t all = summary->jobs_submitted, refused = summary->jobs_rejected;
+	/* Jobs that --until cut short are as they were asked for. */
+	uint32_t left = args->until > 0 ? 0 : summary->jobs_unfinished;
+	const char *colon = names && *names ? ": " : "";
+
+	if (!names)
+		names = "";
+	if (refused && refused == all)
+		return err_set(err, ERR_NEVER, "no job can ever run on %s: %s refused%s%s",
+			args->cluster, all == 1 ? "the only one was" : "all were", colon, names);
+	if (refused && left)
+		return err_set(err, ERR_NEVER,
+			"%u of %u jobs can never run and %u can never finish%s%s", refused, all,
+			left, colon, names);
+	if (refused || left)
+		return err_set(err, ERR_NEVER, "%u of %u jobs can never %s%s%s", refused + left,
+			all, refused ? "run" : "finish", colon, names);
 	return 0;
 }

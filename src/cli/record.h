@@ -15,7 +15,7 @@
 struct run {
 	const struct setup *setup;
 	const struct workload *workload;
-	const struct chosen *policy;
+	const struct pairing *pair;
 	uint64_t seed;
 	bool want_spans;
 	const struct run_dir *dir; /* NULL: nothing goes to disk */
@@ -32,7 +32,11 @@ int run_carry_out(const struct run *run, struct outcome *out, struct err *err);
 /* Writes summary.json, when the figures are known. */
 int run_record(const struct run *run, const struct summary *summary, struct err *err);
 
-/* ERR_NEVER with a sentence if no job could run, or some are left though the run was not cut short. */
-int run_verdict(const struct args *args, const struct summary *summary, struct err *err);
+/*
+ * ERR_NEVER with a sentence if a job was refused, or is left though the run was not cut short (--until).
+ * `names` (may be NULL) are those jobs for people.
+ */
+int run_verdict(const struct args *args, const struct summary *summary, const char *names,
+	struct err *err);
 
 #endif

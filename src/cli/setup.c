@@ -5,13 +5,14 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "cli/ui.h"
 #include "io/cluster_io.h"
 
 static const struct flag decider_flags[] = {
 	LIST(policy, "NAME[:OPTIONS]", "who runs now; see 'stint policies' (default fifo)"),
-	TEXT(placer, "NAME[:OPTIONS]", "on which devices; see 'stint placers' (default first-fit)"),
+	LIST(placer, "NAME[:OPTIONS]", "on which devices; see 'stint placers' (default first-fit)"),
 	TEXT(admit, "NAME[:OPTIONS]", "who may compete; see 'stint admissions' (default all)"),
 	{ 0 },
 };
@@ -25,17 +26,17 @@ static const struct flag world_flags[] = {
 		"time lost by a preemption or migration (likewise)"),
 	NUMBER(resize_cost, FLAG_SECONDS, "S", NAN, 0, 1e9, "time lost by a change of size (likewise)"),
 	NUMBER(mtbf, FLAG_SECONDS, "S", 0, 0, 1e12,
-		"mean time between failures of a node (default: none)"),
-	NUMBER(repair, FLAG_SECONDS, "S", 0, 0, 1e12, "mean time to repair it (default 1h)"),
+		"mean time between failures of a node (0, the default: none)"),
+	NUMBER(repair, FLAG_SECONDS, "S", 0, 0, 1e12, "mean time to repair it (0, the default: 1h)"),
 	TEXT(failures, "FILE", "failures from CSV: time_s,node,up|down"),
-	NUMBER(until, FLAG_SECONDS, "S", 0, 0, 1e15, "stop there (default: when all is done)"),
+	NUMBER(until, FLAG_SECONDS, "S", 0, 0, 1e15, "stop there (0, the default: when all is done)"),
 	{ 0 },
 };
 
 static const struct flag belief_flags[] = {
 	NUMBER(seed, FLAG_INT, "N", 0, 0, 9e15, "names the draw of everything random (default 0)"),
 	NUMBER(error, FLAG_NUMBER, "E", 0, 0, 10,
-		"deviation of estimated run times, such as 0.3 (default 0)"),
+		"deviation of estimated run times, such as 0.3 (default 0: exact)"),
 	SWITCH(oracle, "policies know the true run times"),
 	{ 0 },
 };
@@ -66,41 +67,90 @@ int setup_cluster(const char *spec, struct cluster *out, struct err *err)
 	return cluster_read(spec, out, err);
 }
 
-static int add_policy(struct setup *setup, const char *text, struct err *err)
+static int add_rule(const struct rule_kind *kind, const char *text, struct chosen_list *list,
+	struct err *err)
 {
-	struct chosen *all = setup->policies;
 	struct chosen one;
-	int rc = rule_choose(&rules_policy, text, &one, err);
+	int rc = rule_choose(kind, text, &one, err);
 
 	if (rc)
 		return rc;
-	for (size_t i = 0; i < setup->npolicies; i++) {
-		if (!strcmp(all[i].full, one.full)) {
-			rc = err_set(err, ERR_USAGE, "policy %s is given twice (as %s and %s)",
-				one.full, all[i].label, one.label);
+	for (size_t i = 0; i < list->n; i++) {
+		if (!strcmp(list->at[i].full, one.full)) {
+			rc = err_set(err, ERR_USAGE, "%s %s is given twice (as %s and %s)",
+				kind->word, one.full, list->at[i].label, one.label);
 			chosen_fini(&one);
 			return rc;
 		}
 	}
-	setup->policies = mem_resize(all, (setup->npolicies + 1) * sizeof(*all));
-	setup->policies[setup->npolicies++] = one;
+	list->at = mem_resize(list->at, mem_array_size(list->n + 1, sizeof(*list->at)));
+	list->at[list->n++] = one;
 	return 0;
 }
 
-/* One --policy, which may be a list. */
-static int add_policies(struct setup *setup, const char *text, struct err *err)
+/* One --policy or --placer, which may be a list. */
+static int add_rules(const struct rule_kind *kind, const char *text, struct chosen_list *list,
+	struct err *err)
 {
 	char **items;
 	size_t n = option_split_list(text, &items);
-	int rc = n ? 0 : err_set(err, ERR_USAGE, "--policy '%s' names none", text);
+	int rc = n ? 0 : err_set(err, ERR_USAGE, "--%s '%s' names none", kind->flag, text);
 
 	for (size_t i = 0; i < n; i++) {
 		if (!rc)
-			rc = add_policy(setup, items[i], err);
+			rc = add_rule(kind, items[i], list, err);
 		free(items[i]);
 	}
 	free(items);
 	return rc;
+}
+
+static int choose_all(const struct rule_kind *kind, const struct words *words,
+	struct chosen_list *list, struct err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < words->n && !rc; i++)
+		rc = add_rules(kind, words->at[i], list, err);
+	if (!rc && !list->n)
+		rc = add_rule(kind, NULL, list, err);
+	return rc;
+}
+
+size_t setup_count(const struct words *words)
+{
+	size_t all = 0;
+
+	for (size_t i = 0; i < words->n; i++) {
+		char **items;
+		size_t n = option_split_list(words->at[i], &items);
+
+		for (size_t k = 0; k < n; k++)
+			free(items[k]);
+		free(items);
+		all += n;
+	}
+	return all;
+}
+
+static void pair_up(struct setup *setup)
+{
+	const struct chosen_list *policies = &setup->policies, *placers = &setup->placers;
+
+	setup->npairings = policies->n * placers->n;
+	setup->pairings = mem_alloc(mem_array_size(setup->npairings, sizeof(*setup->pairings)));
+	for (size_t i = 0; i < setup->npairings; i++) {
+		const struct chosen *policy = &policies->at[i % policies->n];
+		const struct chosen *placer = &placers->at[i / policies->n];
+
+		setup->pairings[i] = (struct pairing){
+			.policy = policy,
+			.placer = placer,
+			.label = placers->n == 1
+				? mem_strdup(policy->label)
+				: mem_printf("%s / %s", policy->label, placer->label),
+		};
+	}
 }
 
 static int check_flags(const struct args *args, struct err *err)
@@ -128,15 +178,31 @@ int setup_rules(const struct args *args, struct setup *out, struct err *err)
 	int rc = check_flags(args, err);
 
 	out->args = args;
-	for (size_t i = 0; i < args->policy.n && !rc; i++)
-		rc = add_policies(out, args->policy.at[i], err);
-	if (!rc && !out->npolicies)
-		rc = add_policy(out, NULL, err);
 	if (!rc)
-		rc = rule_choose(&rules_placer, args->placer, &out->placer, err);
+		rc = choose_all(&rules_policy, &args->policy, &out->policies, err);
+	if (!rc)
+		rc = choose_all(&rules_placer, &args->placer, &out->placers, err);
 	if (!rc)
 		rc = rule_choose(&rules_admission, args->admit, &out->admit, err);
+	if (!rc)
+		pair_up(out);
 	return rc;
+}
+
+int file_hash(const char *path, uint64_t *out, struct err *err)
+{
+	struct file file;
+	int rc;
+
+	*out = 0;
+	if (!path || !strcmp(path, "-"))
+		return 0;
+	rc = file_read(path, &file, err);
+	if (rc)
+		return rc;
+	*out = hash_bytes(HASH_START, file.at, file.n);
+	file_fini(&file);
+	return 0;
 }
 
 int setup_read(const struct args *args, const char *trace, struct setup *out, struct err *err)
@@ -149,17 +215,29 @@ int setup_read(const struct args *args, const char *trace, struct setup *out, st
 		rc = setup_cluster(args->cluster, &out->cluster, err);
 	if (!rc)
 		rc = workload_read(args, trace, (uint64_t)args->seed, &out->cluster, &out->base, err);
+	if (!rc)
+		rc = file_hash(args->throughputs, &out->throughputs_hash, err);
+	if (!rc)
+		rc = file_hash(args->failures, &out->failures_hash, err);
 	return rc;
+}
+
+static void list_fini(struct chosen_list *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		chosen_fini(&list->at[i]);
+	free(list->at);
 }
 
 void setup_fini(struct setup *setup)
 {
 	workload_fini(&setup->base);
 	cluster_fini(&setup->cluster);
-	for (size_t i = 0; i < setup->npolicies; i++)
-		chosen_fini(&setup->policies[i]);
-	free(setup->policies);
-	chosen_fini(&setup->placer);
+	for (size_t i = 0; i < setup->npairings; i++)
+		free(setup->pairings[i].label);
+	free(setup->pairings);
+	list_fini(&setup->policies);
+	list_fini(&setup->placers);
 	chosen_fini(&setup->admit);
 	*setup = (struct setup){ 0 };
 }
@@ -172,7 +250,7 @@ static double repair_s(const struct args *args)
 }
 
 void setup_config(const struct setup *setup, const struct workload *workload,
-	const struct chosen *policy, uint64_t seed, struct sim_config *out)
+	const struct pairing *pair, uint64_t seed, struct sim_config *out)
 {
 	const struct args *args = setup->args;
 
@@ -180,8 +258,8 @@ void setup_config(const struct setup *setup, const struct workload *workload,
 	out->trace = &workload->trace;
 	out->cluster = &setup->cluster;
 	out->truth = workload->profile;
-	out->policy = policy->full;
-	out->placer = setup->placer.full;
+	out->policy = pair->policy->full;
+	out->placer = pair->placer->full;
 	out->admit = setup->admit.full;
 	out->seed = seed;
 	out->error = args->error;
@@ -196,7 +274,10 @@ void setup_settings(const struct setup *setup, struct buf *out)
 	const struct args *args = setup->args;
 	char time[32];
 
-	buf_printf(out, "placer %s, admission %s", setup->placer.label, setup->admit.label);
+	buf_str(out, setup->placers.n == 1 ? "placer" : "placers");
+	for (size_t i = 0; i < setup->placers.n; i++)
+		buf_printf(out, "%s %s", i ? " and" : "", setup->placers.at[i].label);
+	buf_printf(out, ", admission %s", setup->admit.label);
 	if (args->oracle)
 		buf_str(out, ", policies know the true run times");
 	else if (args->error > 0)

@@ -18,14 +18,31 @@
 /* With flags_workload, all that shapes results: a manifest's command repeats them. */
 extern const struct flag_group flags_deciders, flags_world, flags_belief;
 
+/* What was asked for of one kind. */
+struct chosen_list {
+	struct chosen *at;
+	size_t n;
+};
+
+/* A policy and the placer it works with. */
+struct pairing {
+	const struct chosen *policy, *placer;
+	char *label; /* "srtf"; "srtf / consolidate" where there are several placers */
+};
+
 struct setup {
 	const struct args *args;
-	struct chosen *policies;
-	size_t npolicies;
-	struct chosen placer, admit;
+	struct chosen_list policies, placers;
+	struct pairing *pairings; /* every policy with every placer, placer by placer */
+	size_t npairings;
+	struct chosen admit;
 	struct cluster cluster;
 	struct workload base;
+	uint64_t throughputs_hash, failures_hash; /* of the files' bytes; 0: there is none */
 };
+
+/* How many rules the words of --policy or --placer name, lists taken apart. */
+size_t setup_count(const struct words *words);
 
 /* The steps of setup_read(), for who has some of the parts already. */
 int setup_rules(const struct args *args, struct setup *out, struct err *err);
@@ -38,13 +55,16 @@ int setup_cluster(const char *spec, struct cluster *out, struct err *err);
 int setup_read(const struct args *args, const char *trace, struct setup *out, struct err *err);
 void setup_fini(struct setup *setup);
 
+/* Of the bytes of a file, unpacked; 0 where `path` is NULL or "-". */
+int file_hash(const char *path, uint64_t *out, struct err *err);
+
 /* One run.  Borrows everything. */
 void setup_config(const struct setup *setup, const struct workload *workload,
-	const struct chosen *policy, uint64_t seed, struct sim_config *out);
+	const struct pairing *pair, uint64_t seed, struct sim_config *out);
 
 /* The command line of one run that gives the same result, quoted for a shell. */
 void setup_command(const struct setup *setup, const struct workload *workload,
-	const struct chosen *policy, uint64_t seed, struct buf *out);
+	const struct pairing *pair, uint64_t seed, struct buf *out);
 /* The command line as it was given, but for how results are shown. */
 void args_command(const struct args *args, struct buf *out);
 /* Placer, error, costs and the like as one line for people. */

@@ -5,6 +5,9 @@
 
 #include "engine/state.h"
 
+/* A job that so many failures in a row threw back to where it was will never finish. */
+enum { FRUITLESS_MAX = 1000 };
+
 void engine_settle(struct engine *e, struct job *job)
 {
 	double steps_from_s = fmin(fmax(job->ready_s, job->held_s), e->now_s);
@@ -21,7 +24,8 @@ void engine_settle(struct engine *e, struct job *job)
 static void reject(struct engine *e, struct job *job, struct reason reason)
 {
 	job->state = JOB_REJECTED;
-	job->reason = reason;
+	job->waited_s += e->now_s - job->wait_since_s;
+	engine_set_reason(e, job, reason);
 	e->alive--;
 	e->ended++;
 	engine_tell(e, (struct event){ .kind = EV_REJECT, .job = job->id, .reason = reason });
@@ -48,7 +52,7 @@ static enum verdict admission_verdict(struct engine *e, const struct job *job, s
 	struct round round;
 
 	if (other != JOB_NONE) {
-		*why = (struct reason){ .why = WHY_DEPENDENCY, .other = other };
+		*why = (struct reason){ .why = dead ? WHY_ORPHANED : WHY_DEPENDENCY, .other = other };
 		return dead ? ADMIT_REJECT : ADMIT_HOLD;
 	}
 	round = engine_round(e);
@@ -70,10 +74,19 @@ static void list_active(struct engine *e, uint32_t id)
 static void admit(struct engine *e, struct job *job)
 {
 	job->state = JOB_PENDING;
-	engine_set_reason(e, job, (struct reason){ .why = WHY_NEW, .other = JOB_NONE });
+	engine_set_reason(e, job,
+		(struct reason){ .why = e->period_s > 0 ? WHY_ROUND : WHY_NEW, .other = JOB_NONE });
 	list_active(e, job->id);
 	e->demand += job->gpus;
 	engine_mark(e, job->id);
+}
+
+static void keep_out(struct engine *e, struct job *job, struct reason why)
+{
+	if (job->state != JOB_HELD)
+		engine_tell(e, (struct event){ .kind = EV_HOLD, .job = job->id, .reason = why });
+	job->state = JOB_HELD;
+	engine_set_reason(e, job, why);
 }
 
 /* Asks admission about a job that just came or is held.  Returns whether it is still held. */
@@ -91,13 +104,25 @@ static bool consider(struct engine *e, struct job *job)
 		reject(e, job, why);
 		return false;
 	default:
-		if (job->state != JOB_HELD)
-			engine_tell(e,
-				(struct event){ .kind = EV_HOLD, .job = job->id, .reason = why });
-		job->state = JOB_HELD;
-		engine_set_reason(e, job, why);
+		keep_out(e, job, why);
 		return true;
 	}
+}
+
+/* Where jobs are let in in order, whether one that was held for want of room is before all others. */
+static bool gate_shut(const struct engine *e)
+{
+	return e->config->admission.rule->in_order && e->held_for_room;
+}
+
+static bool still_held(struct engine *e, struct job *job)
+{
+	if (gate_shut(e))
+		return true;
+	if (!consider(e, job))
+		return false;
+	e->held_for_room |= job->reason.why == WHY_ADMISSION;
+	return true;
 }
 
 /* Whoever gets in or is refused may change the answer for those before it, so until nobody moves. */
@@ -109,18 +134,76 @@ static void reconsider_held(struct engine *e)
 		size_t kept = 0;
 
 		before = e->held.n;
+		e->held_for_room = false;
 		for (size_t i = 0; i < before; i++) {
 			uint32_t id = e->held.at[i];
 
-			if (consider(e, &e->jobs.at[id]))
+			if (still_held(e, &e->jobs.at[id]))
 				e->held.at[kept++] = id;
 		}
 		e->held.n = kept;
 	} while (e->held.n > 0 && e->held.n < before);
 }
 
+/* The types it may use and, as far as is believed, can run on; 0 if there is none. */
+static uint32_t usable_types(const struct engine *e, const struct job *job)
+{
+	const struct cluster *cluster = e->config->cluster;
+	uint32_t usable = 0;
+
+	for (uint32_t type = 0; type < cluster->ntypes; type++) {
+		if (job->types && !(job->types >> type & 1))
+			continue;
+		if (rate_if(e->config->belief, job, type, (uint32_t)job->gpus) > 0)
+			usable |= UINT32_C(1) << type;
+	}
+	return usable;
+}
+
+/* Most devices that one of its types has in all. */
+static uint32_t most_devices(const struct cluster *cluster, uint32_t types)
+{
+	uint32_t most = 0;
+
+	for (; types; types &= types - 1) {
+		uint32_t devices = cluster->types[__builtin_ctz(types)].devices;
+
+		if (devices > most)
+			most = devices;
+	}
+	return most;
+}
+
+/*
+ * Whether the job could run on the whole cluster if it were alone, with as many devices as it asks for
+ * or the most that fit; else why not.
+ */
+static bool could_run(struct engine *e, struct job *job, struct reason *why)
+{
+	uint32_t types = usable_types(e, job);
+	uint32_t most = most_devices(e->config->cluster, types);
+
+	*why = (struct reason){ .why = WHY_NO_HOST, .need = job->min_gpus, .have = (int32_t)most, .other = JOB_NONE };
+	if (types == 0)
+		why->why = WHY_NO_TYPE;
+	else if (job->min_gpus > (int32_t)most)
+		why->why = WHY_TOO_LARGE;
+	if (why->why != WHY_NO_HOST)
+		return false;
+	job->types = types;
+	if (job->gpus > (int32_t)most)
+		job->gpus = (int32_t)most;
+	for (; job->gpus >= job->min_gpus; job->gpus--) {
+		if (plan_could_ever(&e->plan, job))
+			return true;
+	}
+	job->gpus = job->min_gpus;
+	return false;
+}
+
 static void submit(struct engine *e, const struct job *spec)
 {
+	struct reason why;
 	struct job *job;
 
 	vec_push(&e->jobs, *spec);
@@ -130,21 +213,15 @@ static void submit(struct engine *e, const struct job *spec)
 	job->wait_since_s = e->now_s;
 	e->alive++;
 	engine_tell(e, (struct event){ .kind = EV_SUBMIT, .job = job->id });
-	if (!plan_could_ever(&e->plan, job)) {
-		reject(e, job,
-			(struct reason){
-				.why = WHY_TOO_LARGE,
-				.need = job->min_gpus,
-				.have = (int32_t)e->config->cluster->devices,
-				.other = JOB_NONE,
-			});
+	if (!could_run(e, job, &why)) {
+		reject(e, job, why);
 		reconsider_held(e);
-		return;
-	}
-	if (consider(e, job))
+	} else if (gate_shut(e)) {
+		keep_out(e, job, (struct reason){ .why = WHY_ADMISSION, .other = JOB_NONE });
 		vec_push(&e->held, job->id);
-	else if (job->state == JOB_REJECTED)
-		reconsider_held(e);
+	} else if (still_held(e, job)) {
+		vec_push(&e->held, job->id);
+	}
 }
 
 static void finish(struct engine *e, uint32_t id, double done)
@@ -178,10 +255,21 @@ static bool holds_node(const struct job *job, uint32_t node)
 	return false;
 }
 
+/* The job ends here without having finished. */
+static void give_up(struct engine *e, struct job *job)
+{
+	job->state = JOB_UNFINISHED;
+	e->alive--;
+	e->ended++;
+	e->active_ended++;
+	e->demand -= job->gpus;
+}
+
 /* The job's node failed: it goes back to what it had saved. */
 static int lose(struct engine *e, struct job *job, uint32_t node, struct err *err)
 {
-	double safe = job->done, lost_s = 0;
+	struct shadow *shadow = &e->shadows.at[job->id];
+	double safe = job->done, before = job->done, lost_s = 0;
 
 	if (e->driver->lost(e->world, job, e->now_s, &safe, err) < 0)
 		return err_prefix(err, "job %s", job->label);
@@ -190,27 +278,31 @@ static int lose(struct engine *e, struct job *job, uint32_t node, struct err *er
 		lost_s = (job->done - safe) / job->rate;
 	job->done = safe;
 	job->lost_s += lost_s;
+	job->lost_gpu_s += lost_s * job->grant->gpus;
 	job->failures++;
 	job->state = JOB_PENDING;
 	job->wait_since_s = e->now_s;
 	e->running--;
 	engine_set_reason(e, job, (struct reason){ .why = WHY_NODE_LOST, .other = JOB_NONE });
-	engine_tell(e,
-		(struct event){
-			.kind = EV_LOST,
-			.job = job->id,
-			.node = node,
-			.grant = job->grant,
-			.value = lost_s,
-		});
+	engine_tell(e, (struct event){
+			       .kind = EV_LOST,
+			       .job = job->id,
+			       .node = node,
+			       .grant = job->grant,
+			       .value = lost_s,
+		       });
 	plan_drop(&e->plan, job);
 	job->grant = NULL;
 	engine_mark(e, job->id);
+	shadow->fruitless = safe > before ? 0 : shadow->fruitless + 1;
+	if (shadow->fruitless > FRUITLESS_MAX)
+		give_up(e, job);
 	return 0;
 }
 
 static int node_down(struct engine *e, uint32_t node, struct err *err)
 {
+	engine_tell(e, (struct event){ .kind = EV_NODE_DOWN, .job = JOB_NONE, .node = node });
 	for (size_t i = 0; i < e->active.n; i++) {
 		struct job *job = &e->jobs.at[e->active.at[i]];
 
@@ -220,7 +312,6 @@ static int node_down(struct engine *e, uint32_t node, struct err *err)
 	plan_node_up(&e->plan, node, false);
 	e->node_failures++;
 	e->capacity_changed = true;
-	engine_tell(e, (struct event){ .kind = EV_NODE_DOWN, .job = JOB_NONE, .node = node });
 	return 0;
 }
 
@@ -233,7 +324,11 @@ static void node_up(struct engine *e, uint32_t node)
 
 int engine_apply(struct engine *e, const struct event *event, struct err *err)
 {
+	if (!e->dirty)
+		e->dirty_since_s = e->now_s;
 	e->dirty = true;
+	if (event->kind == EV_SUBMIT || event->kind == EV_FINISH)
+		e->idle = 0;
 	switch (event->kind) {
 	case EV_SUBMIT:
 		submit(e, event->job_spec);

@@ -148,13 +148,24 @@ static void remember_crowding(struct course *c, uint32_t job)
 	c->crowding_at_start_s.at[job] = c->crowding_s;
 }
 
+/* Nodes come and go before the first job is submitted, too. */
+static void count_node(struct course *c, const struct event *event)
+{
+	if (event->kind == EV_NODE_DOWN)
+		c->crowd.up_gpus -= c->cluster->nodes[event->node].devices;
+	else if (event->kind == EV_NODE_UP)
+		c->crowd.up_gpus += c->cluster->nodes[event->node].devices;
+}
+
 static void course_see(void *self, const struct event *event, const struct job *job)
 {
 	struct course *c = self;
 
 	if (!c->begun) {
-		if (event->kind != EV_SUBMIT)
+		if (event->kind != EV_SUBMIT) {
+			count_node(c, event);
 			return;
+		}
 		c->begun = true;
 		c->from_s = c->now_s = event->at_s;
 	}
@@ -186,13 +197,8 @@ static void course_see(void *self, const struct event *event, const struct job *
 	case EV_RESIZE:
 		change_hold(c, event);
 		break;
-	case EV_NODE_DOWN:
-		c->crowd.up_gpus -= c->cluster->nodes[event->node].devices;
-		break;
-	case EV_NODE_UP:
-		c->crowd.up_gpus += c->cluster->nodes[event->node].devices;
-		break;
 	default:
+		count_node(c, event);
 		break;
 	}
 }
@@ -226,8 +232,10 @@ static void sums_to_means(struct course *c)
 	}
 }
 
-void course_finish(struct course *c, struct outcome *out)
+void course_finish(struct course *c, double now_s, struct outcome *out)
 {
+	if (c->begun)
+		pass(c, now_s);
 	sums_to_means(c);
 	for (size_t i = 0; i < c->spans.n; i++) {
 		if (isnan(c->spans.at[i].to_s))

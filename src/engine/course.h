@@ -42,7 +42,7 @@ struct observer course_observer(struct course *course);
 /* Mean crowding since the job was submitted: 1 when everybody had room, 2 when twice the cluster was asked for. */
 double course_crowding(const struct course *course, uint32_t job, double arrival_s);
 
-/* Moves what was recorded to the outcome. */
-void course_finish(struct course *course, struct outcome *out);
+/* Closes the record at `now_s` and moves it to the outcome. */
+void course_finish(struct course *course, double now_s, struct outcome *out);
 
 #endif

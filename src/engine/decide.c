@@ -39,6 +39,7 @@ static int ask_policy(struct engine *e, struct err *err)
 	}
 	e->decisions++;
 	e->decided_s = e->now_s;
+	e->boundary = e->period_s > 0 ? rint(e->now_s / e->period_s) : 0;
 	e->dirty = false;
 	for (size_t i = 0; i < e->changed.n; i++)
 		e->shadows.at[e->changed.at[i]].changed = false;
@@ -53,6 +54,9 @@ static int check(struct engine *e, struct err *err)
 {
 	const char *policy = e->config->policy.rule->name;
 
+	if (e->plan.placer_erred)
+		return err_set(err, ERR_BROKEN, "placer %s answered with devices that were not free or not as many as asked for",
+			e->config->placer.rule->name);
 	for (size_t i = 0; i < e->plan.touched.n; i++) {
 		const struct job *job = &e->jobs.at[e->plan.touched.at[i]];
 		const struct grant *next = plan_grant(&e->plan, job->id);
@@ -101,8 +105,7 @@ static int stop(struct engine *e, struct job *job, struct err *err)
 	e->running--;
 	engine_tell(e, (struct event){ .kind = EV_PREEMPT, .job = job->id, .grant = job->grant });
 	job->grant = NULL;
-	e->shadows.at[job->id].reason_since_s = e->now_s;
-	job->reason = (struct reason){ .why = WHY_OUTRANKED, .other = JOB_NONE };
+	engine_set_reason(e, job, (struct reason){ .why = WHY_OUTRANKED, .other = JOB_NONE });
 	engine_mark(e, job->id);
 	return 0;
 }
@@ -302,7 +305,7 @@ int engine_decide(struct engine *e, struct err *err)
 	if (ask_policy(e, err) < 0 || check(e, err) < 0 || carry_out(e, err) < 0)
 		return err->code;
 	if (running > 0 || e->running > 0 || e->plan.touched.n > 0)
-		e->idle_wakes = 0;
+		e->idle = 0;
 	plan_commit(&e->plan);
 	keep_reasons(e);
 	return 0;

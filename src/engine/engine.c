@@ -10,7 +10,7 @@
 #include "engine/state.h"
 
 enum {
-	IDLE_WAKES_MAX = 10000, /* a policy that only ever asks to be woken again will never run anything */
+	IDLE_MAX = 10000,       /* decisions in a row of which nothing came: what waits will never run */
 	PROGRESS_EVERY = 4096, /* turns of the loop between two reports */
 };
 
@@ -39,6 +39,8 @@ void engine_tell(struct engine *e, struct event event)
 	struct observer course = course_observer(&e->course);
 
 	event.at_s = e->now_s;
+	if (event.reason.why == WHY_NONE)
+		event.reason.other = JOB_NONE;
 	event.attempt = job ? job->attempts : 0;
 	e->events++;
 	e->event_hash = hash_event(e->event_hash, &event);
@@ -81,7 +83,8 @@ void engine_set_reason(struct engine *e, struct job *job, struct reason reason)
 {
 	struct shadow *shadow = &e->shadows.at[job->id];
 
-	e->waited_by_why_s[job->reason.why] += e->now_s - shadow->reason_since_s;
+	if (job->reason.why != WHY_NONE)
+		e->waited_by_why_s[job->reason.why] += e->now_s - shadow->reason_since_s;
 	shadow->reason_since_s = e->now_s;
 	job->reason = reason;
 }
@@ -89,17 +92,15 @@ void engine_set_reason(struct engine *e, struct job *job, struct reason reason)
 /* The first multiple of the policy's period that is not before at_s and after its last decision. */
 static double next_boundary(const struct engine *e, double at_s)
 {
-	double n = ceil(at_s / e->period_s);
+	double n = ceil(at_s / e->period_s - 1e-9); /* a multiple shall count as one in spite of rounding */
 
-	if (n * e->period_s <= e->decided_s)
-		n = floor(e->decided_s / e->period_s) + 1;
-	return n * e->period_s;
+	return fmax(n, e->boundary + 1) * e->period_s;
 }
 
 /* When the policy wants to decide next, if nothing happens before. */
 static double next_decision_s(const struct engine *e)
 {
-	double at_s = e->dirty ? e->now_s : fmax(e->plan.wake_s, e->decided_s + WAKE_MIN_S);
+	double at_s = e->dirty ? e->dirty_since_s : fmax(e->plan.wake_s, nextafter(e->decided_s + WAKE_MIN_S, INFINITY));
 
 	if (isinf(at_s))
 		return INFINITY;
@@ -137,7 +138,6 @@ static int advance(struct engine *e, double until_s, struct err *err)
 		e->now_s = event.at_s;
 		if (event.kind == EV_TIMER)
 			return 1;
-		e->idle_wakes = 0;
 		if (engine_apply(e, &event, err) < 0)
 			return err->code;
 	}
@@ -163,7 +163,7 @@ static int loop(struct engine *e, struct err *err)
 			return err_set(err, ERR_REFUSED, "stopped on request");
 		if (!time_to_decide(e))
 			continue;
-		if (++e->idle_wakes > IDLE_WAKES_MAX)
+		if (++e->idle > IDLE_MAX)
 			return 0;
 		if (engine_decide(e, err) < 0)
 			return err->code;
@@ -194,6 +194,7 @@ static void engine_init(struct engine *e, const struct engine_config *config,
 		.driver = driver,
 		.world = world,
 		.decided_s = -INFINITY,
+		.boundary = -INFINITY,
 		.event_hash = HASH_START,
 		.clock_cost_s = clock_cost_s(),
 		.period_s = policy->period_s ? policy->period_s(config->policy.state) : 0,
@@ -231,6 +232,7 @@ static void leave_unfinished(struct engine *e)
 			engine_settle(e, job);
 		else
 			job->waited_s += e->now_s - job->wait_since_s;
+		engine_set_reason(e, job, job->reason);
 		job->grant = NULL;
 		job->state = JOB_UNFINISHED;
 	}
@@ -240,9 +242,9 @@ static void write_outcome(struct engine *e, double cpu_s, struct outcome *out)
 {
 	*out = (struct outcome){ .gpus = e->config->cluster->devices };
 	leave_unfinished(e);
-	course_finish(&e->course, out);
+	course_finish(&e->course, e->now_s, out);
 	for (size_t i = 0; i < e->jobs.n; i++)
-		out->useful_gpu_s += e->jobs.at[i].served_s;
+		out->useful_gpu_s += e->jobs.at[i].served_s - e->jobs.at[i].lost_gpu_s;
 	out->jobs = e->jobs.at;
 	out->njobs = (uint32_t)e->jobs.n;
 	e->jobs.at = NULL;
@@ -251,7 +253,7 @@ static void write_outcome(struct engine *e, double cpu_s, struct outcome *out)
 	out->event_hash = e->event_hash;
 	out->decisions = e->decisions;
 	if (e->timed_decisions > 0)
-		out->decision_cpu_s = e->timed_cpu_s * (double)e->decisions / (double)e->timed_decisions;
+		out->decision_cpu_s = fmin(cpu_s, e->timed_cpu_s * (double)e->decisions / (double)e->timed_decisions);
 	out->cpu_s = cpu_s;
 	out->node_failures = e->node_failures;
 	memcpy(out->waited_by_why_s, e->waited_by_why_s, sizeof(out->waited_by_why_s));

@@ -1,8 +1,8 @@
 /*
  * The one loop: wait, apply, admit, decide, check, carry out, tell.
  *
- * The engine is the only place that changes a job's state.  It reads no clock
- * and knows no world; policies, placers and drivers come as tables.
+ * The engine is the only place that changes a job's state.  No clock reaches a
+ * decision, and it knows no world; policies, placers and drivers come as tables.
  */
 #ifndef ENGINE_ENGINE_H
 #define ENGINE_ENGINE_H

@@ -11,7 +11,10 @@
 
 struct observer {
 	void *self;
-	/* `job` is the job's state after the event, NULL when none is concerned.  Both are borrowed for the call. */
+	/*
+	 * `job` is the job concerned, NULL if none; where the event takes its devices away, it still shows
+	 * them.  Both are borrowed for the call.
+	 */
 	void (*see)(void *self, const struct event *event, const struct job *job);
 };
 

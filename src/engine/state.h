@@ -14,6 +14,7 @@
 struct shadow {
 	double reason_since_s; /* since when it waits for its present reason */
 	bool changed;          /* listed in engine.changed */
+	uint32_t fruitless;    /* losses in a row without a step saved in between */
 };
 
 struct engine {
@@ -28,6 +29,7 @@ struct engine {
 	VEC(uint32_t) active;       /* admitted and perhaps ended; in order of arrival */
 	uint32_t active_ended;      /* of these, how many have ended */
 	VEC(uint32_t) held;         /* wait for admission or dependencies, in order of arrival */
+	bool held_for_room;         /* one of them for want of room, not for a dependency */
 	VEC(uint32_t) changed;      /* since the last decision */
 	bool capacity_changed;
 	uint32_t alive; /* held, pending and running jobs */
@@ -38,8 +40,10 @@ struct engine {
 	struct plan plan;
 	double period_s;     /* of the policy; 0: decides at every event */
 	double decided_s;    /* when it last decided; -INFINITY before */
+	double boundary;     /* which multiple of the period that was; -INFINITY before */
 	bool dirty;          /* something happened since */
-	uint32_t idle_wakes; /* wake-ups in a row at which nothing ran and nothing came of it */
+	double dirty_since_s;
+	uint32_t idle;       /* decisions in a row at which nothing ran and nothing came of it */
 
 	struct course course;
 	struct arena scratch;

@@ -27,6 +27,12 @@ struct csv_style {
 	bool quotes;    /* else a quote is a character like others */
 };
 
+/* As RFC 4180 has it. */
+#define CSV_COMMAS \
+	{ \
+		.separator = ',', .quotes = true \
+	}
+
 struct csv {
 	struct csv_style style;
 	struct slice *fields; /* the row */

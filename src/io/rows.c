@@ -15,11 +15,6 @@ enum {
 	AHEAD = MANY_JOBS,
 };
 
-#define LATEST_S 4e11   /* the year 14,000: a number beyond is no time */
-#define LEAST_WORK 1e-6 /* seconds or steps */
-
-static const char leave_out[] = "correct it, or leave such rows out with --lenient";
-
 /* "job `job` comes after the job with id `id`", to be resolved when all ids are known. */
 struct dep {
 	uint32_t job;
@@ -27,71 +22,39 @@ struct dep {
 	struct slice id; /* in the text, or in the trace's */
 };
 
-/* ---- columns ---- */
-
-/* Calls for each name of "a|b|c". */
-static bool next_name(const char **list, struct slice *name)
-{
-	if (!*list || !**list)
-		return false;
-	*name = (struct slice){ *list, strcspn(*list, "|") };
-	*list += name->n + ((*list)[name->n] == '|');
-	return true;
-}
-
-static bool names_it(const struct column *column, struct slice field)
-{
-	const char *aliases = column->aliases;
-	struct slice alias;
-
-	if (slice_is_nocase(field, column->name))
-		return true;
-	while (next_name(&aliases, &alias))
-		if (alias.n == field.n && strncasecmp(alias.at, field.at, field.n) == 0)
-			return true;
-	return false;
-}
-
-static int find_column(const struct table *table, struct slice field)
-{
-	for (int i = 0; table->columns[i].name; i++)
-		if (names_it(&table->columns[i], field))
-			return i;
-	return -1;
-}
-
-/* The nearest of the table's columns that the header does not have, or NULL. */
-static const char *meant_column(const struct rows *rows, struct slice field)
-{
-	const char *free_names[COLUMNS_MAX];
-	char word[64];
-	size_t n = 0;
-	int near;
-
-	for (int i = 0; rows->table->columns[i].name; i++)
-		if (rows->where[i] < 0)
-			free_names[n++] = rows->table->columns[i].name;
-	snprintf(word, sizeof(word), "%.*s", (int)(field.n < 63 ? field.n : 63), field.at);
-	near = text_nearest(word, free_names, n);
-	return near >= 0 ? free_names[near] : NULL;
-}
+/* ---- the header ---- */
 
 static void note_unknown(struct rows *rows, struct slice field)
 {
-	const char *meant = meant_column(rows, field);
+	int meant = columns_nearest(rows->table->columns, rows->where, field);
 	char name[64], fix[128];
 
 	snprintf(name, sizeof(name), "%.*s", (int)(field.n < 63 ? field.n : 63), field.at);
-	snprintf(fix, sizeof(fix), "did you mean '%s'?", meant ? meant : "");
-	notes_add(rows->notes, NOTE_DROPPED, rows->csv.line, name, meant ? fix : NULL,
+	snprintf(fix, sizeof(fix), "did you mean '%s'?",
+		meant >= 0 ? rows->table->columns[meant].name : "");
+	notes_add(rows->notes, NOTE_DROPPED, rows->csv.line, name, meant >= 0 ? fix : NULL,
 		"a column that %s traces do not have; it does not count", rows->importer->name);
+}
+
+/* What becomes of columns that the table does not list. */
+static void note_others(struct rows *rows)
+{
+	for (size_t i = 0; i < rows->csv.n; i++) {
+		if (rows->column_of[i] >= 0 || !rows->csv.fields[i].n)
+			continue;
+		if (rows->table->open)
+			notes_add(rows->notes, NOTE_DROPPED, rows->csv.line, NULL, NULL,
+				"a column that is not used");
+		else
+			note_unknown(rows, rows->csv.fields[i]);
+	}
 }
 
 static int map_header(struct rows *rows, struct err *err)
 {
 	for (size_t i = 0; i < rows->csv.n; i++) {
 		struct slice field = rows->csv.fields[i];
-		int column = find_column(rows->table, field);
+		int column = columns_find(rows->table->columns, field);
 
 		rows->column_of[i] = column;
 		if (column < 0)
@@ -114,10 +77,9 @@ static int check_required(struct rows *rows, struct err *err)
 			continue;
 		for (size_t f = 0; f < rows->csv.n; f++) {
 			struct slice field = rows->csv.fields[f];
-			const char *meant;
 
-			meant = rows->column_of[f] < 0 ? meant_column(rows, field) : NULL;
-			if (meant == column->name)
+			if (rows->column_of[f] < 0 &&
+				columns_nearest(rows->table->columns, rows->where, field) == i)
 				return err_set(err, ERR_FORMAT,
 					"field '%s': not in the header; did you mean it by '%.*s'?",
 					column->name, (int)(field.n < 40 ? field.n : 40), field.at);
@@ -144,9 +106,7 @@ static int read_header(struct rows *rows, struct err *err)
 		rc = check_required(rows, err);
 	if (rc)
 		return rc;
-	for (size_t i = 0; !rows->table->open && i < rows->csv.n; i++)
-		if (rows->column_of[i] < 0 && rows->csv.fields[i].n)
-			note_unknown(rows, rows->csv.fields[i]);
+	note_others(rows);
 	return 0;
 }
 
@@ -161,42 +121,7 @@ static void columns_in_order(struct rows *rows)
 	rows->width = (size_t)i;
 }
 
-/* ---- what is wrong with a row ---- */
-
-static const char *field_name(const struct rows *rows, int column)
-{
-	return column < 0 ? NULL : rows->table->columns[column].name;
-}
-
-void row_bad(struct rows *rows, int column, struct slice value, const char *problem, const char *fix)
-{
-	size_t n = value.n < sizeof(rows->value) - 1 ? value.n : sizeof(rows->value) - 1;
-
-	if (rows->fate == ROW_BAD)
-		return;
-	rows->fate = ROW_BAD;
-	rows->field = field_name(rows, column);
-	rows->problem = problem;
-	rows->fix = fix ? fix : leave_out;
-	for (size_t i = 0; i < n; i++)
-		rows->value[i] = (unsigned char)value.at[i] < ' ' ? '?' : value.at[i];
-	rows->value[n] = '\0';
-}
-
-void row_drop(struct rows *rows, int column, const char *why, const char *fix)
-{
-	if (rows->fate != ROW_GOOD)
-		return;
-	rows->fate = ROW_DROPPED;
-	rows->field = field_name(rows, column);
-	rows->problem = why;
-	rows->fix = fix;
-}
-
-void row_note(struct rows *rows, enum note_level level, int column, const char *text, const char *fix)
-{
-	notes_add(rows->notes, level, rows->line, field_name(rows, column), fix, "%s", text);
-}
+/* ---- what becomes of a row that is not good ---- */
 
 static int refuse(struct rows *rows, struct err *err)
 {
@@ -205,7 +130,8 @@ static int refuse(struct rows *rows, struct err *err)
 	const char *problem = rows->exactly[0] ? rows->exactly : rows->problem;
 
 	err_set(err, ERR_FORMAT, "%s%s%s%s%s%s%s%s; %s", open, field, close, quote, rows->value,
-		quote, rows->value[0] ? " " : "", problem, rows->fix);
+		quote, rows->value[0] ? " " : "", problem,
+		rows->fix ? rows->fix : "correct it, or leave such rows out with --lenient");
 	if (!rows->line)
 		return err_prefix(err, "%s", rows->out->source);
 	return err_prefix(err, "%s:%zu", rows->out->source, rows->line);
@@ -214,16 +140,17 @@ static int refuse(struct rows *rows, struct err *err)
 /* Notes count equal texts: what differs from row to row stands in the remedy of the first. */
 static void note_bad(struct rows *rows)
 {
+	const char *usual = rows->fix ? rows->fix : "correct it";
 	char fix[256];
 
 	if (rows->exactly[0])
-		snprintf(fix, sizeof(fix), "%s; %s", rows->exactly, rows->fix);
+		snprintf(fix, sizeof(fix), "%s; %s", rows->exactly, usual);
 	else if (rows->value[0])
-		snprintf(fix, sizeof(fix), "here it is \"%s\"; %s", rows->value, rows->fix);
+		snprintf(fix, sizeof(fix), "here it is \"%s\"; %s", rows->value, usual);
 	else
-		snprintf(fix, sizeof(fix), "%s", rows->fix);
+		snprintf(fix, sizeof(fix), "%s", usual);
 	notes_add(rows->notes, NOTE_PROBLEM, rows->line, rows->field, fix,
-		"%s; the row is left out", rows->problem);
+		"%s; the row does not count", rows->problem);
 }
 
 static void leave_row(struct rows *rows)
@@ -237,152 +164,6 @@ static void leave_row(struct rows *rows)
 	else
 		notes_add(rows->notes, NOTE_DROPPED, rows->line, rows->field, rows->fix, "%s",
 			rows->problem);
-}
-
-/* ---- fields ---- */
-
-double row_number(struct rows *rows, int column, double missing, double min, double max)
-{
-	struct slice text = row_text(rows, column);
-	double x;
-
-	if (!text.n)
-		return missing;
-	if (!slice_double(text, &x)) {
-		row_bad(rows, column, text, "is not a finite number", NULL);
-		return missing;
-	}
-	if (x < min)
-		row_bad(rows, column, text, min == 0 ? "is negative" : "is too small", NULL);
-	else if (x > max)
-		row_bad(rows, column, text, "is too large", NULL);
-	return x;
-}
-
-int32_t row_int(struct rows *rows, int column, int32_t missing, int32_t min, int32_t max)
-{
-	double x = row_number(rows, column, missing, min, max);
-
-	if (rows->fate == ROW_BAD)
-		return missing;
-	if (x != floor(x)) {
-		row_bad(rows, column, row_text(rows, column), "is not a whole number", NULL);
-		return missing;
-	}
-	return (int32_t)x;
-}
-
-double row_time(struct rows *rows, int column)
-{
-	struct slice text = row_text(rows, column);
-	double x;
-
-	if ((slice_double(text, &x) || slice_timestamp(text, &x)) && fabs(x) < LATEST_S)
-		return x;
-	row_bad(rows, column, text,
-		text.n ? "is not a time (seconds, or a date like 2017-10-09 07:01:55)"
-		       : "no time is given",
-		NULL);
-	return 0;
-}
-
-double row_duration(struct rows *rows, int column)
-{
-	struct slice text = row_text(rows, column);
-	double x = row_number(rows, column, NAN, 0, 1e12);
-
-	if (isnan(x))
-		row_bad(rows, column, text, "is missing: how long the job runs is not known", NULL);
-	else if (x < LEAST_WORK)
-		row_drop(rows, column, "is 0: a job without work", NULL);
-	return x;
-}
-
-int32_t row_gpus_of(struct rows *rows, int column, double gpus)
-{
-	if (rows->fate == ROW_BAD)
-		return 1;
-	if (gpus == 0) {
-		row_drop(rows, column, "is 0: a job without GPUs", NULL);
-		return 1;
-	}
-	if (gpus < 0 || gpus > 1e6 || gpus != floor(gpus)) {
-		row_bad(rows, column, column < 0 ? (struct slice){ "", 0 } : row_text(rows, column),
-			"is not a number of GPUs", NULL);
-		return 1;
-	}
-	return (int32_t)gpus;
-}
-
-int32_t row_gpus(struct rows *rows, int column)
-{
-	return row_gpus_of(rows, column, row_number(rows, column, 0, 0, 1e9));
-}
-
-uint32_t row_name(struct names *names, struct slice text)
-{
-	return text.n ? names_add(names, text.at, text.n) : NAME_NONE;
-}
-
-void row_label(struct rows *rows, struct job *job, struct slice id)
-{
-	char number[24];
-
-	id = slice_trim(id); /* a list of ids has blanks around them */
-	if (!id.n) {
-		snprintf(number, sizeof(number), "%zu", rows->number);
-		id = slice_of(number);
-	}
-	if (memchr(id.at, '|', id.n))
-		row_bad(rows, -1, id, "is no id: | separates ids", "rename it");
-	job->label = trace_text(rows->out, id.at, id.n);
-	rows->label = (struct slice){ job->label, id.n };
-}
-
-uint32_t row_type(struct rows *rows, int column, struct slice name)
-{
-	uint32_t type;
-
-	name = slice_trim(name);
-	if (!name.n || slice_is_nocase(name, "any"))
-		return 0;
-	if (memchr(name.at, '|', name.n)) {
-		row_bad(rows, column, name, "is no device type: | separates types", NULL);
-		return 0;
-	}
-	type = row_name(&rows->out->types, name);
-	if (type >= TYPES_MAX) {
-		row_bad(rows, column, name, "is one device type too many (32 are possible)", NULL);
-		return 0;
-	}
-	return UINT32_C(1) << type;
-}
-
-/* Takes the first item off "a|b|c", without blanks around it. */
-static struct slice take_item(struct slice *list)
-{
-	const char *bar = memchr(list->at, '|', list->n);
-	struct slice item = { list->at, bar ? (size_t)(bar - list->at) : list->n };
-	size_t passed = item.n + (bar != NULL);
-
-	*list = (struct slice){ list->at + passed, list->n - passed };
-	return slice_trim(item);
-}
-
-uint32_t row_types(struct rows *rows, int column, struct slice list)
-{
-	uint32_t types = 0;
-
-	while (list.n)
-		types |= row_type(rows, column, take_item(&list));
-	return types;
-}
-
-void row_measured_on(struct rows *rows, int column, struct slice name)
-{
-	uint32_t bit = row_type(rows, column, name);
-
-	rows->measured_on = bit ? (uint32_t)__builtin_ctz(bit) : NAME_NONE;
 }
 
 /* ---- rows ---- */
@@ -409,6 +190,14 @@ void rows_fini(struct rows *rows)
 	*rows = (struct rows){ 0 };
 }
 
+void rows_remark(struct rows *rows)
+{
+	for (const struct remark *r = rows->table->remarks; r && r->text; r++)
+		if (rows->table->headless || row_has(rows, r->column))
+			notes_add(rows->notes, r->level, rows->csv.line,
+				rows->table->columns[r->column].name, NULL, "%s", r->text);
+}
+
 void rows_start(struct rows *rows, size_t line, struct job *job)
 {
 	rows->work = NAN;
@@ -425,7 +214,7 @@ static void add_deps(struct rows *rows)
 	struct slice list = rows->after;
 
 	while (list.n) {
-		struct slice id = take_item(&list);
+		struct slice id = slice_trim(slice_cut(&list, '|'));
 
 		if (!id.n)
 			continue;
@@ -612,20 +401,32 @@ static void give_lines(struct rows *rows)
 	rows->lines = NULL;
 }
 
-int rows_finish(struct rows *rows, struct err *err)
+/* A few rows may all be bad; that many are no accident. */
+enum { ALL_BY_ACCIDENT = 10 };
+
+static int no_jobs(struct rows *rows, struct err *err)
 {
-	if (!rows->out->njobs && rows->dropped) {
-		err_set(err, ERR_FORMAT,
-			"no job is left: all %zu rows were left out (%s); is it really %s?",
-			rows->dropped, rows->why_dropped, rows->importer->name);
-		return err_prefix(err, "%s", rows->out->source);
-	}
-	if (!rows->out->njobs) {
+	char doubt[64] = "";
+
+	if (rows->dropped >= ALL_BY_ACCIDENT)
+		snprintf(doubt, sizeof(doubt), "; is it really %s?", rows->importer->name);
+	if (rows->dropped == 1)
+		err_set(err, ERR_FORMAT, "no job is left: the only row does not count (%s)",
+			rows->why_dropped);
+	else if (rows->dropped)
+		err_set(err, ERR_FORMAT, "no job is left: none of the %zu rows counts (%s)%s",
+			rows->dropped, rows->why_dropped, doubt);
+	else
 		err_set(err, ERR_FORMAT, "no jobs: %s",
 			rows->table->headless ? "the file is empty"
 					      : "there is a header and nothing below it");
-		return err_prefix(err, "%s", rows->out->source);
-	}
+	return err_prefix(err, "%s", rows->out->source);
+}
+
+int rows_finish(struct rows *rows, struct err *err)
+{
+	if (!rows->out->njobs)
+		return no_jobs(rows, err);
 	for (size_t i = 0; i < rows->ndeps; i++) {
 		int rc = resolve(rows, &rows->deps[i], err);
 
@@ -646,6 +447,8 @@ static int read_all(struct rows *rows, struct err *err)
 		rc = read_header(rows, err);
 	if (!rc && rows->table->begin)
 		rc = rows->table->begin(rows, err);
+	if (!rc)
+		rows_remark(rows);
 	if (rc)
 		return err_prefix(err, "%s:%zu", rows->out->source,
 			rows->csv.line ? rows->csv.line : 1);
@@ -673,33 +476,4 @@ int rows_read(const struct importer *importer, struct slice text,
 	rc = read_all(&rows, err);
 	rows_fini(&rows);
 	return rc;
-}
-
-/* ---- recognising ---- */
-
-static bool row_includes(const struct csv *csv, struct slice name)
-{
-	for (size_t i = 0; i < csv->n; i++)
-		if (csv->fields[i].n == name.n && strncasecmp(csv->fields[i].at, name.at, name.n) == 0)
-			return true;
-	return false;
-}
-
-int header_match(struct slice head, const char *names)
-{
-	struct slice name;
-	struct csv csv;
-	int n = 0;
-
-	if (!csv_peek(&csv, head, (struct csv_style){ .separator = ',', .quotes = true }))
-		n = -1;
-	while (n >= 0 && next_name(&names, &name))
-		n = row_includes(&csv, name) ? n + 1 : -1;
-	csv_fini(&csv);
-	return n;
-}
-
-bool header_has(struct slice head, const char *name)
-{
-	return header_match(head, name) == 1;
 }

@@ -17,28 +17,28 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "io/csv.h"
+#include "io/header.h"
 #include "io/ids.h"
 #include "io/notes.h"
 #include "io/trace_io.h"
 #include "model/job.h"
 #include "model/trace.h"
 
-enum { COLUMNS_MAX = 40 };
-
-/* One that the row function does not read is known and of no use: not worth a note. */
-struct column {
-	const char *name;
-	const char *aliases; /* "jobid|job", NULL: none */
-	bool required;       /* a header without it is an error */
-};
-
 struct rows;
+
+/* What an importer assumes or drops in every file that has the column. */
+struct remark {
+	enum note_level level;
+	int column;
+	const char *text;
+};
 
 struct table {
 	struct csv_style style;
 	bool headless; /* fields are columns in order, all of them in every row */
-	bool open;     /* columns that are not listed are usual and not worth a note */
-	const struct column *columns; /* ends with a NULL name; at most COLUMNS_MAX */
+	bool open;     /* columns that are not listed are usual: one note counts them */
+	const struct column *columns;
+	const struct remark *remarks; /* ends with a NULL text; NULL: none */
 	/* Fills `job` (initialised) and rows->work from the current row. */
 	void (*row)(struct rows *rows, struct job *job);
 	/* Optional: after the header, before the first row; may look at rows->where. */
@@ -66,7 +66,8 @@ struct rows {
 	struct slice after;   /* ids joined by |, empty at first */
 	enum { ROW_GOOD, ROW_DROPPED, ROW_BAD } fate;
 	size_t line;
-	const char *field, *fix, *problem; /* of a row that is not good */
+	const char *field, *problem; /* of a row that is not good */
+	const char *fix;             /* NULL: the usual */
 	char value[64];                    /* the text in question, "" if none */
 	char exactly[80]; /* the problem with its figures, for an error; "" if `problem` says all */
 
@@ -91,6 +92,8 @@ int rows_read(const struct importer *importer, struct slice text, const struct i
 void rows_init(struct rows *rows, const struct importer *importer,
 	const struct import_options *options, struct trace *out, struct notes *notes);
 void rows_fini(struct rows *rows);
+/* Before the first: what the table remarks of every file. */
+void rows_remark(struct rows *rows);
 /* Before a job's fields are read: a fresh job at `line`. */
 void rows_start(struct rows *rows, size_t line, struct job *job);
 /* After them: adds the job, or treats what is wrong with it. */
@@ -126,6 +129,9 @@ int32_t row_gpus(struct rows *rows, int column);
 /* The same check for a number that was computed. */
 int32_t row_gpus_of(struct rows *rows, int column, double gpus);
 
+/* Why a text that slice_double() does not take is no number. */
+const char *not_a_number(struct slice text);
+
 /* The number of a name in a table of the trace, NAME_NONE if empty. */
 uint32_t row_name(struct names *names, struct slice text);
 /* Sets the job's own id, or its row's number if `id` is empty; the only way to set a label. */
@@ -135,6 +141,8 @@ uint32_t row_type(struct rows *rows, int column, struct slice name);
 uint32_t row_types(struct rows *rows, int column, struct slice list);
 /* The type that the run time was measured on. */
 void row_measured_on(struct rows *rows, int column, struct slice name);
+/* After all else: a job that ended otherwise than `good` held its devices too and counts; notes say how many. */
+void row_ended(struct rows *rows, int column, struct slice state, const char *good);
 
 /*
  * The row is wrong: the first call counts.  `value` is the text in question; `problem` and `fix` (NULL:
@@ -145,12 +153,5 @@ void row_bad(struct rows *rows, int column, struct slice value, const char *prob
 void row_drop(struct rows *rows, int column, const char *why, const char *fix);
 /* A remark on the present row. */
 void row_note(struct rows *rows, enum note_level level, int column, const char *text, const char *fix);
-
-/* ---- for recognising formats ---- */
-
-/* How many of `names` ("a|b|c") the first row of a comma-separated text has, -1 if one is missing. */
-int header_match(struct slice head, const char *names);
-/* Whether the first row has this column. */
-bool header_has(struct slice head, const char *name);
 
 #endif

@@ -60,7 +60,7 @@ const struct model catalogue_models[] = {
 	{ "resnet152", "res152", "vision", 60.2 * M, 69 * G, 220 * M, 32, 0.039, 0 },
 	{ "mobilenet", "mobilenetv2 mobilenetv3", "vision", 3.5 * M, 1.9 * G, 75 * M, 128, 0.37, 0 },
 	{ "shufflenet", "shufflenetv2 shufflenetv2x10", "vision", 2.3 * M, 0.9 * G, 30 * M, 128, 0.45, 0 },
-	{ "squeezenet", "", "vision", 1.2 * M, 2.1 * G, 35 * M, 128, 0.41, 0 },
+	{ "squeezenet", "squeezenet10 squeezenet11", "vision", 1.2 * M, 2.1 * G, 35 * M, 128, 0.41, 0 },
 	{ "densenet", "densenet121", "vision", 8 * M, 17 * G, 140 * M, 32, 0.13, 0 },
 	{ "efficientnet", "efficientnetb0", "vision", 5.3 * M, 2.4 * G, 85 * M, 64, 0.24, 0 },
 	{ "vit", "vitb16 vitbase deit", "vision", 86.6 * M, 105 * G, 180 * M, 64, 0.027, 0 },
@@ -97,59 +97,119 @@ const struct model catalogue_models[] = {
 
 enum { LETTERS_MAX = 64 };
 
-/* Lower-case letters and digits up to a bracket; what does not fit is cut. */
-static void squeeze(const char *name, size_t n, char out[LETTERS_MAX])
+/* A name as it is compared: lower-case letters and digits up to a bracket; what does not fit is cut. */
+struct word {
+	char at[LETTERS_MAX];
+	bool apart[LETTERS_MAX]; /* punctuation stood before the letter */
+};
+
+static void squeeze(const char *name, size_t n, struct word *out)
 {
+	bool apart = false;
 	size_t k = 0;
 
 	for (size_t i = 0; i < n && name[i] != '(' && k < LETTERS_MAX - 1; i++) {
-		if (isalnum((unsigned char)name[i]))
-			out[k++] = (char)tolower((unsigned char)name[i]);
+		bool counts = isalnum((unsigned char)name[i]);
+
+		if (counts) {
+			out->apart[k] = apart;
+			out->at[k++] = (char)tolower((unsigned char)name[i]);
+		}
+		apart = !counts;
 	}
-	out[k] = '\0';
+	out->at[k] = '\0';
+	out->apart[k] = true;
 }
 
-static const char *without_vendor(const char *name)
+/* Where the name begins once its maker's is passed. */
+static size_t without_vendor(const struct word *word)
 {
 	static const char *const vendors[] = { "nvidia", "tesla", "geforce", "amd", "instinct" };
+	size_t at = 0;
 
 	for (size_t i = 0; i < sizeof(vendors) / sizeof(*vendors); i++) {
 		size_t n = strlen(vendors[i]);
 
-		if (!strncmp(name, vendors[i], n) && name[n])
-			name += n;
+		if (!strncmp(word->at + at, vendors[i], n) && word->at[at + n])
+			at += n;
 	}
-	return name;
+	return at;
 }
 
 /*
- * How well `known` names `word`: its length where `word` starts with it (names shorter than four
- * letters say too little for that), SAME where they are equal, else 0.
+ * Whether what stands in `word` from `at` on only says more about the thing whose name ends there.
+ * Numbers go on: a v1000 is no v100, and llama-70b no llama.
+ */
+static bool only_adds(const struct word *word, size_t at)
+{
+	bool numbered = isdigit((unsigned char)word->at[at - 1]);
+
+	if (!isdigit((unsigned char)word->at[at]))
+		return true;
+	return numbered && word->apart[at];
+}
+
+/* A letter or two at the number of an accelerator make another one (v100s, rtx3090ti), its socket does not. */
+static bool same_device(const struct word *word, size_t at)
+{
+	static const char *const sockets[] = { "sxm", "pcie", "nvl", "hbm" };
+
+	if (word->apart[at])
+		return true;
+	for (size_t i = 0; i < sizeof(sockets) / sizeof(*sockets); i++)
+		if (!strncmp(word->at + at, sockets[i], strlen(sockets[i])))
+			return true;
+	return false;
+}
+
+static bool any_letters(const struct word *word, size_t at)
+{
+	(void)word;
+	(void)at;
+	return true;
+}
+
+/* What is looked for: the part of a word from `from` on, and which letters may follow a known name. */
+struct wanted {
+	struct word word;
+	size_t from;
+	bool (*may_follow)(const struct word *word, size_t at);
+};
+
+/*
+ * How well `known` names what is wanted: its length where that starts with it (names shorter than
+ * four letters say too little for that), SAME where they are equal, else 0.
  */
 enum { SAME = LETTERS_MAX + 1, SHORTEST_PREFIX = 4 };
 
-static size_t likeness(const char *word, const char *known, size_t n)
+static size_t likeness(const struct wanted *wanted, const char *known, size_t n)
 {
-	char name[LETTERS_MAX];
+	const char *text = wanted->word.at + wanted->from;
+	struct word name;
 	size_t len;
 
-	if (*word != tolower((unsigned char)*known)) /* saves most of the work */
+	if (*text != tolower((unsigned char)*known)) /* saves most of the work */
 		return 0;
-	squeeze(known, n, name);
-	if (!strcmp(word, name))
+	squeeze(known, n, &name);
+	if (!strcmp(text, name.at))
 		return SAME;
-	len = strlen(name);
-	return len >= SHORTEST_PREFIX && !strncmp(word, name, len) ? len : 0;
+	len = strlen(name.at);
+	if (len < SHORTEST_PREFIX || strncmp(text, name.at, len) != 0)
+		return 0;
+	return only_adds(&wanted->word, wanted->from + len) &&
+			wanted->may_follow(&wanted->word, wanted->from + len)
+		? len
+		: 0;
 }
 
 /* The best likeness of an entry's name and aliases. */
-static size_t likeness_any(const char *word, const char *name, const char *aliases)
+static size_t likeness_any(const struct wanted *wanted, const char *name, const char *aliases)
 {
-	size_t best = likeness(word, name, strlen(name));
+	size_t best = likeness(wanted, name, strlen(name));
 
 	while (*aliases && best < SAME) {
 		size_t n = strcspn(aliases, " ");
-		size_t l = likeness(word, aliases, n);
+		size_t l = likeness(wanted, aliases, n);
 
 		if (l > best)
 			best = l;
@@ -162,14 +222,13 @@ static size_t likeness_any(const char *word, const char *name, const char *alias
 const struct accelerator *catalogue_accelerator(const char *name)
 {
 	const struct accelerator *found = NULL;
-	char squeezed[LETTERS_MAX];
-	const char *word;
+	struct wanted wanted = { .may_follow = same_device };
 	size_t best = 0;
 
-	squeeze(name, strlen(name), squeezed);
-	word = without_vendor(squeezed);
+	squeeze(name, strlen(name), &wanted.word);
+	wanted.from = without_vendor(&wanted.word);
 	for (const struct accelerator *a = catalogue_accelerators; a->name; a++) {
-		size_t l = likeness_any(word, a->name, a->aliases);
+		size_t l = likeness_any(&wanted, a->name, a->aliases);
 
 		if (l > best) {
 			best = l;
@@ -194,12 +253,12 @@ static int stated_batch(const char *name)
 const struct model *catalogue_model(const char *name, int *batch)
 {
 	const struct model *found = NULL;
-	char word[LETTERS_MAX];
+	struct wanted wanted = { .may_follow = any_letters };
 	size_t best = 0;
 
-	squeeze(name, strlen(name), word);
+	squeeze(name, strlen(name), &wanted.word);
 	for (const struct model *m = catalogue_models; m->name; m++) {
-		size_t l = likeness_any(word, m->name, m->aliases);
+		size_t l = likeness_any(&wanted, m->name, m->aliases);
 
 		if (l > best) {
 			best = l;

@@ -42,7 +42,8 @@ extern const struct model catalogue_models[];
 
 /*
  * The entry of that name or alias, NULL if there is none.  Case and punctuation do not count;
- * a longer name that starts with a known one is taken as that ("resnet50_v1.5").
+ * a longer name that starts with a known one is taken as that ("resnet50_v1.5", "V100-SXM2") unless
+ * what follows makes it another ("v1000", "rtx3090ti", "llama-70b").
  */
 const struct accelerator *catalogue_accelerator(const char *name);
 /* `batch` receives the batch size that the name states ("ResNet-18 (batch size 64)"), else the usual one. */

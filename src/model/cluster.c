@@ -186,10 +186,14 @@ static int check_group(const struct group *g, struct err *err)
 {
 	if (g->nodes < 1 || g->nodes > NODES_MAX)
 		return err_set(err, ERR_USAGE, "the number of nodes must be from 1 to %d", NODES_MAX);
-	if (g->devices < 1 || g->devices > NODE_DEVICES_MAX)
+	if (g->devices < 1)
+		return err_set(err, ERR_USAGE, "a node has at least 1 device");
+	if (g->devices > NODE_DEVICES_MAX && g->devices <= (int64_t)NODES_MAX * 8 / g->nodes)
 		return err_set(err, ERR_USAGE,
-			"a node has from 1 to %d devices; for more, use more nodes: %lldx8",
-			NODE_DEVICES_MAX, (long long)(g->devices > 8 ? (g->devices + 7) / 8 : 1));
+			"a node has at most %d devices; for more, use more nodes: %lldx8",
+			NODE_DEVICES_MAX, (long long)((g->nodes * g->devices + 7) / 8));
+	if (g->devices > NODE_DEVICES_MAX)
+		return err_set(err, ERR_USAGE, "a node has at most %d devices", NODE_DEVICES_MAX);
 	if (!cluster_is_type_name(g->type))
 		return err_set(err, ERR_USAGE, "a type name is made of letters, digits and . - _ +");
 	return 0;

@@ -18,7 +18,7 @@
 
 enum {
 	NODE_DEVICES_MAX = 64, /* a node's devices are bits of one word */
-	TYPES_MAX = 32,        /* types are bits of a job's mask */
+	TYPES_MAX = 31,        /* types are bits of a job's mask; the last bit is no type */
 	NODES_MAX = 1000000,
 };
 

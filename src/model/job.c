@@ -85,25 +85,36 @@ const char *job_state_name(enum job_state state)
 	return (unsigned)state <= JOB_UNFINISHED ? names[state] : "?";
 }
 
+static const struct {
+	const char *name, *meaning;
+} whys[WHY_COUNT] = {
+	[WHY_NONE] = { "none", "no reason stated" },
+	[WHY_NEW] = { "new", "nobody has decided yet" },
+	[WHY_BUSY] = { "busy", "too few devices are free" },
+	[WHY_FRAGMENTED] = { "fragmented", "enough are free, but scattered" },
+	[WHY_BEHIND] = { "behind", "a job ahead does not fit" },
+	[WHY_RESERVED] = { "reserved", "would delay a reservation" },
+	[WHY_OUTRANKED] = { "outranked", "another job ranks higher" },
+	[WHY_SHARE] = { "share", "its tenant is above its share" },
+	[WHY_ROUND] = { "round", "waits for the next round" },
+	[WHY_ADMISSION] = { "admission", "held back by admission" },
+	[WHY_DEPENDENCY] = { "dependency", "another job must end first" },
+	[WHY_NODE_LOST] = { "node-lost", "its node failed" },
+	[WHY_DOWN] = { "down", "too few nodes are up" },
+	[WHY_TOO_LARGE] = { "too-large", "larger than the cluster" },
+	[WHY_NO_TYPE] = { "no-type", "no device here is of a type it can run on" },
+	[WHY_NO_HOST] = { "no-host", "no node has the CPUs or memory" },
+	[WHY_ORPHANED] = { "orphaned", "the job it follows will never finish" },
+};
+
 const char *why_name(enum why why)
 {
-	static const char *const names[WHY_COUNT] = {
-		[WHY_NONE] = "none",
-		[WHY_NEW] = "new",
-		[WHY_BUSY] = "busy",
-		[WHY_FRAGMENTED] = "fragmented",
-		[WHY_BEHIND] = "behind",
-		[WHY_RESERVED] = "reserved",
-		[WHY_OUTRANKED] = "outranked",
-		[WHY_SHARE] = "share",
-		[WHY_ROUND] = "round",
-		[WHY_ADMISSION] = "admission",
-		[WHY_DEPENDENCY] = "dependency",
-		[WHY_NODE_LOST] = "node-lost",
-		[WHY_TOO_LARGE] = "too-large",
-	};
+	return (unsigned)why < WHY_COUNT ? whys[why].name : "?";
+}
 
-	return (unsigned)why < WHY_COUNT ? names[why] : "?";
+const char *why_meaning(enum why why)
+{
+	return (unsigned)why < WHY_COUNT ? whys[why].meaning : "?";
 }
 
 void reason_text(const struct reason *reason, const char *other, struct buf *out)
@@ -124,7 +135,8 @@ void reason_text(const struct reason *reason, const char *other, struct buf *out
 			have, have == 1 ? "is" : "are");
 		break;
 	case WHY_FRAGMENTED:
-		buf_printf(out, "it needs %d devices together; %d are free, but scattered", need, have);
+		buf_printf(out, "it needs %d device%s where the placer wants them; %d are free elsewhere", need,
+			need == 1 ? "" : "s", have);
 		break;
 	case WHY_BEHIND:
 		buf_printf(out, "%s is ahead of it and does not fit; the queue keeps its order", other);
@@ -150,9 +162,22 @@ void reason_text(const struct reason *reason, const char *other, struct buf *out
 	case WHY_NODE_LOST:
 		buf_str(out, "its node failed; it waits for devices to start again");
 		break;
+	case WHY_DOWN:
+		buf_printf(out, "it needs %d device%s and only %d %s on nodes that are up", need,
+			need == 1 ? "" : "s", have, have == 1 ? "is" : "are");
+		break;
 	case WHY_TOO_LARGE:
-		buf_printf(out, "it needs %d devices and the cluster can never give more than %d",
-			need, have);
+		buf_printf(out, "it needs %d device%s and the cluster can never give more than %d",
+			need, need == 1 ? "" : "s", have);
+		break;
+	case WHY_NO_TYPE:
+		buf_str(out, "no device of the cluster is of a type it can run on");
+		break;
+	case WHY_NO_HOST:
+		buf_str(out, "no nodes have the CPUs and memory it needs where the placer wants it");
+		break;
+	case WHY_ORPHANED:
+		buf_printf(out, "%s, which it follows, will never finish", other);
 		break;
 	case WHY_COUNT:
 		break;

@@ -49,7 +49,11 @@ enum why {
 	WHY_ADMISSION,  /* held back by admission */
 	WHY_DEPENDENCY, /* `other` has not ended */
 	WHY_NODE_LOST,  /* its node failed */
-	WHY_TOO_LARGE,  /* can never run here */
+	WHY_DOWN,       /* needs `need` devices, nodes with `have` are up */
+	WHY_TOO_LARGE,  /* needs `need` devices, no type ever has more than `have` */
+	WHY_NO_TYPE,    /* no device type here is one it can run on */
+	WHY_NO_HOST,    /* no nodes have the CPUs and memory, or lie as the placer wants */
+	WHY_ORPHANED,   /* `other`, which it follows, will never finish */
 	WHY_COUNT
 };
 
@@ -78,10 +82,10 @@ struct job {
 	double cpus;                /* of the whole job, spread evenly over its devices; 0: none */
 	int64_t mem_bytes;          /* likewise */
 	uint32_t first_dep, ndeps;  /* in the trace's list: jobs that must finish first */
-	float start_cost_s;         /* before the first step of the first start */
-	float resume_cost_s;        /* save and restore around a preemption or migration */
-	float resize_cost_s;
-	float checkpoint_every_s; /* a lost node costs at most this much; 0: only on preemption */
+	double start_cost_s;         /* before the first step of the first start */
+	double resume_cost_s;        /* save and restore around a preemption or migration */
+	double resize_cost_s;
+	double checkpoint_every_s; /* a lost node costs at most this much; 0: only on preemption */
 	bool by_steps;            /* work is in real steps; else in seconds at nominal speed */
 	uint8_t measured_on; /* 1 + the cluster type where its run time was measured; 0: the first it may use */
 
@@ -110,6 +114,7 @@ struct job {
 	double waited_s;   /* seconds without devices */
 	double overhead_s; /* seconds holding devices without making steps */
 	double lost_s;     /* seconds of work done again after failures */
+	double lost_gpu_s;     /* the same in GPU-seconds */
 	double fair_s;     /* seconds it would take alone on its fair part of the cluster */
 };
 
@@ -138,8 +143,9 @@ void job_init(struct job *job);
 
 /* "pending", "running", … */
 const char *job_state_name(enum job_state state);
-/* A short word for a cause ("busy"), and the whole sentence for people. */
+/* A short word for a cause ("busy"), and what it means in a few. */
 const char *why_name(enum why why);
+const char *why_meaning(enum why why);
 /* `other` is how the job it speaks of is called, e.g. "job 7"; NULL: "another job". */
 void reason_text(const struct reason *reason, const char *other, struct buf *out);
 

@@ -20,7 +20,7 @@ struct round {
 	uint32_t njobs;
 	const uint32_t *active; /* ids in order of arrival; skip those that are not job_active() */
 	uint32_t nactive;
-	const uint32_t *changed; /* ids that came, ended or lost their devices since the last round, each once */
+	const uint32_t *changed; /* ids that came, started, moved, stopped or ended since the last round, each once */
 	uint32_t nchanged;
 	bool capacity_changed; /* nodes went down or came up since the last round */
 	void *job_state; /* policy.job_state_size bytes for each job, zeroed; the policy's to write */

@@ -122,6 +122,15 @@ uint32_t place_emptiest(const struct placing *p, uint32_t want, struct slots *ou
 	return found;
 }
 
+static bool chosen(const struct slots *out, uint32_t node)
+{
+	for (uint32_t i = 0; i < out->n; i++) {
+		if (out->at[i].node == node)
+			return true;
+	}
+	return false;
+}
+
 bool place_single(const struct placing *p, uint32_t want, struct slots *out)
 {
 	uint32_t max = p->space->types[p->type].max;
@@ -130,7 +139,7 @@ bool place_single(const struct placing *p, uint32_t want, struct slots *out)
 		uint32_t at = 0, node;
 
 		while ((node = space_next(p->space, p->type, f, &at)) != UINT32_MAX) {
-			if (space_feeds(p->space, p->job, p->gpus, node, want)) {
+			if (!chosen(out, node) && space_feeds(p->space, p->job, p->gpus, node, want)) {
 				place_on_node(p, node, want, out);
 				return true;
 			}
@@ -139,44 +148,34 @@ bool place_single(const struct placing *p, uint32_t want, struct slots *out)
 	return false;
 }
 
-/* `count` whole empty nodes, lowest numbers first. */
-static bool place_whole_nodes(const struct placing *p, uint32_t count, struct slots *out)
+/* All of the largest empty node that takes no more than `want`; returns how many that were. */
+static uint32_t place_whole_node(const struct placing *p, uint32_t want, struct slots *out)
 {
-	uint32_t size = p->space->types[p->type].max;
-	uint32_t at = 0, node;
+	const struct cluster *cluster = p->space->cluster;
+	uint32_t max = p->space->types[p->type].max;
 
-	while (count > 0 && (node = space_next(p->space, p->type, size, &at)) != UINT32_MAX) {
-		if (!space_feeds(p->space, p->job, p->gpus, node, size))
-			continue;
-		place_on_node(p, node, size, out);
-		count--;
+	for (uint32_t f = want < max ? want : max; f > 0; f--) {
+		uint32_t at = 0, node;
+
+		while ((node = space_next(p->space, p->type, f, &at)) != UINT32_MAX) {
+			if (cluster->nodes[node].devices == f && !chosen(out, node) &&
+				space_feeds(p->space, p->job, p->gpus, node, f))
+				return place_on_node(p, node, f, out);
+		}
 	}
-	return count == 0;
+	return 0;
 }
 
 bool place_compact(const struct placing *p, struct slots *out)
 {
-	uint32_t size = p->space->types[p->type].max;
-	uint32_t rest = p->gpus % size;
+	uint32_t rest = p->gpus;
 
-	if (!place_whole_nodes(p, p->gpus / size, out))
-		return false;
-	/* A whole node just chosen has all its devices spoken for, so the rest must not land on it. */
-	if (rest == 0)
-		return true;
-	for (uint32_t f = rest; f <= size; f++) {
-		uint32_t at = 0, node;
+	while (!place_single(p, rest, out)) {
+		uint32_t got = place_whole_node(p, rest, out);
 
-		while ((node = space_next(p->space, p->type, f, &at)) != UINT32_MAX) {
-			bool chosen = false;
-
-			for (uint32_t i = 0; i < out->n; i++)
-				chosen |= out->at[i].node == node;
-			if (!chosen && space_feeds(p->space, p->job, p->gpus, node, rest)) {
-				place_on_node(p, node, rest, out);
-				return true;
-			}
-		}
+		if (got == 0)
+			return false;
+		rest -= got;
 	}
-	return false;
+	return true;
 }

@@ -68,7 +68,7 @@ uint32_t place_fullest(const struct placing *p, uint32_t want, struct slots *out
 uint32_t place_emptiest(const struct placing *p, uint32_t want, struct slots *out);
 /* All of `want` on the fullest single node that takes it. */
 bool place_single(const struct placing *p, uint32_t want, struct slots *out);
-/* As few nodes as can be: whole empty nodes, then the fullest node that takes the rest. */
+/* As few nodes as can be: the fullest node that takes all that is left, else the largest empty one first. */
 bool place_compact(const struct placing *p, struct slots *out);
 
 #endif

@@ -115,6 +115,27 @@ static bool choose(struct plan *plan, const struct space *space, const struct jo
 	return plan->placer->choose(plan->placer_state, &p, &plan->found);
 }
 
+/* Whether the placer's answer is what it was asked for: so many devices, each free and named once. */
+static bool answer_holds(const struct plan *plan, const struct want *want, uint32_t type)
+{
+	uint32_t gpus = 0;
+
+	for (uint32_t i = 0; i < plan->found.n; i++) {
+		struct slot slot = plan->found.at[i];
+		const struct space_node *node = &plan->space.nodes[slot.node];
+
+		if (plan->space.cluster->nodes[slot.node].type != type || !node->up ||
+			(slot.devices & ~node->free))
+			return false;
+		for (uint32_t j = 0; j < i; j++) {
+			if (plan->found.at[j].node == slot.node)
+				return false;
+		}
+		gpus += (uint32_t)__builtin_popcountll(slot.devices);
+	}
+	return gpus == want->gpus;
+}
+
 /* New devices for the job, or NULL. */
 static struct grant *find(struct plan *plan, const struct job *job, const struct want *want)
 {
@@ -122,8 +143,11 @@ static struct grant *find(struct plan *plan, const struct job *job, const struct
 	uint32_t last = want->type == TYPE_ANY ? plan->space.cluster->ntypes - 1 : first;
 
 	for (uint32_t type = first; type <= last; type++) {
-		if (choose(plan, &plan->space, job, want->gpus, type, &plan->rng))
+		if (!choose(plan, &plan->space, job, want->gpus, type, &plan->rng))
+			continue;
+		if (answer_holds(plan, want, type))
 			return grant_create(&plan->found, type, want);
+		plan->placer_erred = true;
 	}
 	return NULL;
 }
@@ -251,7 +275,7 @@ bool plan_could_ever(struct plan *plan, const struct job *job)
 	if (!plan->empty.cluster)
 		space_init(&plan->empty, plan->space.cluster);
 	for (uint32_t type = 0; type < plan->space.cluster->ntypes; type++) {
-		if (choose(plan, &plan->empty, job, (uint32_t)job->min_gpus, type, &rng))
+		if (choose(plan, &plan->empty, job, (uint32_t)job->gpus, type, &rng))
 			return true;
 	}
 	return false;

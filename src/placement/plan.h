@@ -39,6 +39,7 @@ struct plan {
 	VEC(struct plan_entry) entries; /* by job */
 	VEC(uint32_t) touched;
 	VEC(struct plan_reason) reasons;
+	bool placer_erred;    /* its answer was not what it was asked for */
 	struct slots found; /* scratch of placers */
 	double wake_s;      /* when the policy wants to decide again though nothing happened */
 };
@@ -73,7 +74,7 @@ void plan_commit(struct plan *plan);
 /* Takes everything from a job at once (it ended, or its node failed). */
 void plan_drop(struct plan *plan, const struct job *job);
 void plan_node_up(struct plan *plan, uint32_t node, bool up);
-/* Whether `job` could run on the cluster if it were empty and whole. */
+/* Whether `job` could run as asked if the cluster were empty and whole. */
 bool plan_could_ever(struct plan *plan, const struct job *job);
 
 #endif

@@ -52,6 +52,8 @@ void space_init(struct space *space, const struct cluster *cluster)
 		n->nfree = (uint8_t)node->devices;
 		n->cpus = node->cpus;
 		n->mem_bytes = node->mem_bytes;
+		space->models_cpus |= node->cpus > 0;
+		space->models_memory |= node->mem_bytes > 0;
 		space_set_up(space, i, true);
 	}
 }
@@ -138,6 +140,9 @@ void space_give(struct space *space, const struct job *job, uint32_t gpus, struc
 	n->nfree = (uint8_t)__builtin_popcountll(n->free);
 	refile(space, slot.node, before);
 	feed(space, job, gpus, slot.node, -__builtin_popcountll(slot.devices));
+	/* Sums of fractions leave dust behind; an empty node has all it has. */
+	if (n->nfree == space->cluster->nodes[slot.node].devices)
+		n->cpus = space->cluster->nodes[slot.node].cpus;
 }
 
 void space_set_up(struct space *space, uint32_t node, bool up)

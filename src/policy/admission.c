@@ -57,6 +57,7 @@ static const struct admission admit_load = {
 	.summary = "holds jobs outside while those inside ask for more than a multiple of the cluster",
 	.origin = "Blox: Agarwal et al., EuroSys 2024",
 	.options = load_options,
+	.in_order = true,
 	.state_size = sizeof(struct load),
 	.decide = load_decide,
 };

@@ -19,6 +19,7 @@ struct admission {
 	const char *origin;           /* NULL: folklore */
 	const struct option *options; /* NULL: none */
 	size_t state_size;
+	bool in_order; /* nobody gets in before a job that is held for want of room */
 	/* `demand` is the GPUs that admitted jobs ask for.  A reason goes to `why` unless accepted. */
 	enum verdict (*decide)(void *self, const struct round *round, const struct job *job,
 		int64_t demand, struct reason *why);

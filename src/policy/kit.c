@@ -30,6 +30,7 @@ uint32_t kit_types(const struct round *round, const struct job *job, uint32_t ty
 
 		if (job->types && !(job->types >> type & 1))
 			continue;
+		/* Nothing to choose, and the engine has refused jobs that cannot run at all. */
 		if (round->cluster->ntypes == 1) {
 			types[0] = type;
 			return 1;
@@ -64,18 +65,37 @@ bool kit_run(const struct round *round, struct plan *plan, const struct job *job
 	return false;
 }
 
+void kit_outranked(struct plan *plan, const struct job *job, const struct job *by)
+{
+	plan_why(plan, job->id,
+		(struct reason){ .why = WHY_OUTRANKED, .need = job->gpus, .other = by->id });
+}
+
+static int32_t larger(int32_t a, uint32_t b)
+{
+	return a > (int32_t)b ? a : (int32_t)b;
+}
+
 void kit_no_room(const struct round *round, struct plan *plan, const struct job *job)
 {
 	struct reason reason = { .why = WHY_BUSY, .need = job->gpus, .other = JOB_NONE };
+	int32_t up = 0;
 
+	/* One that loses its devices in this very decision has been told who took them. */
+	if (job->grant)
+		return;
 	for (uint32_t type = 0; type < round->cluster->ntypes; type++) {
-		int32_t free_now = (int32_t)plan_free(plan, type);
-
-		if ((job->types == 0 || job->types >> type & 1) && free_now > reason.have)
-			reason.have = free_now;
+		if (job->types && !(job->types >> type & 1))
+			continue;
+		reason.have = larger(reason.have, plan_free(plan, type));
+		up = larger(up, plan->space.types[type].up);
 	}
 	if (reason.have >= reason.need)
 		reason.why = WHY_FRAGMENTED;
+	if (up < reason.need) {
+		reason.why = WHY_DOWN;
+		reason.have = up;
+	}
 	plan_why(plan, job->id, reason);
 }
 
@@ -114,14 +134,14 @@ static void queue_fill(struct queue *q, const struct ordering *ordering, const v
 	q->at = arena_array(round->scratch, struct keyed, round->nactive);
 	for (uint32_t i = 0; i < round->nactive; i++) {
 		const struct job *job = &round->jobs[round->active[i]];
+		struct keyed *entry;
 
 		if (!job_active(job) || (!ordering->preempt && job->state == JOB_RUNNING))
 			continue;
-		q->at[q->n++] = (struct keyed){
-			.key = ordering->key(self, round, job),
-			.tie = kit_tie(ordering, self, round, job),
-			.job = job->id,
-		};
+		entry = &q->at[q->n++];
+		entry->job = job->id;
+		entry->key = ordering->key(self, round, job);
+		entry->tie = kit_tie(ordering, self, round, job);
 		if (job->grant)
 			q->behind[job->grant->type] += job->grant->gpus;
 	}
@@ -157,6 +177,12 @@ static void queue_restore(struct queue *q, uint32_t type, const uint32_t *evicte
 	q->last[type] = q->n;
 }
 
+static void queue_outranked(struct queue *q, const uint32_t *evicted, uint32_t n, const struct job *by)
+{
+	for (uint32_t i = 0; i < n; i++)
+		kit_outranked(q->plan, queue_job(q, evicted[i]), by);
+}
+
 /* Runs the job on devices of jobs behind it, worst first. */
 static bool queue_take_over(struct queue *q, const struct job *job, uint32_t type)
 {
@@ -167,8 +193,10 @@ static bool queue_take_over(struct queue *q, const struct job *job, uint32_t typ
 	evicted = arena_array(q->round->scratch, uint32_t, q->n - q->next);
 	while ((i = queue_evict_last(q, type)) != UINT32_MAX) {
 		evicted[n++] = i;
-		if (plan_run(q->plan, job, (struct want){ .type = (int)type }))
+		if (plan_run(q->plan, job, (struct want){ .type = (int)type })) {
+			queue_outranked(q, evicted, n, job);
 			return true;
+		}
 	}
 	queue_restore(q, type, evicted, n);
 	return false;
@@ -180,7 +208,7 @@ static bool queue_try(struct queue *q, const struct ordering *ordering, const st
 
 	if (kit_run(q->round, q->plan, job))
 		return true;
-	n = ordering->preempt ? kit_types(q->round, job, types) : 0;
+	n = ordering->preempt && !ordering->hold ? kit_types(q->round, job, types) : 0;
 	for (uint32_t i = 0; i < n; i++) {
 		if (queue_take_over(q, job, types[i]))
 			return true;

@@ -32,12 +32,14 @@ struct ordering {
 	double (*jump_s)(const void *self, const struct round *round, const struct job *job, bool runs);
 	enum misfit misfit;
 	bool preempt; /* a job may take the devices of one with a larger key */
+	bool hold;    /* but not in this decision */
 };
 
 /* Waiting jobs of one shape (gang, types, CPUs, memory, model): if the first does not fit, none does. */
 struct rank_class {
 	struct rank waiting;
 	uint32_t first; /* of waiting */
+	uint32_t listed; /* place in ranking.occupied */
 	bool shut;      /* it did not fit, and nothing was freed since */
 	int32_t gpus;
 	uint32_t types;
@@ -56,7 +58,9 @@ struct rank_lane {
 /* A zeroed ranking is valid and empty. */
 struct ranking {
 	struct rank_pool pool;
-	VEC(struct rank_class) classes;
+	struct names shapes;             /* what tells classes apart, as text */
+	VEC(struct rank_class) classes;  /* by number of the shape */
+	VEC(uint32_t) occupied;          /* classes with waiting jobs */
 	VEC(struct rank_lane) lanes;
 	VEC(uint32_t) class_of; /* by job: 1 + its class, 0 unknown */
 	VEC(uint32_t) placed;   /* by job: the walk that last put it to run */
@@ -91,7 +95,10 @@ uint32_t kit_types(const struct round *round, const struct job *job, uint32_t ty
 /* Runs the job as asked on the first such type that has room.  False: none has. */
 bool kit_run(const struct round *round, struct plan *plan, const struct job *job);
 
-/* Says that `job` found no room: too few devices are free, or they lie apart. */
+/* Says that `by` took the devices of `job`. */
+void kit_outranked(struct plan *plan, const struct job *job, const struct job *by);
+
+/* Says that `job` found no room: too few devices are up or free, or they lie apart. */
 void kit_no_room(const struct round *round, struct plan *plan, const struct job *job);
 
 #endif

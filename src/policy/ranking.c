@@ -15,13 +15,16 @@
 #include "policy/kit.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #define LANE_NAME UINT32_C(0x80000000)
 
 void ranking_fini(struct ranking *ranking)
 {
 	rank_pool_fini(&ranking->pool);
+	names_fini(&ranking->shapes);
 	vec_fini(&ranking->classes);
+	vec_fini(&ranking->occupied);
 	vec_fini(&ranking->lanes);
 	vec_fini(&ranking->class_of);
 	vec_fini(&ranking->placed);
@@ -43,15 +46,9 @@ static const struct job *job_of(const struct walk *w, uint32_t id)
 	return &w->round->jobs[id];
 }
 
-static bool same_shape(const struct rank_class *a, const struct rank_class *b)
-{
-	return a->gpus == b->gpus && a->types == b->types && a->model == b->model &&
-		a->cpus == b->cpus && a->mem_bytes == b->mem_bytes;
-}
-
 /*
- * What decides whether it fits: jobs alike in this are tried one for all.  The
- * model counts only for gangs under a placer that looks at it.
+ * What decides whether it fits: jobs alike in this are tried one for all.  The model counts only for
+ * gangs under a placer that looks at it, CPUs and memory only where a node models them.
  */
 static struct rank_class shape_of(const struct walk *w, const struct job *job)
 {
@@ -62,8 +59,8 @@ static struct rank_class shape_of(const struct walk *w, const struct job *job)
 		.first = RANK_NONE,
 		.gpus = job->gpus,
 		.model = by_model ? job->model : NAME_NONE,
-		.cpus = job->cpus,
-		.mem_bytes = job->mem_bytes,
+		.cpus = w->plan->space.models_cpus ? job->cpus : 0,
+		.mem_bytes = w->plan->space.models_memory ? job->mem_bytes : 0,
 	};
 
 	for (uint32_t i = 0; i < n; i++)
@@ -71,25 +68,33 @@ static struct rank_class shape_of(const struct walk *w, const struct job *job)
 	return c;
 }
 
+/* The number of a shape is that of its description among all met so far. */
+static uint32_t shape_number(struct ranking *r, const struct rank_class *c)
+{
+	char text[128];
+	int n = snprintf(text, sizeof(text), "%d %x %u %a %lld", c->gpus, c->types, c->model, c->cpus,
+		(long long)c->mem_bytes);
+
+	return names_add(&r->shapes, text, (size_t)n);
+}
+
 static uint32_t class_of(struct walk *w, const struct job *job)
 {
 	struct ranking *r = w->ranking;
 	struct rank_class shape;
-	uint32_t c = 0;
+	uint32_t number;
 
 	vec_grow_zero(&r->class_of, (size_t)job->id + 1);
-	vec_grow_zero(&r->placed, (size_t)job->id + 1);
 	if (r->class_of.at[job->id])
 		return r->class_of.at[job->id] - 1;
 	shape = shape_of(w, job);
-	while (c < r->classes.n && !same_shape(&r->classes.at[c], &shape))
-		c++;
-	if (c == r->classes.n) {
-		shape.waiting = RANK_EMPTY(c);
+	number = shape_number(r, &shape);
+	if (number == r->classes.n) {
+		shape.waiting = RANK_EMPTY(number);
 		vec_push(&r->classes, shape);
 	}
-	r->class_of.at[job->id] = c + 1;
-	return c;
+	r->class_of.at[job->id] = number + 1;
+	return number;
 }
 
 static uint32_t lane_of(struct ranking *r, uint32_t type, double slope)
@@ -112,13 +117,24 @@ static uint32_t lane_of(struct ranking *r, uint32_t type, double slope)
 	return spare;
 }
 
-static void class_refresh(struct ranking *r, struct rank_class *c)
+/* After its set changed: who leads it, and whether it is listed among those with jobs. */
+static void class_refresh(struct ranking *r, uint32_t number)
 {
+	struct rank_class *c = &r->classes.at[number];
 	uint32_t before = c->first;
 
 	c->first = rank_first(&r->pool, &c->waiting);
 	if (c->first != before)
 		c->shut = false; /* another job leads it: it has not been tried */
+	if (before == RANK_NONE && c->first != RANK_NONE) {
+		c->listed = (uint32_t)r->occupied.n;
+		vec_push(&r->occupied, number);
+	} else if (before != RANK_NONE && c->first == RANK_NONE) {
+		uint32_t last = r->occupied.at[--r->occupied.n];
+
+		r->occupied.at[c->listed] = last;
+		r->classes.at[last].listed = c->listed;
+	}
 }
 
 /* Takes the job out of whatever set it is in. */
@@ -135,18 +151,18 @@ static void unfile(struct walk *w, uint32_t id)
 		return;
 	}
 	rank_remove(&r->pool, &r->classes.at[holder].waiting, id);
-	class_refresh(r, &r->classes.at[holder]);
+	class_refresh(r, holder);
 }
 
 static void file_waiting(struct walk *w, const struct job *job)
 {
 	struct ranking *r = w->ranking;
-	uint32_t number = class_of(w, job); /* may move the classes */
-	struct rank_class *c = &r->classes.at[number];
+	uint32_t number = class_of(w, job);
+	double key = w->ordering->key(w->self, w->round, job);
+	double tie = kit_tie(w->ordering, w->self, w->round, job);
 
-	rank_insert(&r->pool, &c->waiting, job->id, w->ordering->key(w->self, w->round, job),
-		kit_tie(w->ordering, w->self, w->round, job));
-	class_refresh(r, c);
+	rank_insert(&r->pool, &r->classes.at[number].waiting, job->id, key, tie);
+	class_refresh(r, number);
 }
 
 static void file_running(struct walk *w, const struct job *job, const struct grant *grant)
@@ -154,10 +170,10 @@ static void file_running(struct walk *w, const struct job *job, const struct gra
 	struct ranking *r = w->ranking;
 	double slope = w->ordering->slope ? w->ordering->slope(w->self, w->round, job) : 0;
 	double key = w->ordering->key(w->self, w->round, job) - slope * w->round->now_s;
+	double tie = kit_tie(w->ordering, w->self, w->round, job);
 	uint32_t lane = lane_of(r, grant->type, slope);
 
-	rank_insert(&r->pool, &r->lanes.at[lane].running, job->id, key,
-		kit_tie(w->ordering, w->self, w->round, job));
+	rank_insert(&r->pool, &r->lanes.at[lane].running, job->id, key, tie);
 }
 
 /* Puts the job where it now belongs. */
@@ -166,6 +182,7 @@ static void refile(struct walk *w, uint32_t id)
 	const struct job *job = job_of(w, id);
 	const struct grant *grant = plan_grant(w->plan, id);
 
+	vec_grow_zero(&w->ranking->placed, (size_t)id + 1);
 	unfile(w, id);
 	if (!job_active(job))
 		return;
@@ -184,8 +201,8 @@ static void refile(struct walk *w, uint32_t id)
 
 static void reopen(struct ranking *r)
 {
-	for (size_t i = 0; i < r->classes.n; i++)
-		r->classes.at[i].shut = false;
+	for (size_t i = 0; i < r->occupied.n; i++)
+		r->classes.at[r->occupied.at[i]].shut = false;
 }
 
 /* Brings the sets up to date with what happened since the last round. */
@@ -218,11 +235,11 @@ static struct rank_class *first_class(struct walk *w, bool even_shut)
 	struct ranking *r = w->ranking;
 	struct rank_class *best = NULL;
 
-	for (size_t i = 0; i < r->classes.n; i++) {
-		struct rank_class *c = &r->classes.at[i];
+	for (size_t i = 0; i < r->occupied.n; i++) {
+		struct rank_class *c = &r->classes.at[r->occupied.at[i]];
 		const struct rank_node *x, *y;
 
-		if (c->first == RANK_NONE || (c->shut && !even_shut))
+		if (c->shut && !even_shut)
 			continue;
 		x = &r->pool.nodes[c->first];
 		y = best ? &r->pool.nodes[best->first] : NULL;
@@ -241,9 +258,10 @@ static struct rank_class *next_class(struct walk *w)
 	return c && !c->shut ? c : NULL;
 }
 
-static double lane_key(const struct walk *w, const struct rank_lane *lane, uint32_t id)
+/* The key as it is now: computed from the lane it would differ in its last bits, and ties would not be ties. */
+static double key_now(const struct walk *w, uint32_t id)
 {
-	return w->ranking->pool.nodes[id].key + lane->slope * w->round->now_s;
+	return w->ordering->key(w->self, w->round, job_of(w, id));
 }
 
 /*
@@ -251,14 +269,14 @@ static double lane_key(const struct walk *w, const struct rank_lane *lane, uint3
  * one that was put to run in this very walk does not; saying so keeps two keys that
  * differ by rounding alone from evicting each other for ever.
  */
-static bool worse(const struct walk *w, const struct rank_lane *lane, uint32_t running, uint32_t waiting)
+static bool worse(const struct walk *w, uint32_t running, uint32_t waiting)
 {
 	const struct rank_node *nodes = w->ranking->pool.nodes;
 
 	if (w->ranking->placed.at[running] == w->ranking->walks)
 		return false;
 	return rank_before(nodes[waiting].key, nodes[waiting].tie, waiting,
-		lane_key(w, lane, running), nodes[running].tie, running);
+		key_now(w, running), nodes[running].tie, running);
 }
 
 /* Whether the devices of all jobs of the type that come after `job` would be enough. */
@@ -271,7 +289,7 @@ static bool could_take(const struct walk *w, const struct job *job, uint32_t typ
 		const struct rank_lane *lane = &r->lanes.at[i];
 		uint32_t id = lane->type == type ? rank_last(&r->pool, &lane->running) : RANK_NONE;
 
-		for (; id != RANK_NONE && have < (uint32_t)job->gpus && worse(w, lane, id, job->id);
+		for (; id != RANK_NONE && have < (uint32_t)job->gpus && worse(w, id, job->id);
 			id = rank_prev(&r->pool, id))
 			have += plan_grant(w->plan, id)->gpus;
 	}
@@ -290,9 +308,9 @@ static uint32_t worst_after(const struct walk *w, const struct job *job, uint32_
 		uint32_t id = lane->type == type ? rank_last(&r->pool, &lane->running) : RANK_NONE;
 		double key;
 
-		if (id == RANK_NONE || !worse(w, lane, id, job->id))
+		if (id == RANK_NONE || !worse(w, id, job->id))
 			continue;
-		key = lane_key(w, lane, id);
+		key = key_now(w, id);
 		if (worst == RANK_NONE ||
 			rank_before(worst_key, r->pool.nodes[worst].tie, worst, key,
 				r->pool.nodes[id].tie, id)) {
@@ -312,10 +330,7 @@ static void settle(struct walk *w, const struct job *winner)
 		const struct job *job = job_of(w, r->evicted.at[--r->evicted.n]);
 
 		if (winner) {
-			plan_why(w->plan, job->id,
-				(struct reason){ .why = WHY_OUTRANKED,
-					.need = job->gpus,
-					.other = winner->id });
+			kit_outranked(w->plan, job, winner);
 		} else {
 			kit_run(w->round, w->plan, job);
 		}
@@ -353,7 +368,7 @@ static bool try_to_run(struct walk *w, const struct job *job)
 
 	if (kit_run(w->round, w->plan, job))
 		return true;
-	if (!w->ordering->preempt)
+	if (!w->ordering->preempt || w->ordering->hold)
 		return false;
 	n = kit_types(w->round, job, types);
 	for (uint32_t i = 0; i < n; i++) {
@@ -390,11 +405,10 @@ static void wake_at_crossing(struct walk *w)
 	const struct ranking *r = w->ranking;
 	double best_waiting = INFINITY;
 
-	for (size_t i = 0; i < r->classes.n; i++) {
-		uint32_t first = r->classes.at[i].first;
+	for (size_t i = 0; i < r->occupied.n; i++) {
+		uint32_t first = r->classes.at[r->occupied.at[i]].first;
 
-		if (first != RANK_NONE && r->pool.nodes[first].key < best_waiting)
-			best_waiting = r->pool.nodes[first].key;
+		best_waiting = fmin(best_waiting, r->pool.nodes[first].key);
 	}
 	for (size_t i = 0; i < r->lanes.n && best_waiting < INFINITY; i++) {
 		const struct rank_lane *lane = &r->lanes.at[i];

@@ -82,4 +82,5 @@ void comparison_json(const struct comparison *c, bool timings, struct buf *out)
 		policy_json(&j, c, &c->policies[i], timings);
 	json_end(&j, ']');
 	json_end(&j, '}');
+	buf_char(out, '\n');
 }

@@ -56,27 +56,11 @@ static void why_table(const struct comparison *c, const struct whys *w, struct b
 /* What the words mean, with their hatching. */
 static void why_legend(const struct whys *w, struct buf *out)
 {
-	static const char *const meanings[WHY_COUNT] = {
-		[WHY_NONE] = "no reason stated",
-		[WHY_NEW] = "nobody has decided yet",
-		[WHY_BUSY] = "too few devices are free",
-		[WHY_FRAGMENTED] = "enough are free, but scattered",
-		[WHY_BEHIND] = "a job ahead does not fit",
-		[WHY_RESERVED] = "would delay a reservation",
-		[WHY_OUTRANKED] = "another job ranks higher",
-		[WHY_SHARE] = "its tenant is above its share",
-		[WHY_ROUND] = "waits for the next round",
-		[WHY_ADMISSION] = "held back by admission",
-		[WHY_DEPENDENCY] = "another job must end first",
-		[WHY_NODE_LOST] = "its node failed",
-		[WHY_TOO_LARGE] = "can never run here",
-	};
-
 	buf_str(out, "<ul class=\"legend\">\n");
 	for (size_t k = 0; k < w->n; k++) {
 		buf_str(out, "<li>");
 		svg_part_sample(w->looks[k], out);
-		buf_printf(out, "<span>%s: %s</span></li>\n", w->names[k], meanings[w->at[k]]);
+		buf_printf(out, "<span>%s: %s</span></li>\n", w->names[k], why_meaning(w->at[k]));
 	}
 	buf_str(out, "</ul>\n");
 }

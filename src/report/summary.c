@@ -57,7 +57,7 @@ static void count_job(struct summary *s, const struct job *job)
 	s->migrations += job->migrations;
 	s->resizes += job->resizes;
 	s->failures += job->failures;
-	s->lost_gpu_s += job->lost_s * job->gpus;
+	s->lost_gpu_s += job->lost_gpu_s;
 }
 
 /* A deadline is missed by a job that was refused or never ended, too. */
@@ -180,4 +180,5 @@ void summary_json(const struct summary *s, struct buf *out)
 		json_double(&j, why_name(w), s->waited_by_why_s[w]);
 	json_end(&j, '}');
 	json_end(&j, '}');
+	buf_char(out, '\n');
 }

@@ -7,14 +7,13 @@
 
 #include "base/file.h"
 
-#define TYPE_ABSENT \
-	(UINT32_C(1) << (TYPES_MAX - 1)) /* a type no cluster has: the job can never run */
+#define TYPE_ABSENT (UINT32_C(1) << TYPES_MAX) /* a type no cluster has: the job can never run */
 
 static void bind_types(struct world *w)
 {
 	const struct names *types = &w->config->trace->types;
 
-	for (uint32_t i = 0; i < types->n && i < TYPES_MAX; i++) {
+	for (uint32_t i = 0; i < types->n && i < 32; i++) {
 		int type = cluster_find_type(w->config->cluster, types->at[i]);
 
 		w->type_of[i] = type < 0 ? 0 : UINT32_C(1) << type;
@@ -26,10 +25,8 @@ static uint32_t bound_types(const struct world *w, uint32_t named)
 {
 	uint32_t bits = 0;
 
-	for (uint32_t i = 0; named >> i; i++) {
-		if (named >> i & 1)
-			bits |= w->type_of[i];
-	}
+	for (uint32_t left = named; left; left &= left - 1)
+		bits |= w->type_of[__builtin_ctz(left)];
 	return named && !bits ? TYPE_ABSENT : bits;
 }
 
@@ -69,9 +66,9 @@ static uint8_t measured_on(const struct world *w, uint32_t id)
 	return (uint8_t)(type + 1);
 }
 
-static float cost(double configured, float own)
+static double cost(double configured, double own)
 {
-	return isnan(configured) ? own : (float)configured;
+	return isnan(configured) ? own : configured;
 }
 
 static void prepare_arrival(struct world *w)
@@ -323,7 +320,8 @@ static void drop_repeats(struct world *w)
 	bool *down = mem_alloc(w->config->cluster->nnodes + 1);
 	size_t kept = 0;
 
-	qsort(w->scripted.at, w->scripted.n, sizeof(*w->scripted.at), by_time);
+	if (w->scripted.n > 0)
+		qsort(w->scripted.at, w->scripted.n, sizeof(*w->scripted.at), by_time);
 	for (size_t i = 0; i < w->scripted.n; i++) {
 		struct node_event event = w->scripted.at[i];
 

@@ -21,7 +21,7 @@ struct node_event {
 struct world {
 	const struct sim_config *config;
 	struct rates truth;
-	uint32_t type_of[TYPES_MAX]; /* bit of the cluster for each type the trace names, 0: not there */
+	uint32_t type_of[32]; /* bit of the cluster for each type the trace names, 0: not there */
 	uint32_t next;               /* job of the trace to arrive next */
 	struct job arriving;         /* as told to the engine */
 	struct heap ends;            /* running jobs by when they finish */

@@ -14,6 +14,7 @@
 const struct manifest_field manifest_fields[] = {
 	{ "version", TEXT, offsetof(struct manifest, version), true },
 	{ "command", TEXT, offsetof(struct manifest, command), false },
+	{ "directory", TEXT, offsetof(struct manifest, directory), false },
 	{ "trace", TEXT, offsetof(struct manifest, trace), true },
 	{ "trace_format", TEXT, offsetof(struct manifest, trace_format), false },
 	{ "trace_hash", HASH, offsetof(struct manifest, trace_hash), true },
@@ -31,7 +32,9 @@ const struct manifest_field manifest_fields[] = {
 	{ "mtbf_s", NUMBER, offsetof(struct manifest, mtbf_s), false },
 	{ "repair_s", NUMBER, offsetof(struct manifest, repair_s), false },
 	{ "failures_file", TEXT, offsetof(struct manifest, failures_file), false },
+	{ "failures_hash", HASH, offsetof(struct manifest, failures_hash), false },
 	{ "throughputs", TEXT, offsetof(struct manifest, throughputs), false },
+	{ "throughputs_hash", HASH, offsetof(struct manifest, throughputs_hash), false },
 	{ "until_s", NUMBER, offsetof(struct manifest, until_s), false },
 	{ "events", WHOLE, offsetof(struct manifest, events), true },
 	{ "event_hash", HASH, offsetof(struct manifest, event_hash), true },
@@ -60,12 +63,13 @@ static void write_whole(struct json *j, const char *key, uint64_t x)
 	json_str(j, key, text);
 }
 
-static void write_hash(struct json *j, const char *key, uint64_t x)
+/* Of a file that need not be there, 0 says that it is not. */
+static void write_hash(struct json *j, const struct manifest_field *f, uint64_t x)
 {
 	char text[24];
 
 	snprintf(text, sizeof(text), "%016" PRIx64, x);
-	json_str(j, key, text);
+	json_str(j, f->key, x || f->needed ? text : NULL);
 }
 
 void manifest_format(const struct manifest *m, struct buf *out)
@@ -92,9 +96,10 @@ void manifest_format(const struct manifest *m, struct buf *out)
 			json_bool(&j, f->key, *(const bool *)at);
 			break;
 		case HASH:
-			write_hash(&j, f->key, *(const uint64_t *)at);
+			write_hash(&j, f, *(const uint64_t *)at);
 			break;
 		}
 	}
 	json_end(&j, '}');
+	buf_char(out, '\n');
 }

@@ -1,8 +1,9 @@
 /*
  * A run on disk: one directory with manifest.json, summary.json, jobs.csv and
- * events.jsonl (doc/formats.md).  It appears whole or not at all.
+ * events.jsonl (doc/formats.md).  It appears whole or not at all.  So does a
+ * comparison: compare.json and a directory for each of its runs.
  *
- *	run_dir_open(&dir, "run1", true, err);
+ *	run_dir_open(&dir, DIR_RUN, "run1", true, err);
  *	... write files to the paths that run_dir_path() names ...
  *	run_dir_commit(&dir, err);
  *	run_dir_abandon(&dir);   always: frees it, and removes what was not committed
@@ -19,37 +20,53 @@
 #include "model/trace.h"
 #include "store/event_log.h"
 
-/* The names of its files.  A directory with any other file is not ours to replace. */
+/* The names of the files.  A directory with any other is not ours to replace. */
 #define RUN_MANIFEST "manifest.json"
 #define RUN_SUMMARY "summary.json"
 #define RUN_JOBS "jobs.csv"
 #define RUN_EVENTS "events.jsonl"
 #define RUN_REPORT "report.html"
+#define COMPARE_FIGURES "compare.json"
+
+enum dir_kind {
+	DIR_RUN,     /* has a manifest */
+	DIR_COMPARE, /* has compare.json, and runs inside */
+};
 
 /* A zeroed one is valid and closed. */
 struct run_dir {
+	enum dir_kind kind;
 	char *path;     /* where it will be */
 	char *building; /* where it is until then: a sibling */
-	bool replaces;  /* an earlier run is there; it goes when this one is committed */
+	bool replaces;  /* an earlier one is there; it goes when this one is committed */
+	bool part;      /* of another, which is committed or abandoned instead */
+	int lock;       /* tells others that somebody builds here; 0: nothing does */
 };
 
 /*
- * Begins a run directory.  What `path` may be now: nothing, an empty directory, or an earlier run if `replace`.
- * Anything else is ERR_REFUSED and is left alone.
+ * Begins a directory.  What `path` may be now: nothing, an empty directory, or an earlier one of the
+ * same kind if `replace`.  Anything else is ERR_REFUSED and is left alone.  What a killed process left
+ * of building the same one is removed.
  */
-int run_dir_open(struct run_dir *dir, const char *path, bool replace, struct err *err);
+int run_dir_open(struct run_dir *dir, enum dir_kind kind, const char *path, bool replace,
+	struct err *err);
+/* Begins a run inside a comparison that is being built: it comes and goes with it.  Free with run_dir_abandon(). */
+int run_dir_open_part(struct run_dir *dir, const struct run_dir *whole, const char *name,
+	struct err *err);
 /* "BUILDING/NAME", malloc'ed. */
 char *run_dir_path(const struct run_dir *dir, const char *name);
 /* Writes one whole file. */
 int run_dir_write(const struct run_dir *dir, const char *name, const struct buf *bytes,
 	struct err *err);
+/* Puts it in its place.  `replaces` says afterwards whether an earlier one had to go. */
 int run_dir_commit(struct run_dir *dir, struct err *err);
 void run_dir_abandon(struct run_dir *dir);
 
 /* Everything needed to run it again.  Text that does not apply is NULL. */
 struct manifest {
 	char *version;
-	char *trace; /* path as given, or "synth:…" */
+	char *directory; /* where it was made: paths that are not absolute begin there */
+	char *trace;     /* path as given, or "synth:…" */
 	char *trace_format;
 	uint64_t trace_hash;
 	char *cluster_spec; /* as given */
@@ -61,6 +78,7 @@ struct manifest {
 	double start_cost_s, resume_cost_s, resize_cost_s; /* NAN: from the trace */
 	double mtbf_s, repair_s;
 	char *failures_file, *throughputs;
+	uint64_t failures_hash, throughputs_hash; /* of their bytes; 0: no such file, or not known */
 	double until_s;
 	char *command; /* the command line that reproduces it */
 	uint64_t event_hash, events;

@@ -18,6 +18,11 @@ static const struct {
 	{ "quad", "quadro-rtx6000" }, { "H100 80GB", "h100" }, { "t4", "t4" }, { "cpu", "cpu" },
 	{ "gpu", NULL }, { "", NULL }, { "nvidia", NULL },
 	{ "t40", NULL }, /* short names are not prefixes */
+	/* what follows makes it another one */
+	{ "v1000", NULL }, { "p1000", NULL }, { "a1000", NULL }, { "Quadro P1000", NULL },
+	{ "v100s", NULL }, { "rtx3090ti", NULL }, { "rtx6000ada", NULL }, { "h1000-sxm5", NULL },
+	/* or not */
+	{ "v100-2", "v100" }, { "v100_old", "v100" }, { "h100-nvl", "h100" }, { "h100pcie", "h100" },
 };
 
 static const struct {
@@ -60,7 +65,12 @@ static const struct {
 	{ "llama-7b (batch size 0)", "llama-7b", 1 },
 	{ "VIT-B/16 (Batch Size 99)", "vit", 99 },
 	{ "resnet18 (batch size 99999999999)", "resnet18", 128 },
+	{ "resnet50d", "resnet50", 64 },
+	{ "squeezenet1_1", "squeezenet", 128 },
 	{ "lmx", NULL, 0 },
+	{ "resnet500", NULL, 0 },
+	{ "llama-70b", NULL, 0 },
+	{ "densenet201", NULL, 0 },
 	{ "unknown", NULL, 0 },
 	{ "(batch size 16)", NULL, 0 },
 	{ "", NULL, 0 },

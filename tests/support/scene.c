@@ -135,7 +135,6 @@ int scene_try_policy(struct scene *scene, const struct policy *policy, void *sta
 		.placer = placer_of(c->placer ? c->placer : "first-fit"),
 		.admission = admission_of(c->admit ? c->admit : "all"),
 		.seed = c->seed,
-		.deps = scene->trace.deps,
 		.want_spans = c->want_spans,
 		.observers = c->observers,
 		.nobservers = c->nobservers,
@@ -148,6 +147,8 @@ int scene_try_policy(struct scene *scene, const struct policy *policy, void *sta
 
 	scene_ready(scene);
 	engine.deps = scene->trace.deps;
+	if (scene->admission)
+		engine.admission.rule = scene->admission;
 	rc = world_init(&world, c, err);
 	if (rc == 0)
 		rc = engine_run(&engine, &sim_driver, &world, out, err);
