@@ -20,10 +20,18 @@
 
 enum { FIRST_READ = 1 << 16, GZIP_WINDOW = 15 + 16 };
 
+/*
+ * What streams and unfolds for so long without a newline is no text of lines, and there may be no
+ * end of it.  JSON, which begins with a bracket, may be one line of any length.
+ */
+#define LINE_LIMIT ((size_t)64 << 20)
+
 /* Bytes that grow; they become a file's. */
 struct growing {
 	char *at;
 	size_t n, cap;
+	size_t seen; /* looked at for newlines */
+	size_t line; /* where the last line begins */
 };
 
 static bool is_standard(const char *path)
@@ -55,6 +63,34 @@ static int make_room(struct growing *g, const char *path, struct err *err)
 
 /* ---- reading ---- */
 
+static bool is_gzip(const char *at, size_t n)
+{
+	return n >= 2 && !memcmp(at, "\x1f\x8b", 2);
+}
+
+static bool is_json(const struct growing *g)
+{
+	size_t i = 0;
+
+	while (i < g->n && memchr(" \t\r\n", g->at[i], 4))
+		i++;
+	return i < g->n && (g->at[i] == '[' || g->at[i] == '{');
+}
+
+static int check_line(struct growing *g, const char *path, struct err *err)
+{
+	const char *newline = memrchr(g->at + g->seen, '\n', g->n - g->seen);
+
+	g->seen = g->n;
+	if (newline)
+		g->line = (size_t)(newline + 1 - g->at);
+	if (g->n - g->line <= LINE_LIMIT || is_json(g))
+		return 0;
+	return err_set(err, ERR_FORMAT,
+		"%s: a line of more than %zu MiB; is this the right file? (a trace has shorter ones)",
+		shown(path), LINE_LIMIT >> 20);
+}
+
 static int read_stream(int fd, const char *path, struct growing *g, struct err *err)
 {
 	for (;;) {
@@ -66,10 +102,15 @@ static int read_stream(int fd, const char *path, struct growing *g, struct err *
 		n = read(fd, g->at + g->n, g->cap - g->n);
 		if (n == 0)
 			return 0;
-		if (n > 0)
-			g->n += (size_t)n;
-		else if (errno != EINTR)
+		if (n < 0 && errno != EINTR)
 			return err_set(err, ERR_IO, "cannot read %s: %s", shown(path), strerror(errno));
+		if (n < 0)
+			continue;
+		g->n += (size_t)n;
+		if (!is_gzip(g->at, g->n))
+			rc = check_line(g, path, err);
+		if (rc < 0)
+			return rc;
 	}
 }
 
@@ -113,11 +154,6 @@ void file_fini(struct file *file)
 
 /* ---- gzip ---- */
 
-static bool is_gzip(const char *at, size_t n)
-{
-	return n >= 2 && !memcmp(at, "\x1f\x8b", 2);
-}
-
 /* zlib counts in 32 bits: hand it a part, note how much it took. */
 static int inflate_step(z_stream *z, const char **at, const char *end, struct growing *g)
 {
@@ -145,6 +181,8 @@ static int inflate_member(z_stream *z, const char **at, const char *end, struct 
 		if (rc < 0)
 			return rc;
 		rc = inflate_step(z, at, end, g);
+		if (rc == Z_OK && check_line(g, path, err) < 0)
+			return ERR_FORMAT;
 		if (rc == Z_STREAM_END)
 			return 0;
 		if (rc != Z_OK && rc != Z_BUF_ERROR)

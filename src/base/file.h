@@ -12,7 +12,10 @@
 #include "base/err.h"
 #include "base/text.h"
 
-/* A file's bytes in memory, mapped or read; "-" reads standard input.  gzip is recognised by its first bytes. */
+/*
+ * A file's bytes in memory, mapped or read; "-" reads standard input.  gzip is recognised by its first bytes.
+ * What has to be read or unfolded is refused once a line is longer than 64 MiB (JSON: 16 GiB in all).
+ */
 struct file {
 	const char *at; /* n bytes; not NUL-terminated */
 	size_t n;

@@ -40,8 +40,8 @@ struct compare_call;
 
 struct piece {
 	struct compare_call *call;
-	uint32_t policy, seed;
-	struct run_dir dir;
+	uint32_t pair, seed;
+	struct run_dir dir; /* inside that of the call */
 	uint32_t ended; /* jobs, as last reported */
 	struct err err;
 	int rc;
@@ -56,7 +56,7 @@ struct compare_call {
 	struct seed_work *works;
 	struct piece *pieces; /* seed by seed, so that few workloads are alive at a time */
 	size_t npieces;
-	bool made_out; /* --out did not exist before */
+	struct run_dir dir;
 	struct html_file html;
 	struct comparison result;
 	char *note; /* what the seeds change, for people */
@@ -73,10 +73,9 @@ static bool has_chance(const struct setup *setup)
 	const struct args *args = setup->args;
 	bool all_random = true;
 
-	for (size_t i = 0; i < setup->npolicies; i++)
-		all_random &= setup->policies[i].random;
-	return (args->error > 0 && !args->oracle) || args->mtbf > 0 || setup->placer.random ||
-		all_random;
+	for (size_t i = 0; i < setup->npairings; i++)
+		all_random &= setup->pairings[i].policy->random || setup->pairings[i].placer->random;
+	return (args->error > 0 && !args->oracle) || args->mtbf > 0 || all_random;
 }
 
 static int choose_vary(const struct setup *setup, enum vary *out, struct err *err)
@@ -195,7 +194,7 @@ static int run_piece_on(struct piece *piece, const struct workload *workload, st
 	struct run run = {
 		.setup = &call->setup,
 		.workload = workload,
-		.policy = &call->setup.policies[piece->policy],
+		.pair = &call->setup.pairings[piece->pair],
 		.seed = call->seeds[piece->seed],
 		.want_spans = call->args->html && !piece->seed,
 		.dir = call->args->out ? &piece->dir : NULL,
@@ -206,12 +205,12 @@ static int run_piece_on(struct piece *piece, const struct workload *workload, st
 
 	if (rc)
 		return rc;
-	comparison_put(&call->result, piece->policy, piece->seed, &workload->trace, &outcome);
+	comparison_put(&call->result, piece->pair, piece->seed, &workload->trace, &outcome);
 	outcome_fini(&outcome);
 	moved(piece, workload->trace.njobs, 0);
 	if (!run.dir)
 		return 0;
-	return run_record(&run, &call->result.policies[piece->policy].cells[piece->seed].summary, err);
+	return run_record(&run, &call->result.policies[piece->pair].cells[piece->seed].summary, err);
 }
 
 static void run_piece(void *ctx, size_t number)
@@ -237,58 +236,58 @@ static void run_piece(void *ctx, size_t number)
 
 /* ---- directories */
 
-/* "tiresias+queues=2-seed3": what every file system takes. */
-static void piece_name(const struct compare_call *call, const struct piece *piece, struct buf *out)
+/* "tiresias+queues=2-seed3", "srtf_consolidate-seed0": what every file system takes. */
+static void add_name(struct buf *out, const char *label)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 				    "_-+=.,";
 
-	for (const char *c = call->setup.policies[piece->policy].label; *c; c++)
+	for (const char *c = label; *c; c++)
 		buf_char(out, *c == ':' ? '+' : strchr(plain, *c) ? *c : '-');
+}
+
+static void piece_name(const struct compare_call *call, const struct piece *piece, struct buf *out)
+{
+	const struct pairing *pair = &call->setup.pairings[piece->pair];
+
+	add_name(out, pair->policy->label);
+	if (call->setup.placers.n > 1) {
+		buf_char(out, '_');
+		add_name(out, pair->placer->label);
+	}
 	if (call->nseeds > 1)
 		buf_printf(out, "-seed%llu", (unsigned long long)call->seeds[piece->seed]);
 }
 
 static int open_dirs(struct compare_call *call, struct err *err)
 {
-	const char *out = call->args->out;
+	struct buf name = { 0 };
 	int rc;
-
-	if (!out)
-		return 0;
-	call->made_out = !file_exists(out);
-	rc = dir_make(out, err);
-	for (size_t i = 0; i < call->npieces && !rc; i++) {
-		struct buf name = { 0 };
-		char *path;
-
-		piece_name(call, &call->pieces[i], &name);
-		path = path_join(out, name.at);
-		rc = run_dir_open(&call->pieces[i].dir, path, true, err);
-		free(path);
-		buf_fini(&name);
-	}
-	return rc;
-}
-
-static int keep_dirs(struct compare_call *call, struct err *err)
-{
-	struct buf text = { 0 };
-	char *path;
-	int rc = 0;
 
 	if (!call->args->out)
 		return 0;
-	for (size_t i = 0; i < call->npieces && !rc; i++)
-		rc = run_dir_commit(&call->pieces[i].dir, err);
-	if (rc)
-		return rc;
-	path = path_join(call->args->out, "compare.json");
-	comparison_json(&call->result, call->args->timings, &text);
-	rc = file_write(path, text.at, text.n, err);
-	free(path);
-	buf_fini(&text);
+	rc = run_dir_open(&call->dir, DIR_COMPARE, call->args->out, true, err);
+	for (size_t i = 0; i < call->npieces && !rc; i++) {
+		buf_clear(&name);
+		piece_name(call, &call->pieces[i], &name);
+		rc = run_dir_open_part(&call->pieces[i].dir, &call->dir, name.at, err);
+	}
+	buf_fini(&name);
 	return rc;
+}
+
+/* Everything appears at once, or not at all. */
+static int keep_dirs(struct compare_call *call, struct err *err)
+{
+	struct buf text = { 0 };
+	int rc;
+
+	if (!call->args->out)
+		return 0;
+	comparison_json(&call->result, call->args->timings, &text);
+	rc = run_dir_write(&call->dir, COMPARE_FIGURES, &text, err);
+	buf_fini(&text);
+	return rc ? rc : run_dir_commit(&call->dir, err);
 }
 
 /* ---- the whole */
@@ -303,12 +302,12 @@ static int check_form(const struct args *args, struct err *err)
 static void init_result(struct compare_call *call)
 {
 	const struct setup *setup = &call->setup;
-	uint32_t n = (uint32_t)setup->npolicies;
+	uint32_t n = (uint32_t)setup->npairings;
 	struct contender *contenders = mem_alloc(mem_array_size(n, sizeof(*contenders)));
 
 	for (uint32_t i = 0; i < n; i++)
-		contenders[i] = (struct contender){ setup->policies[i].label,
-			setup->policies[i].full, setup->placer.full };
+		contenders[i] = (struct contender){ setup->pairings[i].label,
+			setup->pairings[i].policy->full, setup->pairings[i].placer->full };
 	comparison_init(&call->result, &setup->cluster, contenders, n, call->seeds, call->nseeds);
 	free(contenders);
 }
@@ -323,7 +322,7 @@ static void init_pieces(struct compare_call *call)
 		call->pieces[i] = (struct piece){
 			.call = call,
 			.seed = (uint32_t)(i / n),
-			.policy = (uint32_t)(i % n),
+			.pair = (uint32_t)(i % n),
 		};
 }
 
@@ -349,7 +348,7 @@ static int prepare(struct compare_call *call, struct err *err)
 	call->note = note_of(call);
 	rc = open_dirs(call, err);
 	if (!rc)
-		rc = html_file_open(&call->html, args->html, NULL, err);
+		rc = html_file_open(&call->html, args->html, &call->dir, err);
 	return rc;
 }
 
@@ -365,7 +364,7 @@ static int carry_out(struct compare_call *call, struct err *err)
 		if (call->pieces[i].rc) {
 			*err = call->pieces[i].err;
 			return err_prefix(err, "%s, seed %llu",
-				call->setup.policies[call->pieces[i].policy].label,
+				call->setup.pairings[call->pieces[i].pair].label,
 				(unsigned long long)call->seeds[call->pieces[i].seed]);
 		}
 	comparison_finish(&call->result);
@@ -375,14 +374,14 @@ static int carry_out(struct compare_call *call, struct err *err)
 static int keep(struct compare_call *call, struct err *err)
 {
 	struct buf text = { 0 };
-	int rc = keep_dirs(call, err);
+	int rc = 0;
 
-	if (rc || !call->args->html)
-		return rc;
-	html_of(&call->setup, &call->result, call->note, call->args->timings, &text);
-	rc = html_file_write(&call->html, &text, err);
-	buf_fini(&text);
-	return rc;
+	if (call->args->html) {
+		html_of(&call->setup, &call->result, call->note, call->args->timings, &text);
+		rc = html_file_write(&call->html, &text, err);
+		buf_fini(&text);
+	}
+	return rc ? rc : keep_dirs(call, err);
 }
 
 static void format(const struct compare_call *call, struct buf *out)
@@ -407,8 +406,9 @@ static int verdict(const struct compare_call *call, struct err *err)
 {
 	for (size_t i = 0; i < call->npieces; i++) {
 		const struct piece *piece = &call->pieces[i];
-		const struct compare_policy *policy = &call->result.policies[piece->policy];
-		int rc = run_verdict(call->args, &policy->cells[piece->seed].summary, err);
+		const struct compare_policy *policy = &call->result.policies[piece->pair];
+		int rc = run_verdict(call->args, &policy->cells[piece->seed].summary,
+			"'stint sim' with this policy names them", err);
 
 		if (rc)
 			return err_prefix(err, "%s", policy->label);
@@ -416,21 +416,21 @@ static int verdict(const struct compare_call *call, struct err *err)
 	return 0;
 }
 
-/* The table shows times of jobs that ran; who never did must not go unseen. */
-static void tell_rejected(const struct compare_call *call)
+/* The table shows times of jobs that finished; who --until cut short must not go unseen. */
+static void tell_cut_short(const struct compare_call *call)
 {
 	uint32_t most = 0;
 
 	for (size_t i = 0; i < call->npieces; i++) {
 		const struct piece *piece = &call->pieces[i];
-		const struct compare_policy *policy = &call->result.policies[piece->policy];
-		uint32_t n = policy->cells[piece->seed].summary.jobs_rejected;
+		const struct compare_policy *policy = &call->result.policies[piece->pair];
+		uint32_t n = policy->cells[piece->seed].summary.jobs_unfinished;
 
 		most = n > most ? n : most;
 	}
-	if (most)
-		ui_say(call->args, "up to %u jobs of a run were rejected; 'stint sim' names them",
-			most);
+	if (most && call->args->until > 0)
+		ui_say(call->args, "up to %u job%s of a run had not ended when time ran out", most,
+			most == 1 ? "" : "s");
 }
 
 static int tell(const struct compare_call *call, struct err *err)
@@ -443,12 +443,14 @@ static int tell(const struct compare_call *call, struct err *err)
 	buf_fini(&text);
 	if (rc)
 		return rc;
+	if (call->args->out && call->dir.replaces)
+		ui_say(call->args, "replaced the earlier comparison in %s", call->args->out);
 	if (call->args->out)
 		ui_say(call->args, "wrote %s: a directory for each run, and compare.json",
 			call->args->out);
 	if (call->args->html)
 		ui_say(call->args, "wrote %s", call->args->html);
-	tell_rejected(call);
+	tell_cut_short(call);
 	return verdict(call, err);
 }
 
@@ -456,8 +458,7 @@ static void release(struct compare_call *call)
 {
 	for (size_t i = 0; i < call->npieces; i++)
 		run_dir_abandon(&call->pieces[i].dir);
-	if (call->made_out)
-		rmdir(call->args->out); /* only if nothing came to be in it */
+	run_dir_abandon(&call->dir);
 	for (uint32_t k = 0; call->works && k < call->nseeds; k++) {
 		workload_fini(&call->works[k].own);
 		pthread_mutex_destroy(&call->works[k].lock);
@@ -500,7 +501,7 @@ static const struct flag output_flags[] = {
 	SWITCH(markdown, "the table as Markdown"),
 	SWITCH(timings, "decision and CPU times, which differ from run to run"),
 	NUMBER(threads, FLAG_INT, "N", 0, 0, 1024,
-		"runs at a time (default: all cores); results stay the same"),
+		"runs at a time (0, the default: all cores); results stay the same"),
 	SWITCH(quiet, "no messages, no progress bar"),
 	{ 0 },
 };
@@ -529,7 +530,10 @@ const struct command command_compare = {
 		&flags_output },
 	.about = "TRACE is as in 'stint help sim'.  With --seeds N every policy runs N times: a generated\n"
 		 "workload is drawn anew, errors and failures are drawn anew, and a fixed trace without\n"
-		 "anything random is resampled in blocks (seed 0 is the trace itself).",
+		 "anything random is resampled in blocks (seed 0 is the trace itself).  With several\n"
+		 "placers every policy runs with each of them.\n"
+		 "Exit code 5 means that in some run a job was refused or can never finish; the others\n"
+		 "have run and the results are written.  An earlier comparison in DIR is replaced.",
 	.examples = examples,
 	.run = compare,
 };

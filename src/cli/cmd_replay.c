@@ -2,9 +2,11 @@
  * stint replay: runs what a manifest describes and compares every event with
  * the record.
  */
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/json.h"
@@ -18,7 +20,8 @@
 
 struct replay_call {
 	const struct args *args;
-	const char *dir;
+	const char *dir;       /* as it was named */
+	char *place, *trace;   /* DIR and --trace from anywhere; NULL: not given */
 	struct manifest manifest;
 	struct args recorded; /* the flags that would give this run */
 	struct setup setup;
@@ -47,7 +50,6 @@ static void args_of(const struct replay_call *call, struct args *out)
 		.format = is_importer(m->trace_format) ? m->trace_format : NULL,
 		/* Rows left out then are left out now; the hash says whether the input is the same. */
 		.lenient = true,
-		.placer = m->placer,
 		.admit = m->admit,
 		.cluster = m->cluster_spec,
 		.throughputs = m->throughputs,
@@ -63,6 +65,43 @@ static void args_of(const struct replay_call *call, struct args *out)
 		.oracle = m->oracle,
 	};
 	vec_push(&out->policy, m->policy);
+	if (m->placer)
+		vec_push(&out->placer, m->placer);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* A comparison holds runs: names the first few of them. */
+static int say_which_run(const struct replay_call *call, struct err *err)
+{
+	char *pattern = path_join(call->dir, "*/" RUN_MANIFEST);
+	struct buf text = { 0 };
+	glob_t found = { 0 };
+
+	if (glob(pattern, GLOB_NOSORT, NULL, &found) == 0)
+		qsort(found.gl_pathv, found.gl_pathc, sizeof(char *), by_name);
+	for (size_t i = 0; i < found.gl_pathc && i < 3; i++)
+		buf_printf(&text, "%s %.*s", i ? "," : ", such as",
+			(int)(strlen(found.gl_pathv[i]) - strlen("/" RUN_MANIFEST)), found.gl_pathv[i]);
+	err_set(err, ERR_MISSING, "%s is a comparison: name one of its %zu runs%s", call->dir,
+		(size_t)found.gl_pathc, text.n ? text.at : "");
+	globfree(&found);
+	buf_fini(&text);
+	free(pattern);
+	return ERR_MISSING;
+}
+
+static bool is_comparison(const char *dir)
+{
+	char *run = path_join(dir, RUN_MANIFEST), *figures = path_join(dir, COMPARE_FIGURES);
+	bool is = !file_exists(run) && file_exists(figures);
+
+	free(run);
+	free(figures);
+	return is;
 }
 
 static int read_manifest(struct replay_call *call, struct err *err)
@@ -73,6 +112,8 @@ static int read_manifest(struct replay_call *call, struct err *err)
 		return err_set(err, ERR_MISSING,
 			"%s: no such directory; 'stint sim ... --out %s' makes one", call->dir,
 			call->dir);
+	if (is_comparison(call->dir))
+		return say_which_run(call, err);
 	rc = manifest_read(call->dir, &call->manifest, err);
 	if (!rc && strcmp(call->manifest.version, STINT_VERSION) != 0)
 		ui_say(call->args, "recorded by stint %s, this is %s: differences may come from that",
@@ -80,10 +121,51 @@ static int read_manifest(struct replay_call *call, struct err *err)
 	return rc;
 }
 
+/*
+ * Goes to where the run was made, so that its paths mean what they meant, also those among the
+ * options of policies.  What the user names now is looked for from here.
+ */
+static void go_there(struct replay_call *call)
+{
+	const char *there = call->manifest.directory, *trace = call->args->trace;
+
+	call->place = realpath(call->dir, NULL);
+	if (trace && strcmp(trace, "-") != 0)
+		call->trace = realpath(trace, NULL);
+	if (there && chdir(there) < 0)
+		ui_say(call->args, "%s, where the run was made, is not there: its files are looked for here",
+			there);
+}
+
+/* A file beside the trace that was read then must be the same now. */
+static int check_file(const struct replay_call *call, const char *what, const char *path,
+	uint64_t recorded, struct err *err)
+{
+	uint64_t now;
+	int rc;
+
+	if (!path || !recorded)
+		return 0;
+	rc = file_hash(path, &now, err);
+	if (!rc && now != recorded)
+		rc = err_set(err, ERR_DIFFER,
+			"%s %s has changed since %s was made: its hash is %016llx, recorded was %016llx",
+			what, path, call->dir, (unsigned long long)now, (unsigned long long)recorded);
+	return rc;
+}
+
+static int check_files(const struct replay_call *call, struct err *err)
+{
+	const struct manifest *m = &call->manifest;
+	int rc = check_file(call, "throughputs", m->throughputs, m->throughputs_hash, err);
+
+	return rc ? rc : check_file(call, "failures", m->failures_file, m->failures_hash, err);
+}
+
 static int read_workload(struct replay_call *call, struct err *err)
 {
 	const struct manifest *m = &call->manifest;
-	const char *trace = call->args->trace ? call->args->trace : m->trace;
+	const char *trace = call->trace ? call->trace : call->args->trace ? call->args->trace : m->trace;
 	struct workload *base = &call->setup.base;
 	int rc;
 
@@ -112,10 +194,13 @@ static int prepare(struct replay_call *call, struct err *err)
 	if (rc)
 		return rc;
 	yaml = call->manifest.cluster_yaml;
+	go_there(call);
 	args_of(call, &call->recorded);
 	rc = setup_rules(&call->recorded, &call->setup, err);
 	if (!rc)
 		rc = cluster_read_yaml(call->dir, yaml, strlen(yaml), &call->setup.cluster, err);
+	if (!rc)
+		rc = check_files(call, err);
 	if (!rc)
 		rc = read_workload(call, err);
 	return rc;
@@ -132,7 +217,7 @@ static bool moved(void *ctx, uint32_t ended, double now_s)
 
 static int carry_out(struct replay_call *call, struct err *err)
 {
-	char *path = path_join(call->dir, RUN_EVENTS);
+	char *path = path_join(call->place ? call->place : call->dir, RUN_EVENTS);
 	struct observer observer;
 	struct sim_config config;
 	int rc = input_exists("record", path, err);
@@ -143,7 +228,7 @@ static int carry_out(struct replay_call *call, struct err *err)
 	if (rc)
 		return rc;
 	observer = event_check_observer(call->check);
-	setup_config(&call->setup, &call->setup.base, &call->setup.policies[0], call->manifest.seed,
+	setup_config(&call->setup, &call->setup.base, &call->setup.pairings[0], call->manifest.seed,
 		&config);
 	config.observers = &observer;
 	config.nobservers = 1;
@@ -206,6 +291,9 @@ static int replay(const struct args *args, struct err *err)
 	outcome_fini(&call.outcome);
 	setup_fini(&call.setup);
 	vec_fini(&call.recorded.policy);
+	vec_fini(&call.recorded.placer);
+	free(call.place);
+	free(call.trace);
 	manifest_fini(&call.manifest);
 	return rc;
 }
@@ -241,7 +329,8 @@ const struct command command_replay = {
 	.min_operands = 1,
 	.max_operands = 1,
 	.groups = { &flags_input, &flags_output },
-	.about = "Exit code 1 means a difference: the first is shown with its line.",
+	.about = "Files are looked for from where the run was made, so that it does not matter where you\n"
+		 "are.  Exit code 1 means a difference: the first is shown with its line.",
 	.examples = examples,
 	.run = replay,
 };

@@ -125,7 +125,7 @@ static void list(const struct rule_kind *kind, struct buf *out)
 	for (size_t i = 0; kind->at(i, &rule); i++) {
 		table_cell(&table, rule.name);
 		table_cell(&table, rule.summary);
-		table_cell(&table, rule.origin ? rule.origin : "folklore");
+		table_cell(&table, rule.origin);
 	}
 	write_table(&table, out);
 	buf_printf(out, "\n'stint %s NAME' shows the options of one.\n", kind->plural);
@@ -171,7 +171,8 @@ static void example(const struct rule_kind *kind, const struct rule *rule, struc
 static void show(const struct rule_kind *kind, const struct rule *rule, struct buf *out)
 {
 	buf_printf(out, "%s: %s\n\n", rule->name, rule->summary);
-	buf_printf(out, "paper:   %s\n", rule->origin ? rule->origin : "folklore");
+	if (rule->origin)
+		buf_printf(out, "paper:   %s\n", rule->origin);
 	if (rule->family)
 		buf_printf(out, "family:  %s\n", rule->family);
 	for (int i = 0; i < TRAITS; i++)

@@ -1,6 +1,7 @@
 /*
  * stint sim: one workload under one policy.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,6 +29,12 @@ static const char *other_job(const struct outcome *o, const struct reason *reaso
 	return text->at;
 }
 
+/* A job without a reason to wait held its devices to the end. */
+static bool was_running(const struct job *job)
+{
+	return job->state == JOB_UNFINISHED && job->reason.why == WHY_NONE;
+}
+
 /* The jobs that ended in `state` and why: the first few by name. */
 static void list_jobs(const struct outcome *o, enum job_state state, const char *word, struct buf *out)
 {
@@ -39,15 +46,51 @@ static void list_jobs(const struct outcome *o, enum job_state state, const char 
 
 		if (job->state != state || n++ >= NAMED_MAX)
 			continue;
-		buf_printf(out, "  %s job %s (%d GPUs): ", word, job->label, job->gpus);
-		reason_text(&job->reason, other_job(o, &job->reason, &other), out);
+		buf_printf(out, "  %s job %s (%d GPU%s): ", word, job->label, job->gpus,
+			job->gpus == 1 ? "" : "s");
+		if (was_running(job))
+			buf_str(out, "it was running");
+		else
+			reason_text(&job->reason, other_job(o, &job->reason, &other), out);
 		buf_char(out, '\n');
 	}
 	if (n > NAMED_MAX)
-		buf_printf(out, "  ... and %u more; --out DIR writes all to jobs.csv\n", n - NAMED_MAX);
+		buf_printf(out, "  ... and %u more; --out DIR writes all to " RUN_JOBS "\n", n - NAMED_MAX);
 	buf_fini(&other);
 }
 
+/* "2 still running, 3 still waiting when time ran out". */
+static void tell_cut_short(const struct outcome *o, struct buf *out)
+{
+	uint32_t running = 0, waiting = 0;
+
+	for (uint32_t i = 0; i < o->njobs; i++) {
+		running += was_running(&o->jobs[i]);
+		waiting += o->jobs[i].state == JOB_UNFINISHED && !was_running(&o->jobs[i]);
+	}
+	if (running + waiting)
+		buf_printf(out, "%u still running, %u still waiting when time ran out\n", running,
+			waiting);
+}
+
+/* Labels of the jobs that can never run or finish, the first few. */
+static void name_failed(const struct outcome *o, bool cut_short, struct buf *out)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < o->njobs; i++) {
+		enum job_state state = o->jobs[i].state;
+
+		if (state != JOB_REJECTED && !(state == JOB_UNFINISHED && !cut_short))
+			continue;
+		if (n++ < NAMED_MAX)
+			buf_printf(out, "%sjob %.100s", n > 1 ? ", " : "", o->jobs[i].label);
+	}
+	if (n > NAMED_MAX)
+		buf_printf(out, " and %u more", n - NAMED_MAX);
+}
+
+/* Means over short times: rounded up, because what was there was whole. */
 static void spark(const struct outcome *o, size_t field, const char *title, const struct term *term,
 	struct buf *out)
 {
@@ -61,7 +104,7 @@ static void spark(const struct outcome *o, size_t field, const char *title, cons
 	if (most > 0) {
 		buf_printf(out, "%-17s", title);
 		textplot_spark(values, o->nsamples, SPARK_WIDTH, term, out);
-		buf_printf(out, "  up to %.4g\n", most);
+		buf_printf(out, "  up to %.0f\n", ceil(most - 1e-6));
 	}
 	free(values);
 }
@@ -73,15 +116,33 @@ static void for_people(const struct setup *setup, const struct summary *summary,
 	struct term term = term_of_stdout();
 	struct compare_style style = { .timings = true };
 
-	buf_printf(out, "%s on %s: %u GPUs, %u node%s; %s; seed %llu\n\n", setup->policies[0].label,
-		cluster->spec, cluster->devices, cluster->nnodes, cluster->nnodes == 1 ? "" : "s",
-		setup->base.source, (unsigned long long)summary->seed);
+	buf_printf(out, "%s on %s: %u GPU%s, %u node%s; %s; seed %llu\n\n", setup->pairings[0].label,
+		cluster->spec, cluster->devices, cluster->devices == 1 ? "" : "s", cluster->nnodes,
+		cluster->nnodes == 1 ? "" : "s", setup->base.source,
+		(unsigned long long)summary->seed);
 	summary_table(summary, &style, &term, out);
 	buf_char(out, '\n');
 	spark(outcome, offsetof(struct sample, busy_gpus), "GPUs held", &term, out);
 	spark(outcome, offsetof(struct sample, pending), "jobs waiting", &term, out);
 	list_jobs(outcome, JOB_REJECTED, "rejected", out);
+	if (setup->args->until > 0)
+		tell_cut_short(outcome, out);
 	list_jobs(outcome, JOB_UNFINISHED, "unfinished", out);
+}
+
+/* What for_people() says of jobs that did not finish, where standard output is for programs. */
+static void tell_missing(const struct args *args, const struct outcome *outcome)
+{
+	struct buf text = { 0 };
+
+	list_jobs(outcome, JOB_REJECTED, "rejected", &text);
+	if (args->until > 0)
+		tell_cut_short(outcome, &text);
+	else
+		list_jobs(outcome, JOB_UNFINISHED, "unfinished", &text);
+	if (text.n)
+		ui_say(args, "%.*s", (int)text.n - 1, text.at);
+	buf_fini(&text);
 }
 
 /* ---- running */
@@ -106,31 +167,27 @@ static bool moved(void *ctx, uint32_t ended, double now_s)
 	return !ui_interrupted();
 }
 
-/* Before anything is read: several policies are another verb's work. */
-static int check_one_policy(const struct args *args, struct err *err)
+/* Before anything is read: several policies or placers are another verb's work. */
+static int check_one(const struct args *args, struct err *err)
 {
-	size_t n = 0;
+	size_t policies = setup_count(&args->policy), placers = setup_count(&args->placer);
 
-	for (size_t i = 0; i < args->policy.n; i++) {
-		char **items;
-		size_t here = option_split_list(args->policy.at[i], &items);
-
-		for (size_t k = 0; k < here; k++)
-			free(items[k]);
-		free(items);
-		n += here;
-	}
-	if (n > 1)
+	if (policies > 1)
 		return err_set(err, ERR_USAGE,
 			"sim runs one policy and %zu are given: 'stint compare' takes the same flags and runs all",
-			n);
+			policies);
+	if (placers > 1)
+		return err_set(err, ERR_USAGE,
+			"sim runs one placer and %zu are given: 'stint compare' takes the same flags and "
+			"runs every policy with each",
+			placers);
 	return 0;
 }
 
 static int prepare(struct sim_call *call, struct err *err)
 {
 	const struct args *args = call->args;
-	int rc = check_one_policy(args, err);
+	int rc = check_one(args, err);
 
 	if (!rc)
 		rc = setup_read(args, args->operands.at[0], &call->setup, err);
@@ -138,7 +195,7 @@ static int prepare(struct sim_call *call, struct err *err)
 		return rc;
 	ui_guard();
 	if (args->out)
-		rc = run_dir_open(&call->dir, args->out, true, err);
+		rc = run_dir_open(&call->dir, DIR_RUN, args->out, true, err);
 	if (!rc)
 		rc = html_file_open(&call->html, args->html, &call->dir, err);
 	return rc;
@@ -152,13 +209,13 @@ static const struct summary *summary_in(const struct sim_call *call)
 static int carry_out(struct sim_call *call, struct err *err)
 {
 	const struct setup *setup = &call->setup;
-	const struct chosen *policy = &setup->policies[0];
-	struct contender contender = { policy->label, policy->full, setup->placer.full };
+	const struct pairing *pair = &setup->pairings[0];
+	struct contender contender = { pair->label, pair->policy->full, pair->placer->full };
 	uint64_t seed = (uint64_t)call->args->seed;
 	struct run run = {
 		.setup = setup,
 		.workload = &setup->base,
-		.policy = policy,
+		.pair = pair,
 		.seed = seed,
 		.want_spans = call->args->html,
 		.dir = call->args->out ? &call->dir : NULL,
@@ -167,7 +224,7 @@ static int carry_out(struct sim_call *call, struct err *err)
 	};
 	int rc;
 
-	bar_begin(&call->bar, call->args, policy->label);
+	bar_begin(&call->bar, call->args, pair->label);
 	rc = run_carry_out(&run, &call->outcome, err);
 	bar_end(&call->bar);
 	if (rc)
@@ -196,29 +253,41 @@ static int keep(struct sim_call *call, struct err *err)
 	return rc;
 }
 
+static void tell_written(const struct sim_call *call)
+{
+	const struct args *args = call->args;
+
+	if (args->out && call->dir.replaces)
+		ui_say(args, "replaced the earlier run in %s", args->out);
+	if (args->out)
+		ui_say(args, "wrote %s; 'stint replay %s' runs it again and compares", args->out,
+			args->out);
+	if (args->html)
+		ui_say(args, "wrote %s", args->html);
+}
+
 static int tell(const struct sim_call *call, struct err *err)
 {
+	const struct args *args = call->args;
 	const struct summary *summary = summary_in(call);
 	struct buf text = { 0 };
 	int rc;
 
-	if (call->args->json && summary->jobs_rejected)
-		ui_say(call->args, "%u jobs were rejected; jobs.csv (--out) says why",
-			summary->jobs_rejected);
-	if (call->args->json)
+	if (args->json)
 		summary_json(summary, &text);
 	else
 		for_people(&call->setup, summary, &call->outcome, &text);
 	rc = ui_print(&text, err);
+	if (!rc) {
+		tell_written(call);
+		if (args->json)
+			tell_missing(args, &call->outcome);
+		buf_clear(&text);
+		name_failed(&call->outcome, args->until > 0, &text);
+		rc = run_verdict(args, summary, text.at, err);
+	}
 	buf_fini(&text);
-	if (rc)
-		return rc;
-	if (call->args->out)
-		ui_say(call->args, "wrote %s; 'stint replay %s' runs it again and compares",
-			call->args->out, call->args->out);
-	if (call->args->html)
-		ui_say(call->args, "wrote %s", call->args->html);
-	return run_verdict(call->args, summary, err);
+	return rc;
 }
 
 static int sim(const struct args *args, struct err *err)
@@ -271,7 +340,9 @@ const struct command command_sim = {
 	.about = "TRACE is a file (plain or gzip; the format is recognised), '-' for standard input,\n"
 		 "synth:jobs=1000,load=0.9 for a generated workload ('stint help trace synth'), or\n"
 		 "resample:SEED:TRACE for a bootstrap of one.\n"
-		 "Exit code 5 means that jobs can never run on this cluster.",
+		 "Exit code 5 means that some job was refused or can never finish on this cluster: the\n"
+		 "others have run, the record is written, and such jobs are named.  Jobs that --until cut\n"
+		 "short are no failure.  An earlier run in DIR is replaced; anything else there is not.",
 	.examples = examples,
 	.run = sim,
 };

@@ -141,8 +141,8 @@ static void check_text(const struct checking *c, struct buf *out)
 		ui_note(c->path, &notes->at[i], out);
 	buf_printf(out, "%s: %s, ", c->path, c->r.trace.format ? c->r.trace.format : "generated");
 	add_grouped(out, c->r.trace.njobs);
-	buf_printf(out, " jobs: %s, %zu warning%s\n", is_good(c) ? "good" : "has problems",
-		warnings, warnings == 1 ? "" : "s");
+	buf_printf(out, " job%s: %s, %zu warning%s\n", c->r.trace.njobs == 1 ? "" : "s",
+		is_good(c) ? "good" : "has problems", warnings, warnings == 1 ? "" : "s");
 }
 
 /* Reads as a run would; if that stops at a problem, reads again and goes on after each. */
@@ -369,7 +369,7 @@ static int write_trace(const struct args *args, const struct trace *trace, const
 		written_json(schema, trace, to, &text);
 		rc = ui_print(&text, err);
 	} else if (!rc && strcmp(to, "-") != 0) {
-		ui_say(args, "wrote %u jobs to %s", trace->njobs, to);
+		ui_say(args, "wrote %u job%s to %s", trace->njobs, trace->njobs == 1 ? "" : "s", to);
 	}
 	buf_fini(&text);
 	return rc;
@@ -385,6 +385,17 @@ static int check_json_goes_beside(const struct args *args, const char *to, struc
 	return 0;
 }
 
+/* What is written is plain: a name that says otherwise would mislead every other program. */
+static int check_is_plain(const char *to, struct err *err)
+{
+	const char *dot = strrchr(to, '.');
+
+	if (dot && !strcmp(dot, ".gz"))
+		return err_set(err, ERR_USAGE,
+			"%s would not be compressed: leave out OUT.csv and say ... | gzip > %s", to, to);
+	return 0;
+}
+
 static int trace_convert_run(const struct args *args, struct err *err)
 {
 	const char *from = args->operands.at[0];
@@ -392,6 +403,8 @@ static int trace_convert_run(const struct args *args, struct err *err)
 	struct reading r = { 0 };
 	int rc = check_json_goes_beside(args, to, err);
 
+	if (!rc)
+		rc = check_is_plain(to, err);
 	if (!rc) {
 		rc = read_trace(args, from, args->lenient, &r, err);
 		ui_notes(args, from, &r.notes);
@@ -454,6 +467,8 @@ static int trace_synth_run(const struct args *args, struct err *err)
 	char *asked = synth_source(args), *source = workload_seeded(asked, (uint64_t)args->seed);
 	int rc = check_json_goes_beside(args, to, err);
 
+	if (!rc)
+		rc = check_is_plain(to, err);
 	if (!rc)
 		rc = read_trace(args, source, false, &r, err);
 	if (!rc)

@@ -16,7 +16,8 @@ static bool lies_in(const char *path, const struct run_dir *dir)
 
 	if (!dir || !dir->path)
 		return false;
-	report = mem_strndup(path, (size_t)(path_base(path) - path));
+	report = path_base(path) == path ? mem_strdup(".")
+					 : mem_strndup(path, (size_t)(path_base(path) - path));
 	while (strlen(report) > 1 && report[strlen(report) - 1] == '/')
 		report[strlen(report) - 1] = '\0';
 	parent = realpath(report, NULL);

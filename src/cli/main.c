@@ -31,6 +31,9 @@ static int help(int argc, char **argv, struct err *err)
 		command = command_find(argc, argv, &words, err);
 		if (!command)
 			return err->code;
+		if (words < argc)
+			return err_set(err, ERR_USAGE, "too many words: '%s' was not expected after 'help %s'",
+				argv[words], command->name);
 		help_command(command, &text);
 	}
 	return print_and_free(&text, err);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "placement/placer.h"
 #include "policy/admission.h"
@@ -96,6 +97,23 @@ const struct rule_kind rules_admission = {
 	.find = admission_named,
 };
 
+/* A file that an option names must be there, whether or not the other options make use of it. */
+static int check_files(const struct rule *rule, const void *state, struct err *err)
+{
+	static const char marker[] = "file";
+
+	for (const struct option *o = rule->options; o && o->name; o++) {
+		const char *path = (const char *)state + o->offset;
+
+		if (o->kind != OPTION_TEXT || strncmp(o->help, marker, strlen(marker)) != 0)
+			continue;
+		if (*path && !file_exists(path))
+			return err_set(err, ERR_MISSING, "%s: %s=%s: no such file", rule->name,
+				o->name, path);
+	}
+	return 0;
+}
+
 static int check_options(const struct rule *rule, const char *options, struct buf *full, struct err *err)
 {
 	void *state = mem_alloc(rule->state_size ? rule->state_size : 1);
@@ -103,6 +121,8 @@ static int check_options(const struct rule *rule, const char *options, struct bu
 
 	option_defaults(rule->options, state);
 	rc = option_parse(rule->options, state, rule->name, options, err);
+	if (!rc)
+		rc = check_files(rule, state, err);
 	if (!rc) {
 		buf_str(full, rule->name);
 		if (rule->options && rule->options->name)

@@ -14,7 +14,7 @@
 
 struct rule {
 	const char *name, *summary;
-	const char *origin; /* NULL: folklore */
+	const char *origin; /* NULL: none stated */
 	const char *family; /* NULL: the kind has none */
 	unsigned traits;    /* enum policy_traits; POLICY_RANDOM is set for placers too */
 	const struct option *options;
@@ -44,8 +44,9 @@ struct chosen {
 };
 
 /*
- * Checks name and options, alone and together.  `text` NULL: the preset.  Release
- * with chosen_fini().
+ * Checks name and options, alone and together; a file that an option names (its help
+ * begins with "file") and that is not there is ERR_MISSING.  `text` NULL: the preset.
+ * Release with chosen_fini().
  */
 int rule_choose(const struct rule_kind *kind, const char *text, struct chosen *out, struct err *err);
 void chosen_fini(struct chosen *chosen);

@@ -221,6 +221,8 @@ static void submit(struct engine *e, const struct job *spec)
 		vec_push(&e->held, job->id);
 	} else if (still_held(e, job)) {
 		vec_push(&e->held, job->id);
+	} else if (job->state == JOB_REJECTED) {
+		reconsider_held(e); /* jobs that came earlier may follow it */
 	}
 }
 

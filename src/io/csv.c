@@ -100,7 +100,7 @@ static int quoted(struct csv *csv, struct slice *field, struct err *err)
 	const char *start = csv->at, *at = start;
 	bool doubled = false;
 
-	for (; at < csv->end; at++) {
+	for (; at < csv->stop; at++) {
 		if (*at == '\n')
 			csv->newlines++;
 		if (*at != '"')
@@ -110,13 +110,14 @@ static int quoted(struct csv *csv, struct slice *field, struct err *err)
 		doubled = true;
 		at++;
 	}
-	if (at >= csv->end)
+	if (at >= csv->stop && csv->stop < csv->end)
+		return err_set(err, ERR_FORMAT,
+			"a quote opens here and does not close for %d MiB; is one missing?",
+			CSV_ROW_MAX >> 20);
+	if (at >= csv->stop)
 		return err_set(err, ERR_FORMAT,
 			"a quote opens here and never closes; double the quotes inside a field (\"\")");
 	csv->at = at + 1;
-	if (at - start > CSV_ROW_MAX)
-		return err_set(err, ERR_FORMAT, "a quoted field of %zu bytes; is a quote missing?",
-			(size_t)(at - start));
 	*field = doubled ? unescape(csv, start, at) : (struct slice){ start, (size_t)(at - start) };
 	return 0;
 }
@@ -124,7 +125,7 @@ static int quoted(struct csv *csv, struct slice *field, struct err *err)
 /* After a closing quote only blanks may come before the separator. */
 static int pass_blanks(struct csv *csv, struct err *err)
 {
-	const char *end = find_end(csv->at, csv->end, csv->style.separator);
+	const char *end = find_end(csv->at, csv->stop, csv->style.separator);
 
 	if (trimmed(csv->at, end).n)
 		return err_set(err, ERR_FORMAT,
@@ -136,7 +137,7 @@ static int pass_blanks(struct csv *csv, struct err *err)
 /* Reads one field; csv->at stands at the separator, newline or end behind it afterwards. */
 static inline int next_field(struct csv *csv, struct slice *field, struct err *err)
 {
-	const char *end = find_end(csv->at, csv->end, csv->style.separator);
+	const char *end = find_end(csv->at, csv->stop, csv->style.separator);
 	int rc;
 
 	*field = trimmed(csv->at, end);
@@ -159,7 +160,7 @@ static int separated_row(struct csv *csv, struct err *err)
 			rc = push(csv, field, err);
 		if (rc)
 			return rc;
-		if (csv->at == csv->end || *csv->at == '\n')
+		if (csv->at == csv->stop || *csv->at == '\n')
 			return 0;
 		csv->at++;
 	}
@@ -167,7 +168,7 @@ static int separated_row(struct csv *csv, struct err *err)
 
 static int blank_row(struct csv *csv, struct err *err)
 {
-	const char *end = find_end(csv->at, csv->end, '\n');
+	const char *end = find_end(csv->at, csv->stop, '\n');
 
 	while (csv->at < end) {
 		const char *start;
@@ -207,7 +208,6 @@ static bool skip_lines(struct csv *csv)
 
 int csv_next(struct csv *csv, struct err *err)
 {
-	const char *start;
 	int rc;
 
 	if (csv->unescaped.used)
@@ -218,13 +218,13 @@ int csv_next(struct csv *csv, struct err *err)
 		return 0;
 	}
 	csv->line = csv->newlines + 1;
-	start = csv->at;
+	csv->stop = csv->end - csv->at > CSV_ROW_MAX ? csv->at + CSV_ROW_MAX + 1 : csv->end;
 	rc = csv->style.separator == ' ' ? blank_row(csv, err) : separated_row(csv, err);
 	if (rc)
 		return rc;
-	if (csv->at - start > CSV_ROW_MAX)
-		return err_set(err, ERR_FORMAT, "a row of %zu bytes; is this a trace?",
-			(size_t)(csv->at - start));
+	if (csv->at == csv->stop && csv->stop < csv->end)
+		return err_set(err, ERR_FORMAT, "a row of more than %d MiB; is this a trace?",
+			CSV_ROW_MAX >> 20);
 	if (csv->at < csv->end) {
 		csv->at++;
 		csv->newlines++;

@@ -40,6 +40,7 @@ struct csv {
 	size_t line; /* where the row began, from 1 */
 	/* private */
 	const char *begin, *at, *end;
+	const char *stop; /* as far as this row may go: reading a row never costs more than CSV_ROW_MAX */
 	size_t newlines; /* passed so far */
 	size_t cap;
 	struct arena unescaped;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/lookup.h"
+#include "io/header.h"
 #include "io/trace_io.h"
 
 #define IMPORTER(name) extern const struct importer importer_##name;
@@ -18,6 +19,15 @@ const struct importer *const importers[] = {
 #undef IMPORTER
 
 enum { IMPORTERS = sizeof(importers) / sizeof(importers[0]) - 1 };
+
+enum { SURE_BY_HEADER = 95 };
+
+int importer_sure(const struct importer *importer, struct slice head, const char *path)
+{
+	if (importer->recognise)
+		return importer->recognise(head, path);
+	return header_match(head, importer->header) > 0 ? SURE_BY_HEADER : 0;
+}
 
 const struct importer *importer_find(const char *name, struct err *err)
 {

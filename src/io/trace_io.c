@@ -75,23 +75,37 @@ static struct slice head_of(struct slice text)
 	return (struct slice){ text.at, text.n < HEAD_MAX ? text.n : HEAD_MAX };
 }
 
-static int name_formats(const char *path, struct slice head, struct err *err)
+/* The first line as far as it can be shown. */
+static void show_first(struct slice head, char out[64])
 {
-	const char *newline = memchr(head.at, '\n', head.n);
-	size_t n = newline ? (size_t)(newline - head.at) : head.n;
-	struct buf list = { 0 };
-	char first[64];
 	size_t i;
 
-	for (i = 0; i < n && i < sizeof(first) - 1; i++)
-		first[i] = (unsigned char)head.at[i] < ' ' ? ' ' : head.at[i];
-	first[i] = '\0';
-	for (i = 0; importers[i]; i++)
+	for (i = 0; i < head.n && i < 63 && head.at[i] != '\n'; i++)
+		out[i] = (unsigned char)head.at[i] < ' ' ? ' ' : head.at[i];
+	out[i] = '\0';
+}
+
+/* A header of misspelt columns was most likely meant for our own format. */
+static int no_format(const char *path, struct slice head, struct err *err)
+{
+	struct buf list = { 0 }, meant = { 0 };
+	char first[64];
+
+	show_first(head, first);
+	for (size_t i = 0; importers[i]; i++)
 		buf_printf(&list, "%s%s", i ? ", " : "", importers[i]->name);
-	err_set(err, ERR_FORMAT,
-		"%s:1: not a known trace format (it begins '%s'); name one with --format: %s", path,
-		first, list.at);
+	header_meant(head, importers[0]->table->columns, &meant);
+	if (meant.n)
+		err_set(err, ERR_FORMAT,
+			"%s:1: not a known trace format (it begins '%s'); did you mean the columns %s of "
+			"Stint's own? Else name a format with --format: %s",
+			path, first, meant.at, list.at);
+	else
+		err_set(err, ERR_FORMAT,
+			"%s:1: not a known trace format (it begins '%s'); name one with --format: %s",
+			path, first, list.at);
 	buf_fini(&list);
+	buf_fini(&meant);
 	return ERR_FORMAT;
 }
 
@@ -102,7 +116,7 @@ static const struct importer *recognise(const char *path, struct slice text, str
 	int most = 0;
 
 	for (size_t i = 0; importers[i]; i++) {
-		int sure = importers[i]->recognise(head, path);
+		int sure = importer_sure(importers[i], head, path);
 
 		if (sure > most) {
 			most = sure;
@@ -110,7 +124,7 @@ static const struct importer *recognise(const char *path, struct slice text, str
 		}
 	}
 	if (!best)
-		name_formats(path, head, err);
+		no_format(path, head, err);
 	return best;
 }
 
@@ -122,14 +136,13 @@ int trace_read_text(const char *path, struct slice text, const struct import_opt
 	const struct import_options usual = { 0 };
 	const struct importer *importer;
 	struct trace trace = { 0 };
-	uint64_t hash;
+	struct slice whole = text;
 	int rc;
 
 	options = options ? options : &usual;
 	importer = options->format ? importer_find(options->format, err) : NULL;
 	if (options->format && !importer)
 		return ERR_MISSING;
-	hash = hash_text(text);
 	rc = check_text(path, &text, err);
 	if (rc)
 		return rc;
@@ -140,13 +153,16 @@ int trace_read_text(const char *path, struct slice text, const struct import_opt
 
 	trace.source = mem_strdup(path);
 	trace.format = importer->name;
-	trace.hash = hash;
 	rc = importer->read ? importer->read(text, options, &trace, notes, err)
 			    : rows_read(importer, text, options, &trace, notes, err);
 	if (rc) {
 		trace_fini(&trace);
 		return rc;
 	}
+	trace.hash = hash_text(whole);
+	if (importer->dated)
+		notes_add(notes, NOTE_ASSUMED, 0, NULL, NULL,
+			"times are shifted so that the first arrival is 0");
 	trace_finish(&trace, importer->dated ? 0 : NAN);
 	*out = trace;
 	return 0;

@@ -26,13 +26,17 @@ struct importer {
 	const char *summary; /* "Helios: cluster_log.csv" */
 	const char *origin;  /* whose format it is */
 	bool dated;          /* times are dates: shifted so that the first arrival is 0 */
-	/* How sure it is that `head` (the first few KiB of the file) is its format: 0 no .. 100 yes. */
+	const char *header;  /* columns ("a|b|c") of a comma-separated header that tell the format */
+	/* How sure it is that `head` (the first few KiB of the file) is its format: 0 no .. 100 yes.  NULL: by `header`. */
 	int (*recognise)(struct slice head, const char *path);
 	const struct table *table; /* of a format of rows and columns (io/rows.h), else NULL */
 	/* Adds the jobs of `text` to `out`, whose source is set; trace_read() finishes it.  NULL: by `table`. */
 	int (*read)(struct slice text, const struct import_options *options, struct trace *out,
 		struct notes *notes, struct err *err);
 };
+
+/* The same for any importer. */
+int importer_sure(const struct importer *importer, struct slice head, const char *path);
 
 extern const struct importer *const importers[];                         /* NULL-terminated */
 const struct importer *importer_find(const char *name, struct err *err); /* NULL with "did you mean" */

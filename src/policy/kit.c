@@ -263,12 +263,41 @@ void kit_wake_at_jumps(const struct ordering *ordering, const void *self, const 
 	}
 }
 
-void kit_wake_while_waiting(const struct round *round, struct plan *plan)
+const char *const between_names[] = { "fill", "wait", NULL };
+
+double turns_period_s(const struct turns *turns)
+{
+	return turns->between == BETWEEN_WAIT ? turns->round_s : 0;
+}
+
+bool turns_hold(const struct turns *turns, const struct round *round)
+{
+	double turn = rint(round->now_s / turns->round_s);
+
+	return turns->between == BETWEEN_FILL && turn * turns->round_s != round->now_s;
+}
+
+void turns_wake(const struct turns *turns, const struct round *round, double at_s, struct plan *plan)
+{
+	double next = floor(round->now_s / turns->round_s + 1e-9) + 1;
+
+	if (at_s < INFINITY)
+		plan_wake(plan, fmax(next, ceil(at_s / turns->round_s)) * turns->round_s);
+}
+
+bool kit_anybody_waits(const struct round *round, const struct plan *plan)
 {
 	for (uint32_t i = 0; i < round->nactive; i++) {
-		if (job_active(&round->jobs[round->active[i]]) && !plan_grant(plan, round->active[i])) {
-			plan_wake(plan, round->now_s);
-			return;
-		}
+		uint32_t id = round->active[i];
+
+		if (job_active(&round->jobs[id]) && !plan_grant(plan, id))
+			return true;
 	}
+	return false;
+}
+
+void kit_wake_while_waiting(const struct round *round, struct plan *plan)
+{
+	if (kit_anybody_waits(round, plan))
+		plan_wake(plan, round->now_s);
 }

@@ -70,6 +70,8 @@ struct ranking {
 };
 
 void ranking_fini(struct ranking *ranking);
+/* After kit_in_order(): when a running job's key will have grown past that of a waiting one; INFINITY never. */
+double ranking_crossing_s(const struct ranking *ranking);
 
 void kit_in_order(struct ranking *ranking, const struct ordering *ordering, const void *self,
 	const struct round *round, struct plan *plan);
@@ -79,6 +81,42 @@ void kit_anew(const struct ordering *ordering, const void *self, const struct ro
 /* After kit_anew(): decide again when the key of some job jumps. */
 void kit_wake_at_jumps(const struct ordering *ordering, const void *self, const struct round *round,
 	struct plan *plan);
+/*
+ * Turns, for keys that grow as jobs are served: equals would else take each other's place at every
+ * event.  Jobs are stopped at multiples of round_s only; in between devices that are free are handed
+ * out (BETWEEN_FILL), or nothing happens at all (BETWEEN_WAIT: the engine's rounds).
+ */
+enum between { BETWEEN_FILL, BETWEEN_WAIT };
+extern const char *const between_names[]; /* for OPT_CHOICE */
+
+struct turns {
+	double round_s;
+	int between;
+};
+
+/* The options above as options of the policy that embeds a `struct turns` in `field`. */
+#define TURNS_OPTIONS(type, field) \
+	{ .name = "round_s", \
+		.kind = OPTION_DOUBLE, \
+		.offset = offsetof(type, field.round_s), \
+		.preset = 300, \
+		.min = 1e-3, \
+		.max = 1e6, \
+		.help = "jobs are stopped for others at multiples of this only" }, \
+	{ \
+		.name = "between", .kind = OPTION_CHOICE, .offset = offsetof(type, field.between), \
+		.preset = BETWEEN_FILL, .choices = between_names, \
+		.help = "between these: fill free devices, or wait for the next" \
+	}
+
+/* What the policy's period_s() answers. */
+double turns_period_s(const struct turns *turns);
+/* Whether this decision may stop nobody. */
+bool turns_hold(const struct turns *turns, const struct round *round);
+/* Decide again at the first turn after now that is not before at_s. */
+void turns_wake(const struct turns *turns, const struct round *round, double at_s, struct plan *plan);
+
+bool kit_anybody_waits(const struct round *round, const struct plan *plan);
 /* Decide again in the next round if anybody waits: for keys that move all the time. */
 void kit_wake_while_waiting(const struct round *round, struct plan *plan);
 

@@ -399,11 +399,9 @@ static void explain_newcomers(struct walk *w)
 	}
 }
 
-/* When a waiting job will have a smaller key than a running one because running keys grow. */
-static void wake_at_crossing(struct walk *w)
+double ranking_crossing_s(const struct ranking *r)
 {
-	const struct ranking *r = w->ranking;
-	double best_waiting = INFINITY;
+	double best_waiting = INFINITY, crossing_s = INFINITY;
 
 	for (size_t i = 0; i < r->occupied.n; i++) {
 		uint32_t first = r->classes.at[r->occupied.at[i]].first;
@@ -415,10 +413,9 @@ static void wake_at_crossing(struct walk *w)
 		uint32_t last = rank_last(&r->pool, &lane->running);
 
 		if (last != RANK_NONE && lane->slope > 0)
-			plan_wake(w->plan,
-				fmax(w->round->now_s,
-					(best_waiting - r->pool.nodes[last].key) / lane->slope));
+			crossing_s = fmin(crossing_s, (best_waiting - r->pool.nodes[last].key) / lane->slope);
 	}
+	return crossing_s;
 }
 
 void kit_in_order(struct ranking *ranking, const struct ordering *ordering, const void *self,
@@ -443,7 +440,6 @@ void kit_in_order(struct ranking *ranking, const struct ordering *ordering, cons
 			break;
 	}
 	explain_newcomers(&w);
-	wake_at_crossing(&w);
 	if (heap_top(&ranking->jumps))
 		plan_wake(plan, heap_top(&ranking->jumps)->key);
 }

@@ -96,7 +96,6 @@ static void set_totals(struct summary *s, const struct outcome *o)
 
 	s->utilisation = up > 0 ? o->busy_gpu_s / up : NAN;
 	s->useful = up > 0 ? o->useful_gpu_s / up : NAN;
-	s->overhead_gpu_s = fmax(0, o->busy_gpu_s - o->useful_gpu_s);
 	s->decisions = o->decisions;
 	s->decision_cpu_s = o->decision_cpu_s;
 	s->cpu_s = o->cpu_s;

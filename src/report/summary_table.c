@@ -12,7 +12,7 @@
 struct line {
 	const char *name;
 	const char *keys[5];
-	bool always; /* even where all are zero */
+	bool always; /* even where it is zero; never where it is not known */
 };
 
 static const struct line lines[] = {
@@ -21,7 +21,7 @@ static const struct line lines[] = {
 	{ "makespan", { "makespan_s" }, true },
 	{ "GPU-time", { "utilisation", "useful" }, true },
 	{ "fairness", { "ftf_mean", "ftf_max", "jain" }, true },
-	{ "deadlines", { "deadline_met" }, false },
+	{ "deadlines", { "deadline_met" }, true },
 	{ "disturbed", { "preemptions", "migrations", "resizes", "failures" }, false },
 	{ "spent", { "overhead_gpu_s", "lost_gpu_s" }, false },
 };
@@ -100,7 +100,8 @@ static void put_waits(const struct summary *s, struct buf *out)
 
 static void put_timings(const struct summary *s, struct buf *out)
 {
-	buf_printf(out, "%-16s %llu decisions in ", "scheduler", (unsigned long long)s->decisions);
+	buf_printf(out, "%-16s %llu decision%s in ", "scheduler", (unsigned long long)s->decisions,
+		s->decisions == 1 ? "" : "s");
 	unit_text(UNIT_SECONDS, s->decision_cpu_s, out);
 	buf_str(out, " of CPU time, the whole run ");
 	unit_text(UNIT_SECONDS, s->cpu_s, out);

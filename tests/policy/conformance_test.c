@@ -65,7 +65,7 @@ static void break_nodes(struct scene *s, struct rng *rng)
 	s->config.failures.mtbf_s = 60;
 	s->config.failures.repair_s = 15;
 	for (uint32_t i = 0; i < s->trace.njobs; i++)
-		s->trace.jobs[i].checkpoint_every_s = (float)pick(rng, 4);
+		s->trace.jobs[i].checkpoint_every_s = pick(rng, 4);
 }
 
 static void make_elastic(struct scene *s, struct rng *rng)

@@ -116,7 +116,7 @@ static int read_cluster(struct text_case *c, struct slice text, struct err *err)
 
 /* ---- job NAME: FIELD VALUE, … */
 
-enum kind { NUMBER, INTEGER, SECONDS, COST, BYTES };
+enum kind { NUMBER, INTEGER, SECONDS, BYTES };
 
 #define FIELD(name_, kind_, field_) { name_, kind_, offsetof(struct job, field_) }
 
@@ -138,17 +138,16 @@ static const struct job_field {
 	FIELD("epochs", NUMBER, epochs),
 	FIELD("batch", INTEGER, batch),
 	FIELD("rate", NUMBER, nominal_rate),
-	FIELD("start", COST, start_cost_s),
-	FIELD("resume", COST, resume_cost_s),
-	FIELD("resize", COST, resize_cost_s),
-	FIELD("checkpoint", COST, checkpoint_every_s),
+	FIELD("start", SECONDS, start_cost_s),
+	FIELD("resume", SECONDS, resume_cost_s),
+	FIELD("resize", SECONDS, resize_cost_s),
+	FIELD("checkpoint", SECONDS, checkpoint_every_s),
 };
 
 static int store(const struct job_field *field, struct job *job, struct slice value, struct err *err)
 {
 	void *to = (char *)job + field->offset;
 	int64_t whole = 0;
-	double x = 0;
 
 	switch (field->kind) {
 	case NUMBER:
@@ -161,11 +160,6 @@ static int store(const struct job_field *field, struct job *job, struct slice va
 		if (!slice_int(value, &whole))
 			return wrong(value, "a whole number", err);
 		*(int32_t *)to = (int32_t)whole;
-		return 0;
-	case COST:
-		if (seconds(value, &x, err) < 0)
-			return err->code;
-		*(float *)to = (float)x;
 		return 0;
 	}
 	return 0;

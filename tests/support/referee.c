@@ -174,9 +174,16 @@ static void turn_node(struct referee *r, const struct event *event)
 
 	if (r->down[event->node] == down)
 		breach(r, "node %u is told to be %s twice", event->node, down ? "down" : "up");
-	if (down && r->taken[event->node])
-		breach(r, "node %u fails under a job that was not told", event->node);
 	r->down[event->node] = down;
+}
+
+/* An instant is over: whoever was on a node that failed has lost its devices. */
+static void check_down(struct referee *r)
+{
+	for (uint32_t i = 0; i < r->cluster->nnodes; i++) {
+		if (r->down[i] && r->taken[i])
+			breach(r, "a job runs on node %u, which is down", i);
+	}
 }
 
 static void see(void *self, const struct event *event, const struct job *job)
@@ -185,6 +192,8 @@ static void see(void *self, const struct event *event, const struct job *job)
 
 	if (event->at_s < r->now_s)
 		breach(r, "%s at %g s", event_name(event->kind), event->at_s);
+	if (event->at_s > r->now_s)
+		check_down(r);
 	r->now_s = event->at_s;
 	r->events++;
 	if (event->kind == EV_NODE_DOWN || event->kind == EV_NODE_UP) {

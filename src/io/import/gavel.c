@@ -98,6 +98,11 @@ static const struct column columns[] = {
 	{ 0 },
 };
 
+static const struct remark remarks[] = {
+	{ NOTE_DROPPED, COMMAND, "command, directory, steps argument and data flag are not used" },
+	{ 0 },
+};
+
 static const struct gavel_layout layout = {
 	.steps = STEPS,
 	.gpus = GPUS,
@@ -116,6 +121,7 @@ static const struct table table = {
 	.style = GAVEL_STYLE,
 	.headless = true,
 	.columns = columns,
+	.remarks = remarks,
 	.row = read_row,
 	.misfit = gavel_misfit,
 };

@@ -16,6 +16,12 @@ static const struct column columns[] = {
 	{ 0 },
 };
 
+static const struct remark remarks[] = {
+	{ NOTE_DROPPED, COMMAND, "command, steps argument and data flag are not used" },
+	{ NOTE_ASSUMED, TYPE, "the format has no weights: all jobs weigh the same" },
+	{ 0 },
+};
+
 static const struct gavel_layout layout = {
 	.steps = STEPS,
 	.gpus = GPUS,
@@ -34,6 +40,7 @@ static const struct table table = {
 	.style = GAVEL_STYLE,
 	.headless = true,
 	.columns = columns,
+	.remarks = remarks,
 	.row = read_row,
 	.misfit = gavel_misfit,
 };

@@ -35,22 +35,20 @@ static void read_row(struct rows *rows, struct job *job)
 	job->cpus = row_number(rows, CPUS, 0, 0, 1e9);
 	job->arrival_s = row_time(rows, SUBMIT);
 	rows->work = row_duration(rows, DURATION);
+	row_ended(rows, STATE, row_text(rows, STATE), "COMPLETED");
 }
 
-static int begin(struct rows *rows, struct err *err)
-{
-	(void)err;
-	notes_add(rows->notes, NOTE_ASSUMED, 1, "vc", NULL, "tenants are virtual clusters, not users");
-	notes_add(rows->notes, NOTE_ASSUMED, 1, "state", NULL,
-		"jobs that failed or were cancelled count with the time they ran");
-	return 0;
-}
+static const struct remark remarks[] = {
+	{ NOTE_ASSUMED, VC, "tenants are virtual clusters, not users" },
+	{ NOTE_DROPPED, START, "start, end, queue and node_num are not used: the run decides when and where" },
+	{ 0 },
+};
 
 static const struct table table = {
-	.style = { .separator = ',', .quotes = true },
+	.style = CSV_COMMAS,
 	.columns = columns,
 	.row = read_row,
-	.begin = begin,
+	.remarks = remarks,
 };
 
 static int recognise(struct slice head, const char *path)

@@ -59,36 +59,27 @@ static void read_row(struct rows *rows, struct job *job)
 	job->batch = row_int(rows, BATCH, 0, 0, INT32_MAX);
 	job->arrival_s = row_time(rows, SUBMIT);
 	rows->work = row_duration(rows, DURATION);
+	row_ended(rows, STATE, row_text(rows, STATE), "COMPLETED");
 }
 
-static int begin(struct rows *rows, struct err *err)
-{
-	(void)err;
-	notes_add(rows->notes, NOTE_ASSUMED, 1, "vc", NULL, "tenants are virtual clusters, not users");
-	if (row_has(rows, GPU_UTIL))
-		notes_add(rows->notes, NOTE_DROPPED, 1, "gpu_util", NULL,
-			"dataset, amp, speed and utilisation are not used");
-	return 0;
-}
-
-static const struct table table = {
-	.style = { .separator = ',', .quotes = true },
-	.columns = columns,
-	.row = read_row,
-	.begin = begin,
+static const struct remark remarks[] = {
+	{ NOTE_ASSUMED, VC, "tenants are virtual clusters, not users" },
+	{ NOTE_DROPPED, GPU_UTIL, "dataset, amp, speed, utilisation and device memory are not used" },
+	{ 0 },
 };
 
-static int recognise(struct slice head, const char *path)
-{
-	(void)path;
-	return header_match(head, "gpu_num|submit_time|duration|model|batchsize") > 0 ? 95 : 0;
-}
+static const struct table table = {
+	.style = CSV_COMMAS,
+	.columns = columns,
+	.row = read_row,
+	.remarks = remarks,
+};
 
 const struct importer importer_lucid = {
 	.name = "lucid",
 	.summary = "Lucid: a Helios log with dataset, model, batchsize, amp, speed, …",
 	.origin = "Hu et al., ASPLOS 2023",
 	.dated = true,
-	.recognise = recognise,
+	.header = "gpu_num|submit_time|duration|model|batchsize",
 	.table = &table,
 };

@@ -50,32 +50,24 @@ static void read_row(struct rows *rows, struct job *job)
 	rows->work = row_duration(rows, DURATION) / ms;
 }
 
-static int begin(struct rows *rows, struct err *err)
-{
-	(void)err;
-	notes_add(rows->notes, NOTE_ASSUMED, 1, "duration", NULL, "times are milliseconds");
-	notes_add(rows->notes, NOTE_DROPPED, 1, "resource_time_0", NULL,
-		"what an iteration needs of each resource is not used");
-	return 0;
-}
-
-static const struct table table = {
-	.style = { .separator = ',', .quotes = true },
-	.columns = columns,
-	.row = read_row,
-	.begin = begin,
+static const struct remark remarks[] = {
+	{ NOTE_ASSUMED, DURATION, "times are milliseconds" },
+	{ NOTE_DROPPED, ITERATIONS, "iterations and interval are not used: the run time is the duration" },
+	{ NOTE_DROPPED, RESOURCE_0, "what an iteration needs of each resource is not used" },
+	{ 0 },
 };
 
-static int recognise(struct slice head, const char *path)
-{
-	(void)path;
-	return header_match(head, "job_id|num_gpu|submit_time|duration|resource_time_0") > 0 ? 95 : 0;
-}
+static const struct table table = {
+	.style = CSV_COMMAS,
+	.columns = columns,
+	.row = read_row,
+	.remarks = remarks,
+};
 
 const struct importer importer_muri = {
 	.name = "muri",
 	.summary = "Muri: Tiresias' columns in milliseconds, with resource_time_0..2",
 	.origin = "Zhao et al., SIGCOMM 2022",
-	.recognise = recognise,
+	.header = "job_id|num_gpu|submit_time|duration|resource_time_0",
 	.table = &table,
 };

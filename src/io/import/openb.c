@@ -52,35 +52,27 @@ static void read_row(struct rows *rows, struct job *job)
 	job->class_ = slice_is(row_text(rows, QOS), "BE") ? JOB_OPPORTUNISTIC : JOB_GUARANTEED;
 	job->arrival_s = row_time(rows, CREATION);
 	rows->work = read_duration(rows);
+	row_ended(rows, PHASE, row_text(rows, PHASE), "Succeeded");
 }
 
-static int begin(struct rows *rows, struct err *err)
-{
-	(void)err;
-	if (row_has(rows, QOS))
-		notes_add(rows->notes, NOTE_ASSUMED, 1, "qos", NULL,
-			"best effort (BE) is opportunistic, all others guaranteed");
-	return 0;
-}
-
-static const struct table table = {
-	.style = { .separator = ',', .quotes = true },
-	.columns = columns,
-	.row = read_row,
-	.begin = begin,
+static const struct remark remarks[] = {
+	{ NOTE_ASSUMED, QOS, "best effort (BE) is opportunistic, all others guaranteed" },
+	{ NOTE_ASSUMED, SCHEDULED, "a pod runs from its scheduling to its deletion" },
+	{ 0 },
 };
 
-static int recognise(struct slice head, const char *path)
-{
-	(void)path;
-	return header_match(head, "name|num_gpu|creation_time|deletion_time") > 0 ? 95 : 0;
-}
+static const struct table table = {
+	.style = CSV_COMMAS,
+	.columns = columns,
+	.row = read_row,
+	.remarks = remarks,
+};
 
 const struct importer importer_openb = {
 	.name = "openb",
 	.summary = "Alibaba openb 2023: openb_pod_list_*.csv",
 	.origin = "Weng et al., ATC 2023",
 	.dated = true,
-	.recognise = recognise,
+	.header = "name|num_gpu|creation_time|deletion_time",
 	.table = &table,
 };

@@ -31,12 +31,17 @@ static int32_t read_gpus(struct rows *rows, double instances)
 	return row_gpus_of(rows, GPUS, ceil(gpus));
 }
 
+/* The type asked for is also the one it ran on. */
 static void read_type(struct rows *rows, struct job *job)
 {
 	struct slice type = row_text(rows, TYPE);
 
-	/* MISC: older GPUs of several kinds; CPU: none */
-	if (!type.n || slice_is_nocase(type, "MISC") || slice_is_nocase(type, "CPU"))
+	if (slice_is_nocase(type, "MISC")) {
+		row_note(rows, NOTE_ASSUMED, TYPE,
+			"MISC (older GPUs of several kinds): the job may run on any", NULL);
+		return;
+	}
+	if (slice_is_nocase(type, "CPU"))
 		return;
 	job->types = row_type(rows, TYPE, type);
 	row_measured_on(rows, TYPE, type);
@@ -55,23 +60,23 @@ static void read_row(struct rows *rows, struct job *job)
 	read_type(rows, job);
 }
 
-static const struct table table = {
-	.style = { .separator = ',', .quotes = true },
-	.columns = columns,
-	.row = read_row,
+static const struct remark remarks[] = {
+	{ NOTE_ASSUMED, INSTANCES, "all instances of a job start together: it is one gang of num_inst x num_gpu GPUs" },
+	{ 0 },
 };
 
-static int recognise(struct slice head, const char *path)
-{
-	(void)path;
-	return header_match(head, "job_id|num_inst|submit_time|num_gpu|duration") > 0 ? 95 : 0;
-}
+static const struct table table = {
+	.style = CSV_COMMAS,
+	.columns = columns,
+	.row = read_row,
+	.remarks = remarks,
+};
 
 const struct importer importer_pai = {
 	.name = "pai",
 	.summary = "Alibaba PAI 2020 (simulator CSV): job_id,num_inst,submit_time,num_cpu,num_gpu,…",
 	.origin = "Weng et al., NSDI 2022",
 	.dated = true,
-	.recognise = recognise,
+	.header = "job_id|num_inst|submit_time|num_gpu|duration",
 	.table = &table,
 };

@@ -12,7 +12,7 @@
 
 extern const struct importer importer_philly;
 
-enum { JOBID, VC, SUBMIT, ATTEMPTS, GPUS, USER };
+enum { JOBID, VC, SUBMIT, ATTEMPTS, GPUS, USER, STATUS };
 
 static const struct column columns[] = {
 	[JOBID] = { .name = "jobid" },
@@ -21,11 +21,20 @@ static const struct column columns[] = {
 	[ATTEMPTS] = { .name = "attempts" },
 	[GPUS] = { .name = "attempts.detail.gpus" },
 	[USER] = { .name = "user" },
+	[STATUS] = { .name = "status" },
+	{ 0 },
+};
+
+static const struct remark remarks[] = {
+	{ NOTE_ASSUMED, ATTEMPTS, "a job runs as long as its attempts together, on the most GPUs that one had" },
+	{ NOTE_ASSUMED, VC, "tenants are virtual clusters, not users" },
+	{ NOTE_DROPPED, GPUS, "on which machines and GPUs a job ran is not used" },
 	{ 0 },
 };
 
 static const struct table table = {
 	.columns = columns,
+	.remarks = remarks,
 	.headless = true,
 };
 
@@ -97,6 +106,7 @@ static void read_job(struct rows *rows, const json_t *object, struct job *job)
 	if (!slice_timestamp(submit, &job->arrival_s))
 		row_bad(rows, SUBMIT, submit, "is not a date", NULL);
 	read_attempts(rows, json_object_get(object, "attempts"), job);
+	row_ended(rows, STATUS, text_of(object, "status"), "Pass");
 }
 
 /* jansson keeps no lines: the next "jobid" is this job's. */
@@ -117,9 +127,7 @@ static int read_jobs(struct rows *rows, struct slice text, const json_t *root, s
 	struct job job;
 	size_t i;
 
-	notes_add(rows->notes, NOTE_ASSUMED, 0, "attempts", NULL,
-		"a job runs as long as its attempts together, on the most GPUs that one had");
-	notes_add(rows->notes, NOTE_ASSUMED, 0, "vc", NULL, "tenants are virtual clusters, not users");
+	rows_remark(rows);
 	json_array_foreach(root, i, object)
 	{
 		int rc;

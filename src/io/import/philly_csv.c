@@ -23,23 +23,24 @@ static void read_row(struct rows *rows, struct job *job)
 	job->tenant = row_name(&rows->out->tenants, row_text(rows, CLUSTER));
 }
 
-static const struct table table = {
-	.style = { .separator = ',', .quotes = true },
-	.columns = columns,
-	.row = read_row,
+static const struct remark remarks[] = {
+	{ NOTE_ASSUMED, CLUSTER, "tenants are virtual clusters, not users" },
+	{ NOTE_DROPPED, GPU_TIME, "is duration x GPUs and not used" },
+	{ 0 },
 };
 
-static int recognise(struct slice head, const char *path)
-{
-	(void)path;
-	return header_match(head, "timestamp|duration|num_gpus") > 0 ? 95 : 0;
-}
+static const struct table table = {
+	.style = CSV_COMMAS,
+	.columns = columns,
+	.row = read_row,
+	.remarks = remarks,
+};
 
 const struct importer importer_philly_csv = {
 	.name = "philly-csv",
 	.summary = "Philly as in Sia and Pollux: timestamp,duration,num_gpus,gpu_time,cluster",
 	.origin = "Jeon et al., ATC 2019; Qiao et al., OSDI 2021",
 	.dated = true,
-	.recognise = recognise,
+	.header = "timestamp|duration|num_gpus",
 	.table = &table,
 };

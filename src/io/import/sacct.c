@@ -197,6 +197,7 @@ static void read_row(struct rows *rows, struct job *job)
 	set_resources(rows, job);
 	set_run_time(rows);
 	set_estimate(rows, job);
+	row_ended(rows, STATE, row_text(rows, STATE), "COMPLETED");
 }
 
 static int begin(struct rows *rows, struct err *err)
@@ -209,11 +210,15 @@ static int begin(struct rows *rows, struct err *err)
 		!(row_has(rows, START) && row_has(rows, END)))
 		return err_set(err, ERR_FORMAT,
 			"field 'ElapsedRaw': not in the header, nor Elapsed, nor Start and End; add one to sacct --format");
-	notes_add(rows->notes, NOTE_ASSUMED, 1, "Account", NULL,
-		row_has(rows, ACCOUNT) ? "tenants are accounts; users where there is none"
-				       : "tenants are users");
 	return 0;
 }
+
+static const struct remark remarks[] = {
+	{ NOTE_ASSUMED, ACCOUNT, "tenants are accounts; users where there is none" },
+	{ NOTE_ASSUMED, ALLOC_TRES, "GPUs are those that the job had, or those it asked for if that is not told" },
+	{ NOTE_ASSUMED, LIMIT, "what users believe of run times is the time limit" },
+	{ 0 },
+};
 
 static const struct table table = {
 	.style = { .separator = '|' },
@@ -221,6 +226,7 @@ static const struct table table = {
 	.columns = columns,
 	.row = read_row,
 	.begin = begin,
+	.remarks = remarks,
 };
 
 static bool has(const struct csv *csv, const char *name)

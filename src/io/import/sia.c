@@ -27,37 +27,24 @@ static void read_row(struct rows *rows, struct job *job)
 	job->batch = row_int(rows, BATCH, 0, 0, INT32_MAX);
 }
 
-static int begin(struct rows *rows, struct err *err)
-{
-	(void)err;
-	notes_add(rows->notes, NOTE_PROBLEM, 0, "application",
-		"convert it and fill in duration_s or steps; goodput profiles are not read yet",
-		"no run times: they follow from goodput profiles, which this format leaves out");
-	notes_add(rows->notes, NOTE_ASSUMED, 1, "num_replicas", NULL,
-		"jobs keep the number of GPUs they ask for");
-	if (row_has(rows, CATEGORY))
-		notes_add(rows->notes, NOTE_DROPPED, 1, "category", NULL,
-			"which jobs may change their GPUs or batch size is not used");
-	return 0;
-}
-
-static const struct table table = {
-	.style = { .separator = ',', .quotes = true },
-	.columns = columns,
-	.row = read_row,
-	.begin = begin,
+static const struct remark remarks[] = {
+	{ NOTE_DROPPED, APPLICATION, "run times follow from goodput profiles, which the format leaves out and Stint does not read yet" },
+	{ NOTE_ASSUMED, REPLICAS, "jobs keep the number of GPUs they ask for" },
+	{ NOTE_DROPPED, CATEGORY, "which jobs may change their GPUs or batch size is not used" },
+	{ 0 },
 };
 
-static int recognise(struct slice head, const char *path)
-{
-	(void)path;
-	return header_match(head, "name|time|application|num_replicas") > 0 ? 95 : 0;
-}
+static const struct table table = {
+	.style = CSV_COMMAS,
+	.columns = columns,
+	.row = read_row,
+	.remarks = remarks,
+};
 
 const struct importer importer_sia = {
 	.name = "sia",
 	.summary = "Sia and Pollux: name,time,application,num_replicas,batch_size (no run times)",
 	.origin = "Jayaram Subramanya et al., SOSP 2023; Qiao et al., OSDI 2021",
-	.recognise = recognise,
+	.header = "name|time|application|num_replicas",
 	.table = &table,
 };

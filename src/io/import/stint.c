@@ -168,7 +168,7 @@ static double read_double(struct rows *rows, int column, struct slice text)
 
 	if (slice_double(text, &x))
 		return ranged(rows, column, text, x);
-	row_bad(rows, column, text, "is not a finite number", NULL);
+	row_bad(rows, column, text, not_a_number(text), NULL);
 	return 0;
 }
 
@@ -318,9 +318,6 @@ static void set_work(struct rows *rows, struct job *job, const struct work *work
 		row_bad(rows, row_has(rows, C_DURATION) ? C_DURATION : C_STEPS,
 			(struct slice){ "", 0 }, "is missing: how long the job runs is not known",
 			"give duration_s or steps, or ? if a profile will tell");
-	else
-		row_note(rows, NOTE_PROBLEM, work->unknown,
-			"no run times: the trace can be looked at, not run", NULL);
 }
 
 static void set_gpus(struct rows *rows, struct job *job)
@@ -364,7 +361,7 @@ static int begin(struct rows *rows, struct err *err)
 }
 
 static const struct table table = {
-	.style = { .separator = ',', .quotes = true },
+	.style = CSV_COMMAS,
 	.columns = columns,
 	.row = read_row,
 	.begin = begin,

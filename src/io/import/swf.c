@@ -67,6 +67,18 @@ static void read_memory(struct rows *rows, struct job *job)
 		job->mem_bytes = (int64_t)(kib * 1024 * job->gpus);
 }
 
+/* -1 is not known, and 1 as it should be. */
+static struct slice status_of(struct slice number)
+{
+	static const char *const names[] = { "failed", "completed", "partial", "partial", "partial",
+		"cancelled" };
+	int64_t i;
+
+	if (!slice_int(number, &i) || i < 0 || i >= (int64_t)(sizeof(names) / sizeof(*names)))
+		return (struct slice){ "", 0 };
+	return slice_of(names[i]);
+}
+
 static void read_row(struct rows *rows, struct job *job)
 {
 	double gpus = known(rows, ALLOCATED, 0), run_s = known(rows, RUN, NAN);
@@ -90,22 +102,21 @@ static void read_row(struct rows *rows, struct job *job)
 	if (known(rows, PRECEDING, 0) > 0)
 		row_note(rows, NOTE_DROPPED, PRECEDING,
 			"the job before and the think time are not used", NULL);
+	row_ended(rows, STATUS, status_of(row_text(rows, STATUS)), "completed");
 }
 
-static int begin(struct rows *rows, struct err *err)
-{
-	(void)err;
-	notes_add(rows->notes, NOTE_ASSUMED, 0, "allocated processors", NULL,
-		"each processor counts as one GPU");
-	return 0;
-}
+static const struct remark remarks[] = {
+	{ NOTE_ASSUMED, ALLOCATED, "each processor counts as one GPU" },
+	{ NOTE_DROPPED, WAIT, "waiting and CPU time, group, executable, queue and partition are not used" },
+	{ 0 },
+};
 
 static const struct table table = {
 	.style = { .separator = ' ', .comment = ';' },
 	.headless = true,
 	.columns = columns,
 	.row = read_row,
-	.begin = begin,
+	.remarks = remarks,
 };
 
 static bool ends_with(const char *path, const char *end)

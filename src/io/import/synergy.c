@@ -25,11 +25,17 @@ static void read_row(struct rows *rows, struct job *job)
 	job->gpus = row_gpus(rows, GPUS);
 }
 
+static const struct remark remarks[] = {
+	{ NOTE_ASSUMED, ITERATIONS, "iterations are steps" },
+	{ 0 },
+};
+
 static const struct table table = {
 	.style = { .separator = ',' },
 	.headless = true,
 	.columns = columns,
 	.row = read_row,
+	.remarks = remarks,
 };
 
 static int recognise(struct slice head, const char *path)

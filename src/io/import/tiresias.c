@@ -26,10 +26,16 @@ static void read_row(struct rows *rows, struct job *job)
 	rows->work = row_duration(rows, DURATION);
 }
 
+static const struct remark remarks[] = {
+	{ NOTE_DROPPED, ITERATIONS, "iterations and interval are not used: the run time is the duration" },
+	{ 0 },
+};
+
 static const struct table table = {
-	.style = { .separator = ',', .quotes = true },
+	.style = CSV_COMMAS,
 	.columns = columns,
 	.row = read_row,
+	.remarks = remarks,
 };
 
 static int recognise(struct slice head, const char *path)

@@ -103,44 +103,83 @@ static double future_earliest(const struct future *f, int64_t gpus, double run_s
 	return INFINITY;
 }
 
-/* How long it will still run, as far as is believed; at least a moment. */
-static double believed_s(const struct round *round, const struct job *job)
+/* How long it will still hold the devices it has, as far as is believed; at least a moment. */
+static double believed_left_s(const struct round *round, const struct job *job)
 {
-	return fmax(1, job_remaining_s(job, round->now_s));
+	double steps = job->work_est - job_done(job, round->now_s);
+
+	return fmax(1, fmax(0, job->ready_s - round->now_s) + steps / job->rate);
 }
 
-static struct future *futures_of(const struct round *round, const struct plan *plan)
+/* How long it would hold devices of the type if it started now. */
+static double believed_run_s(const struct round *round, const struct job *job, uint32_t type)
 {
-	struct future *futures = arena_array(round->scratch, struct future, round->cluster->ntypes);
+	double steps = job->work_est - job_done(job, round->now_s);
+	double cost_s = job->attempts > 0 ? job->resume_cost_s : job->start_cost_s;
 
-	for (uint32_t t = 0; t < round->cluster->ntypes; t++)
-		future_push(&futures[t], round->scratch, 0,
-			(struct step){ round->now_s, plan_free(plan, t) });
+	return fmax(1, cost_s + steps / rate_if(round->belief, job, type, (uint32_t)job->gpus));
+}
+
+static double believed_s(const struct round *round, const struct job *job, const struct grant *grant)
+{
+	return job->grant ? believed_left_s(round, job) : believed_run_s(round, job, grant->type);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct step *x = a, *y = b;
+
+	return (x->at_s > y->at_s) - (x->at_s < y->at_s);
+}
+
+/* What is free now, and then what the jobs that run or were just started give back, one after the other. */
+static struct future future_of(const struct round *round, const struct plan *plan, uint32_t type)
+{
+	struct arena *scratch = round->scratch;
+	struct future f = { .steps = arena_array(scratch, struct step, round->nactive + 1) };
+	uint32_t kept = 1;
+
+	f.cap = round->nactive + 1;
+	f.steps[f.n++] = (struct step){ round->now_s, plan_free(plan, type) };
 	for (uint32_t i = 0; i < round->nactive; i++) {
 		const struct job *job = &round->jobs[round->active[i]];
-		struct future *f;
-		uint32_t from;
+		const struct grant *grant = plan_grant(plan, job->id);
 
-		if (!job_active(job) || !job->grant)
-			continue;
-		f = &futures[job->grant->type];
-		from = future_split(f, round->scratch, round->now_s + believed_s(round, job));
-		for (; from < f->n; from++)
-			f->steps[from].free += job->grant->gpus;
+		if (job_active(job) && grant && grant->type == type)
+			f.steps[f.n++] = (struct step){ round->now_s + believed_s(round, job, grant), grant->gpus };
 	}
-	return futures;
+	qsort(f.steps + 1, f.n - 1, sizeof(*f.steps), by_time);
+	for (uint32_t i = 1; i < f.n; i++) {
+		struct step step = { f.steps[i].at_s, f.steps[kept - 1].free + f.steps[i].free };
+
+		if (step.at_s == f.steps[kept - 1].at_s)
+			f.steps[kept - 1].free = step.free;
+		else
+			f.steps[kept++] = step;
+	}
+	f.n = kept;
+	return f;
 }
 
+/* One walk over the queue. */
+struct walk {
+	const struct round *round;
+	struct plan *plan;
+	struct future *futures; /* by type; NULL while everybody so far could start */
+	int reservations;       /* left to give */
+	uint32_t holder;        /* of the first */
+};
+
 /* The type on which the job can start first, the one it is faster on if two are equal; UINT32_MAX if none ever. */
-static uint32_t first_type(const struct round *round, const struct future *futures,
-	const struct job *job, double *at_s)
+static uint32_t first_type(const struct walk *w, const struct job *job, double *at_s)
 {
 	uint32_t types[TYPES_MAX], best = UINT32_MAX;
-	uint32_t n = kit_types(round, job, types);
+	uint32_t n = kit_types(w->round, job, types);
 
 	*at_s = INFINITY;
 	for (uint32_t i = 0; i < n; i++) {
-		double from_s = future_earliest(&futures[types[i]], job->gpus, believed_s(round, job));
+		double run_s = believed_run_s(w->round, job, types[i]);
+		double from_s = future_earliest(&w->futures[types[i]], job->gpus, run_s);
 
 		if (from_s < *at_s) {
 			*at_s = from_s;
@@ -150,84 +189,104 @@ static uint32_t first_type(const struct round *round, const struct future *futur
 	return best;
 }
 
-static bool any_free(const struct round *round, const struct plan *plan)
+static void reserve(struct walk *w, const struct job *job, uint32_t type, double at_s)
 {
-	for (uint32_t t = 0; t < round->cluster->ntypes; t++) {
-		if (plan_free(plan, t) > 0)
+	future_take(&w->futures[type], w->round->scratch, at_s,
+		at_s + believed_run_s(w->round, job, type), job->gpus);
+}
+
+static bool any_free(const struct walk *w)
+{
+	for (uint32_t t = 0; t < w->round->cluster->ntypes; t++) {
+		if (plan_free(w->plan, t) > 0)
 			return true;
 	}
 	return false;
 }
 
-static bool enough_free(const struct round *round, const struct plan *plan, const struct job *job)
+static bool enough_free(const struct walk *w, const struct job *job)
 {
-	for (uint32_t t = 0; t < round->cluster->ntypes; t++) {
-		if ((job->types == 0 || job->types >> t & 1) && plan_free(plan, t) >= (uint32_t)job->gpus)
+	for (uint32_t t = 0; t < w->round->cluster->ntypes; t++) {
+		if ((job->types == 0 || job->types >> t & 1) &&
+			plan_free(w->plan, t) >= (uint32_t)job->gpus)
 			return true;
 	}
 	return false;
+}
+
+static void look_ahead(struct walk *w)
+{
+	uint32_t ntypes = w->round->cluster->ntypes;
+
+	w->futures = arena_array(w->round->scratch, struct future, ntypes);
+	for (uint32_t t = 0; t < ntypes; t++)
+		w->futures[t] = future_of(w->round, w->plan, t);
 }
 
 /* Starts the job now if that delays nobody; else reserves for it while reservations are left. */
-static void start_or_reserve(const struct round *round, struct plan *plan, struct future *futures,
-	const struct job *job, int *reservations, uint32_t *holder)
+static void start_or_reserve(struct walk *w, const struct job *job)
 {
 	double at_s;
 	uint32_t type;
 
-	if (*reservations == 0 && !enough_free(round, plan, job)) {
-		kit_no_room(round, plan, job);
+	if (!w->futures) {
+		if (kit_run(w->round, w->plan, job))
+			return;
+		look_ahead(w);
+	}
+	if (w->reservations == 0 && !enough_free(w, job)) {
+		kit_no_room(w->round, w->plan, job);
 		return;
 	}
-	type = first_type(round, futures, job, &at_s);
-	if (type != UINT32_MAX && at_s <= round->now_s &&
-		plan_run(plan, job, (struct want){ .type = (int)type })) {
-		future_take(&futures[type], round->scratch, round->now_s,
-			round->now_s + believed_s(round, job), job->gpus);
+	type = first_type(w, job, &at_s);
+	if (type != UINT32_MAX && at_s <= w->round->now_s &&
+		plan_run(w->plan, job, (struct want){ .type = (int)type })) {
+		reserve(w, job, type, w->round->now_s);
 		return;
 	}
-	if (type != UINT32_MAX && *reservations > 0) {
-		at_s = fmax(at_s, round->now_s);
-		future_take(&futures[type], round->scratch, at_s, at_s + believed_s(round, job),
-			job->gpus);
-		(*reservations)--;
-		*holder = *holder == JOB_NONE ? job->id : *holder;
-		kit_no_room(round, plan, job);
+	if (type == UINT32_MAX || w->reservations == 0) {
+		plan_why(w->plan, job->id,
+			(struct reason){ .why = WHY_RESERVED, .need = job->gpus, .other = w->holder });
 		return;
 	}
-	plan_why(plan, job->id,
-		(struct reason){ .why = WHY_RESERVED, .need = job->gpus, .other = *holder });
+	/* Where devices are free but scattered, nobody knows when they will lie together: none are kept for it. */
+	if (at_s > w->round->now_s)
+		reserve(w, job, type, at_s);
+	w->reservations--;
+	if (w->holder == JOB_NONE)
+		w->holder = job->id;
+	kit_no_room(w->round, w->plan, job);
 }
 
-/* Jobs that came when nothing was left to look at; the first reason of a round stands. */
-static void explain_newcomers(const struct round *round, struct plan *plan)
+/* Newcomers behind the point where nothing was left to hand out. */
+static void explain_newcomers(const struct walk *w)
 {
-	for (uint32_t i = 0; i < round->nchanged; i++) {
-		const struct job *job = &round->jobs[round->changed[i]];
+	for (uint32_t i = 0; i < w->round->nchanged; i++) {
+		const struct job *job = &w->round->jobs[w->round->changed[i]];
 
-		if (job->state == JOB_PENDING && !plan_grant(plan, job->id))
-			kit_no_room(round, plan, job);
+		if (job->state == JOB_PENDING && job->reason.why <= WHY_NEW && !plan_grant(w->plan, job->id))
+			kit_no_room(w->round, w->plan, job);
 	}
 }
 
 static int backfill_decide(void *self, const struct round *round, struct plan *plan, struct err *err)
 {
 	const struct backfill *b = self;
-	struct future *futures = futures_of(round, plan);
-	int reservations = b->reservations;
-	uint32_t holder = JOB_NONE;
+	struct walk w = {
+		.round = round,
+		.plan = plan,
+		.reservations = b->reservations,
+		.holder = JOB_NONE,
+	};
 
 	(void)err;
-	for (uint32_t i = 0; i < round->nactive; i++) {
+	for (uint32_t i = 0; i < round->nactive && any_free(&w); i++) {
 		const struct job *job = &round->jobs[round->active[i]];
 
-		if (job->state != JOB_PENDING)
-			continue;
-		if (reservations == 0 && !any_free(round, plan))
-			break;
-		start_or_reserve(round, plan, futures, job, &reservations, &holder);
+		if (job->state == JOB_PENDING)
+			start_or_reserve(&w, job);
 	}
-	explain_newcomers(round, plan);
+	explain_newcomers(&w);
 	return 0;
 }
 

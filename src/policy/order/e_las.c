@@ -14,7 +14,7 @@ struct e_las {
 	double service_weight;
 	double progress_weight;
 	double hysteresis;
-	double round_s;
+	struct turns turns;
 	int misfit;
 	double most_served_s; /* of the active jobs, for the linear score */
 };
@@ -26,7 +26,7 @@ static const struct option options[] = {
 	OPT_DOUBLE(struct e_las, progress_weight, 1, 0, 1e6, "weight of progress in the linear score"),
 	OPT_DOUBLE(struct e_las, hysteresis, 0, 0, 1,
 		"part of its score by which a running job is favoured, against oscillation"),
-	OPT_DOUBLE(struct e_las, round_s, 300, 0.001, 1e6, "seconds between decisions"),
+	TURNS_OPTIONS(struct e_las, turns),
 	OPT_CHOICE(struct e_las, misfit, MISFIT_SKIP, misfit_names,
 		"what a job that does not fit does to those behind it"),
 	{ 0 },
@@ -81,18 +81,24 @@ static double most_served_s(const struct round *round)
 static int e_las_decide(void *self, const struct round *round, struct plan *plan, struct err *err)
 {
 	struct e_las *e = self;
-	struct ordering ordering = { .key = by_score, .misfit = (enum misfit)e->misfit, .preempt = true };
+	struct ordering ordering = {
+		.key = by_score,
+		.misfit = (enum misfit)e->misfit,
+		.preempt = true,
+		.hold = turns_hold(&e->turns, round),
+	};
 
 	(void)err;
 	e->most_served_s = most_served_s(round);
 	kit_anew(&ordering, self, round, plan);
-	kit_wake_while_waiting(round, plan);
+	if (kit_anybody_waits(round, plan))
+		turns_wake(&e->turns, round, round->now_s, plan);
 	return 0;
 }
 
 static double e_las_period_s(const void *self)
 {
-	return ((const struct e_las *)self)->round_s;
+	return turns_period_s(&((const struct e_las *)self)->turns);
 }
 
 const struct policy policy_e_las = {
@@ -100,7 +106,7 @@ const struct policy policy_e_las = {
 	.summary = "least attained service, with epoch progress in the balance",
 	.origin = "Sultana et al., ICPP 2020",
 	.family = "order",
-	.traits = POLICY_PREEMPTS,
+	.traits = POLICY_PREEMPTS | POLICY_ESTIMATES,
 	.options = options,
 	.state_size = sizeof(struct e_las),
 	.period_s = e_las_period_s,

@@ -2,7 +2,8 @@
  * Largest Gittins index first: the job that, given the sizes of past jobs, is
  * most likely to end per GPU-second spent on it.
  *
- * The index moves as a job is served, so decisions are made in rounds.
+ * The index moves as a job is served; so that equals do not take each other's
+ * place at every event, they take turns.
  */
 #include "policy/kit.h"
 
@@ -11,14 +12,14 @@
 struct gittins {
 	struct sizes sizes;
 	int misfit;
-	double round_s;
+	struct turns turns;
 };
 
 static const struct option options[] = {
 	SIZES_OPTIONS(struct gittins, sizes),
 	OPT_CHOICE(struct gittins, misfit, MISFIT_SKIP, misfit_names,
 		"what a job that does not fit does to those behind it"),
-	OPT_DOUBLE(struct gittins, round_s, 300, 0.001, 1e6, "seconds between decisions"),
+	TURNS_OPTIONS(struct gittins, turns),
 	{ 0 },
 };
 
@@ -35,18 +36,24 @@ static double by_index(const void *self, const struct round *round, const struct
 static int gittins_decide(void *self, const struct round *round, struct plan *plan, struct err *err)
 {
 	struct gittins *g = self;
-	struct ordering ordering = { .key = by_index, .misfit = (enum misfit)g->misfit, .preempt = true };
+	struct ordering ordering = {
+		.key = by_index,
+		.misfit = (enum misfit)g->misfit,
+		.preempt = true,
+		.hold = turns_hold(&g->turns, round),
+	};
 
 	(void)err;
 	sizes_learn(&g->sizes, round);
 	kit_anew(&ordering, self, round, plan);
-	kit_wake_while_waiting(round, plan);
+	if (kit_anybody_waits(round, plan))
+		turns_wake(&g->turns, round, round->now_s, plan);
 	return 0;
 }
 
 static double gittins_period_s(const void *self)
 {
-	return ((const struct gittins *)self)->round_s;
+	return turns_period_s(&((const struct gittins *)self)->turns);
 }
 
 static void gittins_fini(void *self)

@@ -2,8 +2,7 @@
  * Least attained service first.
  *
  * Service is GPUs x seconds, or seconds alone.  Keys of running jobs grow, so
- * equals would take turns at every instant; decisions are therefore made in
- * rounds.
+ * equals would take each other's place at every instant; they take turns.
  */
 #include "policy/kit.h"
 
@@ -12,14 +11,14 @@ enum service { SERVICE_GPU, SERVICE_TIME };
 static const char *const service_names[] = { "gpu", "time", NULL };
 
 struct las {
-	double round_s;
+	struct turns turns;
 	int service;
 	int misfit;
 	struct ranking ranking;
 };
 
 static const struct option options[] = {
-	OPT_DOUBLE(struct las, round_s, 300, 0.001, 1e6, "seconds between decisions"),
+	TURNS_OPTIONS(struct las, turns),
 	OPT_CHOICE(struct las, service, SERVICE_GPU, service_names, "count GPU-seconds or seconds"),
 	OPT_CHOICE(struct las, misfit, MISFIT_SKIP, misfit_names,
 		"what a job that does not fit does to those behind it"),
@@ -52,16 +51,18 @@ static int las_decide(void *self, const struct round *round, struct plan *plan, 
 		.jump_s = kit_ready_s,
 		.misfit = (enum misfit)l->misfit,
 		.preempt = true,
+		.hold = turns_hold(&l->turns, round),
 	};
 
 	(void)err;
 	kit_in_order(&l->ranking, &ordering, self, round, plan);
+	turns_wake(&l->turns, round, ranking_crossing_s(&l->ranking), plan);
 	return 0;
 }
 
 static double las_period_s(const void *self)
 {
-	return ((const struct las *)self)->round_s;
+	return turns_period_s(&((const struct las *)self)->turns);
 }
 
 static void las_fini(void *self)
@@ -71,7 +72,7 @@ static void las_fini(void *self)
 
 const struct policy policy_las = {
 	.name = "las",
-	.summary = "least attained service first, in rounds",
+	.summary = "least attained service first, in turns",
 	.origin = "two-dimensional LAS as in Tiresias: Gu et al., NSDI 2019",
 	.family = "order",
 	.traits = POLICY_PREEMPTS,

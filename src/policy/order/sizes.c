@@ -40,6 +40,9 @@ static int read_history(struct sizes *sizes, struct err *err)
 
 int sizes_init(struct sizes *sizes, struct err *err)
 {
+	if (sizes->index == INDEX_PUBLISHED && sizes->quantum_s == 0)
+		return err_set(err, ERR_USAGE,
+			"index=published needs a quantum: give quantum_s=3250, say, or index=textbook");
 	return *sizes->history ? read_history(sizes, err) : 0;
 }
 
