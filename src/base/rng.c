@@ -1,17 +1,12 @@
 /*
  * xoshiro256** (Blackman and Vigna), seeded by splitmix64.
- *
- * The logarithm and the exponential are our own: libm's differ in the last
- * bit between versions and between processors with and without FMA.
  */
 #include "base/rng.h"
 
 #include <assert.h>
 #include <math.h>
 
-static const double ln2 = 0x1.62e42fefa39efp-1;
-static const double ln2_head = 0x1.62e42feep-1; /* times a small integer: exact */
-static const double ln2_tail = 0x1.a39ef35793c76p-33;
+#include "base/real.h"
 
 static uint64_t mix(uint64_t x)
 {
@@ -92,39 +87,6 @@ double rng_between(struct rng *rng, double lo, double hi)
 	return lo + (hi - lo) * rng_uniform(rng);
 }
 
-/* Of a positive number: x = m * 2^k, log m = 2 atanh((m - 1) / (m + 1)) as a series. */
-static double natural_log(double x)
-{
-	int k;
-	double m = frexp(x, &k), s, z, sum = 0;
-
-	if (m < 0x1.6a09e667f3bcdp-1) { /* the root of one half: keeps |s| below 0.172 */
-		m *= 2;
-		k--;
-	}
-	s = (m - 1) / (m + 1);
-	z = s * s;
-	for (int i = 23; i >= 3; i -= 2)
-		sum = (sum + 1.0 / i) * z;
-	return k * ln2_head + (k * ln2_tail + 2 * s * sum + 2 * s);
-}
-
-/* x = k log 2 + r, e^r as a series. */
-static double exponential(double x)
-{
-	double k, r, sum = 1;
-
-	if (x > 710)
-		return INFINITY;
-	if (x < -746)
-		return 0;
-	k = floor(x / ln2 + 0.5);
-	r = x - k * ln2_head - k * ln2_tail;
-	for (int i = 14; i >= 1; i--)
-		sum = 1 + sum * r / i;
-	return ldexp(sum, (int)k);
-}
-
 /* The polar method; the second number is dropped, so that a generator has no hidden state. */
 double rng_normal(struct rng *rng)
 {
@@ -135,15 +97,15 @@ double rng_normal(struct rng *rng)
 		y = 2 * rng_uniform(rng) - 1;
 		square = x * x + y * y;
 	} while (square >= 1 || square == 0);
-	return x * sqrt(-2 * natural_log(square) / square);
+	return x * sqrt(-2 * real_log(square) / square);
 }
 
 double rng_exponential(struct rng *rng, double mean)
 {
-	return -mean * natural_log(1 - rng_uniform(rng));
+	return -mean * real_log(1 - rng_uniform(rng));
 }
 
 double rng_lognormal(struct rng *rng, double mu, double sigma)
 {
-	return exponential(mu + sigma * rng_normal(rng));
+	return real_exp(mu + sigma * rng_normal(rng));
 }

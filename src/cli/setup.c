@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "cli/speeds.h"
 #include "cli/ui.h"
 #include "io/cluster_io.h"
 
@@ -213,6 +214,8 @@ int setup_read(const struct args *args, const char *trace, struct setup *out, st
 	rc = setup_rules(args, out, err);
 	if (!rc)
 		rc = setup_cluster(args->cluster, &out->cluster, err);
+	if (!rc)
+		speeds_check_types(args, &out->cluster);
 	if (!rc)
 		rc = workload_read(args, trace, (uint64_t)args->seed, &out->cluster, &out->base, err);
 	if (!rc)

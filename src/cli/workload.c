@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "cli/resample.h"
+#include "cli/speeds.h"
 #include "cli/ui.h"
 #include "io/cluster_io.h"
 #include "io/trace_io.h"
@@ -30,6 +31,10 @@ int input_exists(const char *what, const char *path, struct err *err)
 {
 	if (!strcmp(path, "-") || file_exists(path))
 		return 0;
+	if (!strcmp(path, "synth") || !strncmp(path, "synth,", 6) || !strncmp(path, "synth=", 6))
+		return err_set(err, ERR_MISSING,
+			"%s %s: no such file; 'synth:' with a colon draws one, as in synth:jobs=1000", what,
+			path);
 	return err_set(err, ERR_MISSING, "%s %s: no such file", what, path);
 }
 
@@ -65,19 +70,6 @@ char *workload_seeded(const char *source, uint64_t seed)
 	return mem_printf("%s%sseed=%llu", source, bare ? "" : ",", (unsigned long long)seed);
 }
 
-static void count_steps(const struct args *args, const struct trace *trace)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < trace->njobs; i++)
-		n += trace->jobs[i].by_steps;
-	if (n && !args->throughputs)
-		ui_say(args,
-			"%u of %u jobs are measured in steps: without --throughputs their speed is "
-			"estimated from the catalogue",
-			n, trace->njobs);
-}
-
 static int read_trace(const struct args *args, const char *source, uint64_t seed,
 	const struct cluster *cluster, struct workload *out, struct err *err)
 {
@@ -109,10 +101,10 @@ static int read_plain(const struct args *args, const char *source, uint64_t seed
 {
 	int rc = read_trace(args, source, seed, cluster, out, err);
 
-	if (!rc) {
-		count_steps(args, &out->trace);
+	if (!rc)
 		rc = read_speeds(args, cluster, out, err);
-	}
+	if (!rc)
+		speeds_tell(args, &out->trace, cluster, out->profile);
 	return rc;
 }
 

@@ -183,7 +183,10 @@ static bool could_run(struct engine *e, struct job *job, struct reason *why)
 	uint32_t types = usable_types(e, job);
 	uint32_t most = most_devices(e->config->cluster, types);
 
-	*why = (struct reason){ .why = WHY_NO_HOST, .need = job->min_gpus, .have = (int32_t)most, .other = JOB_NONE };
+	*why = (struct reason){ .why = WHY_NO_HOST,
+		.need = job->min_gpus,
+		.have = (int32_t)most,
+		.other = JOB_NONE };
 	if (types == 0)
 		why->why = WHY_NO_TYPE;
 	else if (job->min_gpus > (int32_t)most)
@@ -286,13 +289,14 @@ static int lose(struct engine *e, struct job *job, uint32_t node, struct err *er
 	job->wait_since_s = e->now_s;
 	e->running--;
 	engine_set_reason(e, job, (struct reason){ .why = WHY_NODE_LOST, .other = JOB_NONE });
-	engine_tell(e, (struct event){
-			       .kind = EV_LOST,
-			       .job = job->id,
-			       .node = node,
-			       .grant = job->grant,
-			       .value = lost_s,
-		       });
+	engine_tell(e,
+		(struct event){
+			.kind = EV_LOST,
+			.job = job->id,
+			.node = node,
+			.grant = job->grant,
+			.value = lost_s,
+		});
 	plan_drop(&e->plan, job);
 	job->grant = NULL;
 	engine_mark(e, job->id);

@@ -55,7 +55,8 @@ static int check(struct engine *e, struct err *err)
 	const char *policy = e->config->policy.rule->name;
 
 	if (e->plan.placer_erred)
-		return err_set(err, ERR_BROKEN, "placer %s answered with devices that were not free or not as many as asked for",
+		return err_set(err, ERR_BROKEN,
+			"placer %s answered with devices that were not free or not as many as asked for",
 			e->config->placer.rule->name);
 	for (size_t i = 0; i < e->plan.touched.n; i++) {
 		const struct job *job = &e->jobs.at[e->plan.touched.at[i]];

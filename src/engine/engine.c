@@ -10,7 +10,7 @@
 #include "engine/state.h"
 
 enum {
-	IDLE_MAX = 10000,       /* decisions in a row of which nothing came: what waits will never run */
+	IDLE_MAX = 10000, /* decisions in a row of which nothing came: what waits will never run */
 	PROGRESS_EVERY = 4096, /* turns of the loop between two reports */
 };
 
@@ -100,7 +100,8 @@ static double next_boundary(const struct engine *e, double at_s)
 /* When the policy wants to decide next, if nothing happens before. */
 static double next_decision_s(const struct engine *e)
 {
-	double at_s = e->dirty ? e->dirty_since_s : fmax(e->plan.wake_s, nextafter(e->decided_s + WAKE_MIN_S, INFINITY));
+	double at_s = e->dirty ? e->dirty_since_s
+			       : fmax(e->plan.wake_s, nextafter(e->decided_s + WAKE_MIN_S, INFINITY));
 
 	if (isinf(at_s))
 		return INFINITY;
@@ -253,7 +254,8 @@ static void write_outcome(struct engine *e, double cpu_s, struct outcome *out)
 	out->event_hash = e->event_hash;
 	out->decisions = e->decisions;
 	if (e->timed_decisions > 0)
-		out->decision_cpu_s = fmin(cpu_s, e->timed_cpu_s * (double)e->decisions / (double)e->timed_decisions);
+		out->decision_cpu_s = fmin(cpu_s,
+			e->timed_cpu_s * (double)e->decisions / (double)e->timed_decisions);
 	out->cpu_s = cpu_s;
 	out->node_failures = e->node_failures;
 	memcpy(out->waited_by_why_s, e->waited_by_why_s, sizeof(out->waited_by_why_s));

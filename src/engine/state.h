@@ -38,12 +38,12 @@ struct engine {
 	int64_t demand; /* GPUs asked for by admitted jobs */
 
 	struct plan plan;
-	double period_s;     /* of the policy; 0: decides at every event */
-	double decided_s;    /* when it last decided; -INFINITY before */
-	double boundary;     /* which multiple of the period that was; -INFINITY before */
-	bool dirty;          /* something happened since */
+	double period_s;  /* of the policy; 0: decides at every event */
+	double decided_s; /* when it last decided; -INFINITY before */
+	double boundary;  /* which multiple of the period that was; -INFINITY before */
+	bool dirty;       /* something happened since */
 	double dirty_since_s;
-	uint32_t idle;       /* decisions in a row at which nothing ran and nothing came of it */
+	uint32_t idle; /* decisions in a row at which nothing ran and nothing came of it */
 
 	struct course course;
 	struct arena scratch;

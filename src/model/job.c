@@ -135,8 +135,9 @@ void reason_text(const struct reason *reason, const char *other, struct buf *out
 			have, have == 1 ? "is" : "are");
 		break;
 	case WHY_FRAGMENTED:
-		buf_printf(out, "it needs %d device%s where the placer wants them; %d are free elsewhere", need,
-			need == 1 ? "" : "s", have);
+		buf_printf(out,
+			"it needs %d device%s where the placer wants them; %d are free elsewhere",
+			need, need == 1 ? "" : "s", have);
 		break;
 	case WHY_BEHIND:
 		buf_printf(out, "%s is ahead of it and does not fit; the queue keeps its order", other);

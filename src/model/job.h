@@ -82,11 +82,11 @@ struct job {
 	double cpus;                /* of the whole job, spread evenly over its devices; 0: none */
 	int64_t mem_bytes;          /* likewise */
 	uint32_t first_dep, ndeps;  /* in the trace's list: jobs that must finish first */
-	double start_cost_s;         /* before the first step of the first start */
-	double resume_cost_s;        /* save and restore around a preemption or migration */
+	double start_cost_s;        /* before the first step of the first start */
+	double resume_cost_s;       /* save and restore around a preemption or migration */
 	double resize_cost_s;
 	double checkpoint_every_s; /* a lost node costs at most this much; 0: only on preemption */
-	bool by_steps;            /* work is in real steps; else in seconds at nominal speed */
+	bool by_steps;             /* work is in real steps; else in seconds at nominal speed */
 	uint8_t measured_on; /* 1 + the cluster type where its run time was measured; 0: the first it may use */
 
 	/* belief: what the scheduler was told or has learnt */
@@ -114,7 +114,7 @@ struct job {
 	double waited_s;   /* seconds without devices */
 	double overhead_s; /* seconds holding devices without making steps */
 	double lost_s;     /* seconds of work done again after failures */
-	double lost_gpu_s;     /* the same in GPU-seconds */
+	double lost_gpu_s; /* the same in GPU-seconds */
 	double fair_s;     /* seconds it would take alone on its fair part of the cluster */
 };
 

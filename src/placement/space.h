@@ -40,7 +40,7 @@ struct space {
 	const struct cluster *cluster;
 	struct space_node *nodes;
 	bool models_cpus, models_memory; /* some node does */
-	uint32_t *position; /* of a node in its type's list */
+	uint32_t *position;              /* of a node in its type's list */
 	struct space_type *types;
 };
 

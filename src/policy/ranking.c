@@ -72,8 +72,8 @@ static struct rank_class shape_of(const struct walk *w, const struct job *job)
 static uint32_t shape_number(struct ranking *r, const struct rank_class *c)
 {
 	char text[128];
-	int n = snprintf(text, sizeof(text), "%d %x %u %a %lld", c->gpus, c->types, c->model, c->cpus,
-		(long long)c->mem_bytes);
+	int n = snprintf(text, sizeof(text), "%d %x %u %a %lld", c->gpus, c->types, c->model,
+		c->cpus, (long long)c->mem_bytes);
 
 	return names_add(&r->shapes, text, (size_t)n);
 }
@@ -275,8 +275,8 @@ static bool worse(const struct walk *w, uint32_t running, uint32_t waiting)
 
 	if (w->ranking->placed.at[running] == w->ranking->walks)
 		return false;
-	return rank_before(nodes[waiting].key, nodes[waiting].tie, waiting,
-		key_now(w, running), nodes[running].tie, running);
+	return rank_before(nodes[waiting].key, nodes[waiting].tie, waiting, key_now(w, running),
+		nodes[running].tie, running);
 }
 
 /* Whether the devices of all jobs of the type that come after `job` would be enough. */
@@ -413,7 +413,8 @@ double ranking_crossing_s(const struct ranking *r)
 		uint32_t last = rank_last(&r->pool, &lane->running);
 
 		if (last != RANK_NONE && lane->slope > 0)
-			crossing_s = fmin(crossing_s, (best_waiting - r->pool.nodes[last].key) / lane->slope);
+			crossing_s = fmin(crossing_s,
+				(best_waiting - r->pool.nodes[last].key) / lane->slope);
 	}
 	return crossing_s;
 }

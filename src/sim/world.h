@@ -22,9 +22,9 @@ struct world {
 	const struct sim_config *config;
 	struct rates truth;
 	uint32_t type_of[32]; /* bit of the cluster for each type the trace names, 0: not there */
-	uint32_t next;               /* job of the trace to arrive next */
-	struct job arriving;         /* as told to the engine */
-	struct heap ends;            /* running jobs by when they finish */
+	uint32_t next;        /* job of the trace to arrive next */
+	struct job arriving;  /* as told to the engine */
+	struct heap ends;     /* running jobs by when they finish */
 	VEC(struct node_event) scripted; /* failures from a file, by time */
 	size_t next_scripted;
 	struct heap fates; /* drawn: nodes by when they next fail or are repaired */

@@ -5,7 +5,10 @@
  * decision count at once, as if held for a quantum, so that one tenant does not
  * take everything that is free because it was behind by a little.
  */
+#include "base/real.h"
 #include "policy/kit.h"
+
+#define LN2 0.6931471805599453
 
 struct account {
 	double used_s; /* faded GPU-seconds */
@@ -76,7 +79,7 @@ static void charge(struct fair_share *f, const struct round *round, const struct
 
 static void bring_up_to_date(struct fair_share *f, const struct round *round)
 {
-	double fade = exp2(-(round->now_s - f->at_s) / f->half_life_s);
+	double fade = real_exp(-LN2 * (round->now_s - f->at_s) / f->half_life_s);
 
 	for (size_t i = 0; i < f->accounts.n; i++)
 		f->accounts.at[i].used_s *= fade;
@@ -126,28 +129,26 @@ static uint32_t *queue_up(struct fair_share *f, const struct round *round)
 	return queue;
 }
 
+/* Whether `a` is further below its share than `b`; between equals the job that came first decides. */
+static bool poorer(const struct account *a, const struct account *b, const uint32_t *queue)
+{
+	double x = a->used_s * b->weight, y = b->used_s * a->weight;
+
+	return x < y || (x == y && queue[a->next] < queue[b->next]);
+}
+
 /* The tenant furthest below its share that still has a job to try. */
-static struct account *poorest(struct fair_share *f)
+static struct account *poorest(struct fair_share *f, const uint32_t *queue)
 {
 	struct account *best = NULL;
 
 	for (size_t i = 0; i < f->accounts.n; i++) {
 		struct account *a = &f->accounts.at[i];
 
-		if (a->next >= a->end || a->stuck)
-			continue;
-		if (!best || a->used_s * best->weight < best->used_s * a->weight)
+		if (a->next < a->end && !a->stuck && (!best || poorer(a, best, queue)))
 			best = a;
 	}
 	return best;
-}
-
-/* The tenant's queue keeps its order: nobody behind `blocker` is tried. */
-static void block(struct account *a, const uint32_t *queue, uint32_t blocker, struct plan *plan)
-{
-	a->stuck = true;
-	for (uint32_t i = a->next; i < a->end; i++)
-		plan_why(plan, queue[i], (struct reason){ .why = WHY_BEHIND, .other = blocker });
 }
 
 /* Counts devices handed out as held for a quantum; the account gets back what is not used of it. */
@@ -156,35 +157,71 @@ static double advance(const struct fair_share *f, const struct job *job)
 	return f->quantum_s * job->gpus;
 }
 
-static int fair_share_decide(void *self, const struct round *round, struct plan *plan, struct err *err)
+/* A job that runs and loses its devices does so because its tenant is above its share. */
+static void leave_out(const struct round *round, struct plan *plan, const struct job *job)
 {
-	struct fair_share *f = self;
-	double *advanced;
-	uint32_t *queue;
-	struct account *a;
+	if (job->grant)
+		plan_why(plan, job->id,
+			(struct reason){ .why = WHY_SHARE, .need = job->gpus, .other = JOB_NONE });
+	else
+		kit_no_room(round, plan, job);
+}
 
-	(void)err;
-	bring_up_to_date(f, round);
-	queue = queue_up(f, round);
-	advanced = arena_array(round->scratch, double, f->accounts.n);
-	if (f->preempt)
-		plan_clear(plan, round->jobs, round->active, round->nactive);
-	while ((a = poorest(f))) {
+/* Hands out devices, one job at a time, to whoever is furthest below its share; returns how many jobs it ran. */
+static uint32_t hand_out(struct fair_share *f, const struct round *round, struct plan *plan,
+	const uint32_t *queue, uint32_t *ran)
+{
+	double *advanced = arena_array(round->scratch, double, f->accounts.n);
+	struct account *a;
+	uint32_t n = 0;
+
+	while ((a = poorest(f, queue))) {
 		const struct job *job = &round->jobs[queue[a->next++]];
 
 		if (kit_run(round, plan, job)) {
+			ran[n++] = job->id;
 			a->used_s += advance(f, job);
 			advanced[a - f->accounts.at] += advance(f, job);
 		} else {
-			kit_no_room(round, plan, job);
-			if (f->misfit == MISFIT_BLOCK)
-				block(a, queue, job->id, plan);
+			leave_out(round, plan, job);
+			a->stuck = f->misfit == MISFIT_BLOCK;
 		}
 	}
 	for (size_t i = 0; i < f->accounts.n; i++)
 		f->accounts.at[i].used_s -= advanced[i];
+	return n;
+}
+
+/* Once it is known who runs, those that run already keep their places and the others take what is left. */
+static void settle(const struct round *round, struct plan *plan, const uint32_t *ran, uint32_t n)
+{
+	plan_clear(plan, round->jobs, round->active, round->nactive);
+	for (int running = 1; running >= 0; running--) {
+		for (uint32_t i = 0; i < n; i++) {
+			const struct job *job = &round->jobs[ran[i]];
+
+			if ((job->grant != NULL) == running && !kit_run(round, plan, job))
+				leave_out(round, plan, job);
+		}
+	}
+}
+
+static int fair_share_decide(void *self, const struct round *round, struct plan *plan, struct err *err)
+{
+	struct fair_share *f = self;
+	uint32_t *ran = arena_array(round->scratch, uint32_t, round->nactive);
+	uint32_t *queue, n;
+
+	(void)err;
+	bring_up_to_date(f, round);
+	queue = queue_up(f, round);
 	if (f->preempt)
+		plan_clear(plan, round->jobs, round->active, round->nactive);
+	n = hand_out(f, round, plan, queue, ran);
+	if (f->preempt) {
+		settle(round, plan, ran, n);
 		kit_wake_while_waiting(round, plan);
+	}
 	return 0;
 }
 

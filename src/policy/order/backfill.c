@@ -146,7 +146,8 @@ static struct future future_of(const struct round *round, const struct plan *pla
 		const struct grant *grant = plan_grant(plan, job->id);
 
 		if (job_active(job) && grant && grant->type == type)
-			f.steps[f.n++] = (struct step){ round->now_s + believed_s(round, job, grant), grant->gpus };
+			f.steps[f.n++] = (struct step){ round->now_s + believed_s(round, job, grant),
+				grant->gpus };
 	}
 	qsort(f.steps + 1, f.n - 1, sizeof(*f.steps), by_time);
 	for (uint32_t i = 1; i < f.n; i++) {
@@ -264,7 +265,8 @@ static void explain_newcomers(const struct walk *w)
 	for (uint32_t i = 0; i < w->round->nchanged; i++) {
 		const struct job *job = &w->round->jobs[w->round->changed[i]];
 
-		if (job->state == JOB_PENDING && job->reason.why <= WHY_NEW && !plan_grant(w->plan, job->id))
+		if (job->state == JOB_PENDING && job->reason.why <= WHY_NEW &&
+			!plan_grant(w->plan, job->id))
 			kit_no_room(w->round, w->plan, job);
 	}
 }

@@ -54,6 +54,7 @@ const struct policy policy_priority = {
 	.name = "priority",
 	.summary = "largest priority first, with ageing and weights",
 	.family = "order",
+	.traits = POLICY_PREEMPTS,
 	.options = options,
 	.state_size = sizeof(struct priority),
 	.fini = priority_fini,

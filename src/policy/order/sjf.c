@@ -64,7 +64,7 @@ const struct policy policy_sjf = {
 	.name = "sjf",
 	.summary = "shortest job first, run to the end unless preempt=1",
 	.family = "order",
-	.traits = POLICY_ESTIMATES,
+	.traits = POLICY_ESTIMATES | POLICY_PREEMPTS,
 	.options = options,
 	.state_size = sizeof(struct sjf),
 	.fini = sjf_fini,

@@ -43,7 +43,8 @@ static const struct option options[] = {
 	OPT_DOUBLE(struct tiresias, limit_s, 3200, 1e-3, 1e12, "GPU-seconds allowed in the first queue"),
 	OPT_DOUBLE(struct tiresias, ratio, 10, 1, 1e6,
 		"each further queue allows so many times the last limit"),
-	OPT_TEXT(struct tiresias, limits, "", "the limits one by one instead, as 3250/7200, which also sets queues"),
+	OPT_TEXT(struct tiresias, limits, "",
+		"the limits one by one instead, as 3250/7200, which also sets queues"),
 	OPT_DOUBLE(struct tiresias, promote, 0, 0, 1e9,
 		"back to the first queue after waiting so many times the time run; 0: never"),
 	OPT_CHOICE(struct tiresias, order, ORDER_STARTED, order_names, "who goes first inside a queue"),
@@ -79,8 +80,8 @@ static int read_limits(struct tiresias *t, struct err *err)
 		double least = n > 0 ? t->limit[n - 1] : 0;
 
 		if (n == QUEUES_MAX - 1)
-			return err_set(err, ERR_USAGE, "limits '%s': there are at most %d", t->limits,
-				QUEUES_MAX - 1);
+			return err_set(err, ERR_USAGE, "limits '%s': there are at most %d",
+				t->limits, QUEUES_MAX - 1);
 		if (!slice_double(slice_cut(&rest, '/'), &t->limit[n]) || t->limit[n] <= least)
 			return err_set(err, ERR_USAGE,
 				"limits '%s': give growing GPU-seconds divided by '/', as in limits=3250/7200",
