@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "cli/command.h"
 #include "cli/setup.h"
+#include "cli/speeds.h"
 #include "cli/term.h"
 #include "cli/ui.h"
 #include "io/cluster_io.h"
@@ -151,6 +152,7 @@ static int run(const struct args *args, struct err *err)
 	rc = setup_cluster(args->operands.at[0], &cluster, err);
 	if (rc)
 		return rc;
+	speeds_check_types(args, &cluster);
 	if (args->json)
 		cluster_json(&cluster, &text);
 	else if (args->yaml)

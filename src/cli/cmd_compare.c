@@ -21,6 +21,8 @@
 #include "cli/ui.h"
 #include "report/compare.h"
 
+enum { PLAIN_WIDTH = 120 }; /* of a table that goes to no terminal, unless COLUMNS says otherwise */
+
 /* What another seed changes. */
 enum vary {
 	VARY_CHANCE,   /* errors, failures, random choices */
@@ -395,6 +397,9 @@ static void format(const struct compare_call *call, struct buf *out)
 		.timings = args->timings || (!args->csv && !args->markdown && isatty(STDOUT_FILENO)),
 	};
 
+	/* Files and pipes are looked at too. */
+	if (!term.width)
+		term.width = PLAIN_WIDTH;
 	if (args->json)
 		comparison_json(&call->result, args->timings, out);
 	else

@@ -7,10 +7,19 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-static int columns(void)
-{
-	struct winsize size;
+#include "base/text.h"
 
+/* COLUMNS goes first: it is how a person states a width, of a pipe too. */
+static int columns(bool tty)
+{
+	const char *stated = getenv("COLUMNS");
+	struct winsize size;
+	int64_t width;
+
+	if (stated && slice_int(slice_of(stated), &width) && width >= 20 && width <= 10000)
+		return (int)width;
+	if (!tty)
+		return 0;
 	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_col)
 		return 80;
 	return size.ws_col;
@@ -31,7 +40,7 @@ struct term term_of_stdout(void)
 	/* Only how letters are encoded: numbers are read and written the same everywhere. */
 	setlocale(LC_CTYPE, "");
 	return (struct term){
-		.width = tty ? columns() : 0,
+		.width = columns(tty),
 		.utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8"),
 		.colour = tty && wants_colour(),
 	};

@@ -6,7 +6,7 @@
 
 #include "report/term.h"
 
-/* Width 0 (as wide as it gets) and no colour unless it is a terminal. */
+/* The width is what COLUMNS says, else that of the terminal, else 0: as wide as it gets.  Colour is for terminals. */
 struct term term_of_stdout(void);
 
 #endif

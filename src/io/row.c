@@ -13,6 +13,16 @@
 
 /* ---- what is wrong with it ---- */
 
+/* The user's text in a message: cut, and without what a terminal would obey. */
+static void copy_shown(struct slice text, char *out, size_t size)
+{
+	size_t n = text.n < size - 1 ? text.n : size - 1;
+
+	for (size_t i = 0; i < n; i++)
+		out[i] = (unsigned char)text.at[i] < ' ' ? '?' : text.at[i];
+	out[n] = '\0';
+}
+
 static const char *field_name(const struct rows *rows, int column)
 {
 	return column < 0 ? NULL : rows->table->columns[column].name;
@@ -20,17 +30,13 @@ static const char *field_name(const struct rows *rows, int column)
 
 void row_bad(struct rows *rows, int column, struct slice value, const char *problem, const char *fix)
 {
-	size_t n = value.n < sizeof(rows->value) - 1 ? value.n : sizeof(rows->value) - 1;
-
 	if (rows->fate == ROW_BAD)
 		return;
 	rows->fate = ROW_BAD;
 	rows->field = field_name(rows, column);
 	rows->problem = problem;
 	rows->fix = fix;
-	for (size_t i = 0; i < n; i++)
-		rows->value[i] = (unsigned char)value.at[i] < ' ' ? '?' : value.at[i];
-	rows->value[n] = '\0';
+	copy_shown(value, rows->value, sizeof(rows->value));
 }
 
 void row_drop(struct rows *rows, int column, const char *why, const char *fix)
@@ -196,10 +202,11 @@ void row_measured_on(struct rows *rows, int column, struct slice name)
 void row_ended(struct rows *rows, int column, struct slice state, const char *good)
 {
 	struct slice word = slice_cut(&state, ' '); /* "CANCELLED by 1000" */
+	char name[40];
 
 	if (rows->fate != ROW_GOOD || !word.n || slice_is_nocase(word, good))
 		return;
+	copy_shown(word, name, sizeof(name));
 	notes_add(rows->notes, NOTE_ASSUMED, rows->line, field_name(rows, column), NULL,
-		"a job that ended as %.*s counts with the time it ran",
-		(int)(word.n < 40 ? word.n : 40), word.at);
+		"a job that ended as %s counts with the time it ran", name);
 }

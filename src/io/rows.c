@@ -68,26 +68,36 @@ static int map_header(struct rows *rows, struct err *err)
 	return 0;
 }
 
-static int check_required(struct rows *rows, struct err *err)
+bool rows_meant(const struct rows *rows, int column, struct slice *field)
 {
-	for (int i = 0; rows->table->columns[i].name; i++) {
-		const struct column *column = &rows->table->columns[i];
-
-		if (!column->required || rows->where[i] >= 0)
-			continue;
-		for (size_t f = 0; f < rows->csv.n; f++) {
-			struct slice field = rows->csv.fields[f];
-
-			if (rows->column_of[f] < 0 &&
-				columns_nearest(rows->table->columns, rows->where, field) == i)
-				return err_set(err, ERR_FORMAT,
-					"field '%s': not in the header; did you mean it by '%.*s'?",
-					column->name, (int)(field.n < 40 ? field.n : 40), field.at);
-		}
-		return err_set(err, ERR_FORMAT,
-			"field '%s': not in the header, and %s traces need it; add the column or name another format with --format",
-			column->name, rows->importer->name);
+	for (size_t i = 0; i < rows->csv.n; i++) {
+		*field = rows->csv.fields[i];
+		if (rows->column_of[i] < 0 &&
+			columns_nearest(rows->table->columns, rows->where, *field) == column)
+			return true;
 	}
+	return false;
+}
+
+static int missing_column(const struct rows *rows, int column, struct err *err)
+{
+	const char *name = rows->table->columns[column].name;
+	struct slice field;
+
+	if (rows_meant(rows, column, &field))
+		return err_set(err, ERR_FORMAT,
+			"field '%s': not in the header; did you mean it by '%.*s'?", name,
+			(int)(field.n < 40 ? field.n : 40), field.at);
+	return err_set(err, ERR_FORMAT,
+		"field '%s': not in the header, and %s traces need it; add the column or name another format with --format",
+		name, rows->importer->name);
+}
+
+static int check_required(const struct rows *rows, struct err *err)
+{
+	for (int i = 0; rows->table->columns[i].name; i++)
+		if (rows->table->columns[i].required && rows->where[i] < 0)
+			return missing_column(rows, i, err);
 	return 0;
 }
 

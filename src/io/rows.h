@@ -101,6 +101,9 @@ int rows_end(struct rows *rows, struct job *job, struct err *err);
 /* After the last: dependencies, and an error if there is no job at all. */
 int rows_finish(struct rows *rows, struct err *err);
 
+/* For a header without a column: the field by which it seems to be meant. */
+bool rows_meant(const struct rows *rows, int column, struct slice *field);
+
 /* ---- in a row ---- */
 
 /* Whether the table has the column at all. */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "io/capacity.h"
 #include "io/trace_io.h"
 
 #define DAY_S 86400.0
@@ -23,6 +24,7 @@ static const double latest_first_s = 1e8;
 struct check {
 	const struct trace *trace;
 	const struct cluster *cluster; /* may be NULL */
+	struct capacity capacity;      /* of it */
 	struct notes *notes;
 	uint32_t type_of[TYPES_MAX]; /* by type of the trace: bit of the cluster's type, 0: it has none */
 };
@@ -78,6 +80,7 @@ static void check_deadline(const struct check *c, uint32_t i)
 			"allow more time, or expect it to be refused");
 }
 
+/* The cluster's types that it may use. */
 static uint32_t cluster_types(const struct check *c, uint32_t types)
 {
 	uint32_t mask = 0;
@@ -90,38 +93,77 @@ static uint32_t cluster_types(const struct check *c, uint32_t types)
 	return mask;
 }
 
-/* A job runs on devices of one type: the most that any allowed one has. */
-static uint32_t most_gpus(const struct check *c, uint32_t types)
+static void say_types(const struct check *c, uint32_t i)
 {
-	uint32_t mask = cluster_types(c, types), most = 0;
+	uint32_t types = c->trace->jobs[i].types, known = cluster_types(c, types);
 
-	for (uint32_t t = 0; t < c->cluster->ntypes; t++)
-		if ((mask >> t & 1) && c->cluster->types[t].devices > most)
-			most = c->cluster->types[t].devices;
-	return most;
+	if (!known)
+		say(c, i, NOTE_PROBLEM, "types", "the cluster has none of the device types it may use",
+			"name types of the cluster, or none for any");
+	for (uint32_t t = 0; known && t < c->trace->types.n && t < TYPES_MAX; t++)
+		if ((types >> t & 1) && !c->type_of[t])
+			notes_add(c->notes, NOTE_ASSUMED, notes_line(c->notes, i), "types", NULL,
+				"the cluster has no '%.60s'; jobs that may use it run on their other types",
+				c->trace->types.at[t]);
 }
 
+/* Enough devices are there, but the nodes cannot feed them. */
+static void say_starved(const struct check *c, uint32_t i, uint32_t types)
+{
+	struct job job = c->trace->jobs[i];
+	bool cpus_alone, mem_alone;
+	char fix[120];
+
+	job.mem_bytes = 0;
+	cpus_alone = capacity_gpus(&c->capacity, &job, types) == 0;
+	job.mem_bytes = c->trace->jobs[i].mem_bytes;
+	job.cpus = 0;
+	mem_alone = capacity_gpus(&c->capacity, &job, types) == 0;
+	job = c->trace->jobs[i];
+	if (cpus_alone || !mem_alone) {
+		snprintf(fix, sizeof(fix),
+			"it asks for %g CPUs in all, %g for each of its %d GPUs; lower cpus", job.cpus,
+			job.cpus / job.gpus, job.gpus);
+		say(c, i, NOTE_PROBLEM, "cpus",
+			"more CPUs than the nodes have for so many of their GPUs: it can never run", fix);
+		return;
+	}
+	snprintf(fix, sizeof(fix), "it asks for %.1f GiB in all, %.1f for each of its %d GPUs; lower mem",
+		(double)job.mem_bytes / (1 << 30), (double)job.mem_bytes / (1 << 30) / job.gpus, job.gpus);
+	say(c, i, NOTE_PROBLEM, "mem",
+		"more memory than the nodes have for so many of their GPUs: it can never run", fix);
+}
+
+/* What submission would do with it: refuse it, or cut its GPUs to what fits. */
 static void check_demand(const struct check *c, uint32_t i)
 {
 	const struct job *job = &c->trace->jobs[i];
-	uint32_t most;
+	uint32_t types, most, gpus;
 	char fix[120];
 
 	if (!c->cluster)
 		return;
-	most = most_gpus(c, job->types);
-	snprintf(fix, sizeof(fix),
-		"it asks for %d, a type it may use has %u; lower gpus or enlarge the cluster",
-		job->min_gpus, most);
-	if (!most)
-		say(c, i, NOTE_PROBLEM, "types", "the cluster has none of the device types it may use",
-			"name types of the cluster, or none for any");
-	else if (job->min_gpus > (int64_t)most)
+	say_types(c, i);
+	types = cluster_types(c, job->types);
+	if (!types || job->min_gpus < 1 || job->gpus < job->min_gpus)
+		return;
+	most = capacity_devices(&c->capacity, types);
+	gpus = capacity_gpus(&c->capacity, job, types);
+	if (gpus == (uint32_t)job->gpus)
+		return;
+	if (job->min_gpus > (int64_t)most) {
+		snprintf(fix, sizeof(fix),
+			"it asks for %d, a type it may use has %u; lower gpus or enlarge the cluster",
+			job->min_gpus, most);
 		say(c, i, NOTE_PROBLEM, "gpus",
 			"more GPUs than the cluster has of one type: it can never run", fix);
-	else if (job->gpus > (int64_t)most)
+	} else if (!gpus) {
+		say_starved(c, i, types);
+	} else {
+		snprintf(fix, sizeof(fix), "it asks for %d and will run with at most %u", job->gpus, gpus);
 		say(c, i, NOTE_WARNING, "gpus",
-			"more GPUs than the cluster has of one type: it runs with fewer", fix);
+			"more GPUs than the cluster can give it: it runs with fewer", fix);
+	}
 }
 
 /* ---- dependencies ---- */
@@ -318,6 +360,8 @@ void trace_check(const struct trace *trace, const struct cluster *cluster, struc
 
 		c.type_of[i] = type >= 0 ? UINT32_C(1) << type : 0;
 	}
+	if (cluster)
+		capacity_init(&c.capacity, cluster);
 	for (uint32_t i = 0; i < trace->njobs; i++) {
 		check_numbers(&c, i);
 		check_deadline(&c, i);
@@ -330,4 +374,5 @@ void trace_check(const struct trace *trace, const struct cluster *cluster, struc
 	check_times(&c);
 	check_load(&c);
 	check_steps(&c);
+	capacity_fini(&c.capacity);
 }

@@ -94,7 +94,7 @@ static int no_format(const char *path, struct slice head, struct err *err)
 	show_first(head, first);
 	for (size_t i = 0; importers[i]; i++)
 		buf_printf(&list, "%s%s", i ? ", " : "", importers[i]->name);
-	header_meant(head, importers[0]->table->columns, &meant);
+	header_meant(head, importer_find("stint", NULL)->table->columns, &meant);
 	if (meant.n)
 		err_set(err, ERR_FORMAT,
 			"%s:1: not a known trace format (it begins '%s'); did you mean the columns %s of "

@@ -57,7 +57,7 @@ int trace_read_text(const char *path, struct slice text, const struct import_opt
 void trace_write(const struct trace *trace, struct buf *out);
 
 /*
- * Looks for what a run would trip over: demand above capacity, missing run times, circular dependencies,
+ * Looks for what a run would trip over: more GPUs, CPUs or memory than there are, missing run times, circular dependencies,
  * impossible deadlines, suspicious units, … `cluster` may be NULL.  Lines are known if the trace was
  * read with the same `notes`.  What rows alone can tell (unsorted arrivals, equal ids) the reader notes.
  */

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "report/picture.h"
@@ -279,25 +280,95 @@ static void range_of(const struct comparison *c, size_t metric, double *least, d
 
 bool comparison_shows(const struct comparison *c, size_t metric, bool timings)
 {
-	double least, most;
+	bool zero_tells = metrics[metric].unit == UNIT_SHARE;
 
-	range_of(c, metric, &least, &most);
-	return most > 0 && (timings || !metrics[metric].timing);
+	if (metrics[metric].timing && !timings)
+		return false;
+	for (uint32_t i = 0; i < c->npolicies; i++) {
+		double mean = c->policies[i].figures[metric].value.mean;
+
+		if (isfinite(mean) && (mean != 0 || zero_tells))
+			return true;
+	}
+	return false;
+}
+
+/* Decimals that show two digits of the smallest interval; as many as there are if none has one. */
+static int decimals_for_intervals(const struct comparison *c, size_t metric, double per, int decimals)
+{
+	double least = INFINITY;
+	int enough = 0;
+
+	for (uint32_t i = 0; i < c->npolicies; i++) {
+		double half = c->policies[i].figures[metric].value.half / per;
+
+		if (half > 0)
+			least = fmin(least, half);
+	}
+	if (!isfinite(least))
+		return decimals;
+	if (decimals < 0)
+		decimals = 1;
+	while (enough < decimals && least < 10) {
+		least *= 10;
+		enough++;
+	}
+	return enough;
 }
 
 struct scale comparison_scale(const struct comparison *c, size_t metric)
 {
-	double least, most;
-	struct scale scale;
+	const struct metric *m = &metrics[metric];
+	double least, most, leads = 0;
+	struct scale scale, shared;
 	int enough;
 
 	range_of(c, metric, &least, &most);
-	scale = scale_for(metrics[metric].unit, most);
+	scale = scale_for(m->unit, most);
+	if (m->unit_of)
+		range_of(c, metric_index(m->unit_of), &least, &leads);
+	if (leads > 0) {
+		shared = scale_for(m->unit, leads);
+		scale = scale_with(&shared, most);
+	}
+	range_of(c, metric, &least, &most);
 	least /= scale.per;
 	enough = least >= 10 || least == 0 ? 0 : least >= 1 ? 1 : least >= 0.1 ? 2 : 3;
 	if (scale.decimals >= 0 && scale.decimals < enough)
 		scale.decimals = enough;
+	scale.decimals = decimals_for_intervals(c, metric, scale.per, scale.decimals);
 	return scale;
+}
+
+/* What the table shows of a mean. */
+static void shown(const struct comparison *c, size_t metric, uint32_t policy, struct buf *out)
+{
+	struct scale scale = comparison_scale(c, metric);
+
+	buf_clear(out);
+	scale_number(&scale, c->policies[policy].figures[metric].value.mean, out);
+}
+
+bool comparison_best(const struct comparison *c, size_t metric, uint32_t policy)
+{
+	struct buf mine = { 0 }, other = { 0 };
+	bool best = false, all_alike = true;
+
+	shown(c, metric, policy, &mine);
+	for (uint32_t i = 0; i < c->npolicies; i++) {
+		const struct compare_figure *f = &c->policies[i].figures[metric];
+		bool alike;
+
+		if (!isfinite(f->value.mean))
+			continue;
+		shown(c, metric, i, &other);
+		alike = !strcmp(mine.at, other.at);
+		best |= alike && f->best;
+		all_alike &= alike;
+	}
+	buf_fini(&mine);
+	buf_fini(&other);
+	return best && !all_alike;
 }
 
 struct weighted {

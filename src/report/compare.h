@@ -121,10 +121,18 @@ void comparison_put(struct comparison *c, uint32_t policy, uint32_t seed, const 
 /* Intervals, best values and tests.  Call after the last put and before any of the outputs. */
 void comparison_finish(struct comparison *c);
 
-/* Whether the figure (an index of metrics[]) tells anything: it is not zero or unknown for everybody. */
+/*
+ * Whether the figure (an index of metrics[]) tells anything: it is not unknown for everybody, and
+ * unless it is a share (of deadlines met, say) not zero for everybody.
+ */
 bool comparison_shows(const struct comparison *c, size_t metric, bool timings);
-/* One unit for all means of a figure, with digits enough for the smallest. */
+/*
+ * One unit for all means of a figure and of those that share its unit, with digits enough for the
+ * smallest, and no more than the intervals leave a meaning to.
+ */
 struct scale comparison_scale(const struct comparison *c, size_t metric);
+/* Whether the mean as it is shown is the best of its figure; nobody is where all look the same. */
+bool comparison_best(const struct comparison *c, size_t metric, uint32_t policy);
 
 /*
  * The share of submitted jobs that finished within x seconds, all seeds together, as at most CURVE_POINTS

@@ -23,6 +23,15 @@ static const struct signs *signs_for(const struct term *term)
 	return term->utf8 ? &unicode_signs : &ascii_signs;
 }
 
+static size_t count_metrics(void)
+{
+	size_t n = 0;
+
+	while (metrics[n].key)
+		n++;
+	return n;
+}
+
 /* ---- a column of figures */
 
 struct column {
@@ -39,9 +48,14 @@ static const struct compare_figure *figure_of(const struct comparison *c, uint32
 	return &c->policies[policy].figures[column->index];
 }
 
-static size_t marks_width(const struct compare_figure *f)
+static bool is_best(const struct comparison *c, uint32_t policy, const struct column *column)
 {
-	return (size_t)f->best + (size_t)f->differs;
+	return comparison_best(c, column->index, policy);
+}
+
+static size_t marks_width(const struct comparison *c, uint32_t policy, const struct column *column)
+{
+	return (size_t)is_best(c, policy, column) + (size_t)figure_of(c, policy, column)->differs;
 }
 
 static struct column column_of(const struct comparison *c, size_t metric, const struct term *term)
@@ -54,8 +68,8 @@ static struct column column_of(const struct comparison *c, size_t metric, const 
 		const struct compare_figure *f = figure_of(c, i, &col);
 		size_t width;
 
-		if (marks_width(f) > col.marks)
-			col.marks = marks_width(f);
+		if (marks_width(c, i, &col) > col.marks)
+			col.marks = marks_width(c, i, &col);
 		if (!isfinite(f->value.half))
 			continue;
 		buf_clear(&half);
@@ -76,7 +90,7 @@ static void pad(struct buf *out, size_t n)
 
 /* "12.3 ±1.2*†", then blanks to the widest of the column, so that numbers stay below each other. */
 static void add_cell(struct table *table, const struct column *col, const struct compare_figure *f,
-	const struct signs *signs)
+	bool best, const struct signs *signs)
 {
 	struct buf text = { 0 }, after = { 0 };
 
@@ -88,25 +102,22 @@ static void add_cell(struct table *table, const struct column *col, const struct
 		buf_printf(&after, " %s", signs->plus_minus);
 		scale_number(&col->scale, f->value.half, &after);
 	}
-	buf_printf(&after, "%s%s", f->best ? signs->best : "", f->differs ? signs->differs : "");
+	buf_printf(&after, "%s%s", best ? signs->best : "", f->differs ? signs->differs : "");
 	pad(&after, col->half_width + col->marks - text_columns(after.at));
 	buf_str(&text, after.at);
 	table_cell(table, text.at);
-	if (f->best)
+	if (best)
 		table_strong(table);
 	buf_fini(&text);
 	buf_fini(&after);
 }
 
-static void build(const struct comparison *c, bool timings, const struct term *term, struct table *table)
+/* Fills the table; `columns` has room for every metric.  Returns how many there are. */
+static size_t build(const struct comparison *c, bool timings, const struct term *term,
+	struct table *table, struct column *columns)
 {
-	struct column *columns;
 	size_t n = 0;
 
-	for (size_t m = 0; metrics[m].key; m++)
-		n++;
-	columns = mem_alloc(mem_array_size(n, sizeof(*columns)));
-	n = 0;
 	table_column(table, "policy", ALIGN_LEFT, 0);
 	for (size_t m = 0; metrics[m].key; m++) {
 		if (!metrics[m].rank || !comparison_shows(c, m, timings))
@@ -118,58 +129,53 @@ static void build(const struct comparison *c, bool timings, const struct term *t
 	for (uint32_t i = 0; i < c->npolicies; i++) {
 		table_cell(table, c->policies[i].label);
 		for (size_t k = 0; k < n; k++)
-			add_cell(table, &columns[k], figure_of(c, i, &columns[k]), signs_for(term));
+			add_cell(table, &columns[k], figure_of(c, i, &columns[k]),
+				is_best(c, i, &columns[k]), signs_for(term));
 	}
-	free(columns);
+	return n;
 }
 
 /* ---- what the signs mean */
 
-static bool any_figure(const struct comparison *c, bool (*is)(const struct compare_figure *f))
+/* The signs that the table shows. */
+struct used {
+	bool best, interval, by_t, by_rank;
+};
+
+static struct used used_in(const struct comparison *c, const struct table *table,
+	const struct column *columns, size_t n)
 {
-	for (uint32_t i = 0; i < c->npolicies; i++) {
-		for (size_t m = 0; metrics[m].key; m++) {
-			if (metrics[m].rank && is(&c->policies[i].figures[m]))
-				return true;
+	struct used used = { 0 };
+
+	for (size_t k = 0; k < n; k++) {
+		if (table->columns[k + 1].left_out)
+			continue;
+		for (uint32_t i = 0; i < c->npolicies; i++) {
+			const struct compare_figure *f = figure_of(c, i, &columns[k]);
+
+			used.best |= is_best(c, i, &columns[k]);
+			used.interval |= isfinite(f->value.half);
+			used.by_t |= f->differs && f->against_first.test == PAIRED_T;
+			used.by_rank |= f->differs && f->against_first.test == PAIRED_WILCOXON;
 		}
 	}
-	return false;
+	return used;
 }
 
-static bool is_best(const struct compare_figure *f)
-{
-	return f->best;
-}
-
-static bool has_interval(const struct compare_figure *f)
-{
-	return isfinite(f->value.half);
-}
-
-static bool differs_by_t(const struct compare_figure *f)
-{
-	return f->differs && f->against_first.test == PAIRED_T;
-}
-
-static bool differs_by_rank(const struct compare_figure *f)
-{
-	return f->differs && f->against_first.test == PAIRED_WILCOXON;
-}
-
-static void legend(const struct comparison *c, const struct signs *signs, const char *end,
-	struct buf *out)
+static void legend(const struct comparison *c, struct used used, const struct signs *signs,
+	const char *end, struct buf *out)
 {
 	const char *first = c->npolicies ? c->policies[0].label : "";
 
-	if (any_figure(c, is_best))
+	if (used.best)
 		buf_printf(out, "%s best of its column%s", signs->best, end);
-	if (any_figure(c, has_interval))
+	if (used.interval)
 		buf_printf(out, "%s half of the 95 %% confidence interval of the mean over %u seeds%s",
 			signs->plus_minus, (unsigned)c->nseeds, end);
-	if (any_figure(c, differs_by_t))
+	if (used.by_t)
 		buf_printf(out, "%s differs from %s, p < 0.05 (paired t over %u seeds)%s",
 			signs->differs, first, (unsigned)c->nseeds, end);
-	if (any_figure(c, differs_by_rank))
+	if (used.by_rank)
 		buf_printf(out,
 			"%s differs from %s, p < 0.05 (Wilcoxon signed rank over the jobs of one run)%s",
 			signs->differs, first, end);
@@ -215,23 +221,37 @@ static void build_plain(const struct comparison *c, bool timings, struct table *
 	}
 }
 
-void comparison_table(const struct comparison *c, const struct compare_style *style,
+static void for_people(const struct comparison *c, const struct compare_style *style,
 	const struct term *term, struct buf *out)
 {
-	struct buf left_out = { 0 };
+	struct column *columns = mem_alloc(mem_array_size(count_metrics(), sizeof(*columns)));
+	struct buf left_out = { 0 }, signs = { 0 };
 	struct table table = { 0 };
+	size_t n = build(c, style->timings, term, &table, columns);
 
-	if (style->form == TABLE_CSV)
-		build_plain(c, style->timings, &table);
-	else
-		build(c, style->timings, term, &table);
 	table_write(&table, style->form, term, out, &left_out);
-	if (style->form != TABLE_CSV) {
-		buf_char(out, '\n');
-		legend(c, signs_for(term), style->form == TABLE_MARKDOWN ? "  \n" : "\n", out);
-	}
+	legend(c, used_in(c, &table, columns, n), signs_for(term),
+		style->form == TABLE_MARKDOWN ? "  \n" : "\n", &signs);
+	if (signs.n)
+		buf_printf(out, "\n%s", signs.at);
 	if (left_out.n)
 		buf_printf(out, "no room for: %s\n", left_out.at);
 	buf_fini(&left_out);
+	buf_fini(&signs);
+	table_fini(&table);
+	free(columns);
+}
+
+void comparison_table(const struct comparison *c, const struct compare_style *style,
+	const struct term *term, struct buf *out)
+{
+	struct table table = { 0 };
+
+	if (style->form != TABLE_CSV) {
+		for_people(c, style, term, out);
+		return;
+	}
+	build_plain(c, style->timings, &table);
+	table_write(&table, TABLE_CSV, term, out, NULL);
 	table_fini(&table);
 }

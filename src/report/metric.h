@@ -31,6 +31,8 @@ struct metric {
 	enum better better;
 	enum metric_type type;
 	size_t offset; /* in struct summary */
+	/* Shown in the unit of this other figure, so that both can be compared; NULL: in its own. */
+	const char *unit_of;
 	int rank;      /* in terminal tables: 1 stays longest, larger goes first; 0: not shown */
 	bool timing;   /* differs from machine to machine: never in outputs that are compared */
 };

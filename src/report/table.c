@@ -264,7 +264,7 @@ static void put_heading(const struct layout *l)
 		end_line(l->out);
 }
 
-static void write_text(const struct table *table, const struct term *term, struct buf *out,
+static void write_text(struct table *table, const struct term *term, struct buf *out,
 	struct buf *left_out)
 {
 	struct layout l = {
@@ -279,8 +279,9 @@ static void write_text(const struct table *table, const struct term *term, struc
 	put_heading(&l);
 	for (size_t row = 0; row < table->nrows; row++)
 		put_row(&l, row);
-	for (size_t i = 0; left_out && i < table->ncolumns; i++) {
-		if (!l.shown[i])
+	for (size_t i = 0; i < table->ncolumns; i++) {
+		table->columns[i].left_out = !l.shown[i];
+		if (left_out && !l.shown[i])
 			buf_printf(left_out, "%s%s", left_out->n ? ", " : "", table->columns[i].title);
 	}
 	free(l.widths);
@@ -341,7 +342,7 @@ static void write_csv(const struct table *table, struct buf *out)
 	}
 }
 
-void table_write(const struct table *table, enum table_form form, const struct term *term,
+void table_write(struct table *table, enum table_form form, const struct term *term,
 	struct buf *out, struct buf *left_out)
 {
 	if (!table->ncolumns)

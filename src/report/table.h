@@ -21,6 +21,7 @@ struct table_column {
 	char *title;
 	char *unit; /* on a line of its own below the title; may be NULL */
 	enum align align;
+	bool left_out; /* table_write() had no room for it */
 	int rank; /* 0: always shown; else the largest is left out first when the width is short */
 };
 
@@ -42,8 +43,8 @@ void table_cellf(struct table *table, const char *fmt, ...) __attribute__((forma
 /* Makes the last cell strong. */
 void table_strong(struct table *table);
 
-/* Writes the table; `left_out` (may be NULL) gets the titles of the columns for which there was no room, "p95, Jain". */
-void table_write(const struct table *table, enum table_form form, const struct term *term,
+/* Writes the table and marks the columns that had to go; `left_out` (may be NULL) gets the titles of the columns for which there was no room, "p95, Jain". */
+void table_write(struct table *table, enum table_form form, const struct term *term,
 	struct buf *out, struct buf *left_out);
 
 /* Columns a UTF-8 text takes on a terminal (one for each character). */

@@ -35,14 +35,24 @@ static const struct step bytes[] = {
 	{ 0, 1, "B" },
 };
 
+static int decimals_of(double shown)
+{
+	return shown >= 1000 ? 0 : shown >= 10 ? 1 : 2;
+}
+
 static struct scale by_steps(const struct step *step, double largest)
 {
-	double shown;
-
 	while (step->from > 0 && !(largest >= step->from))
 		step++;
-	shown = largest / step->per;
-	return (struct scale){ step->per, step->name, shown >= 1000 ? 0 : shown >= 10 ? 1 : 2 };
+	return (struct scale){ step->per, step->name, decimals_of(largest / step->per) };
+}
+
+struct scale scale_with(const struct scale *shared, double largest)
+{
+	struct scale scale = *shared;
+
+	scale.decimals = decimals_of(largest / scale.per);
+	return scale;
 }
 
 struct scale scale_for(enum unit unit, double largest)

@@ -15,6 +15,8 @@ struct scale {
 };
 
 struct scale scale_for(enum unit unit, double largest);
+/* The unit of `shared`, with the digits that `largest` wants in it. */
+struct scale scale_with(const struct scale *shared, double largest);
 /* The number alone, with commas in thousands; "-" for NaN and infinities. */
 void scale_number(const struct scale *scale, double x, struct buf *out);
 /* Number and unit, "12.3 h", on a scale of its own. */

@@ -88,7 +88,7 @@ static void a_run_appears_when_it_is_committed(void **state)
 	struct run_dir dir;
 
 	(void)state;
-	assert_int_equal(run_dir_open(&dir, place, false, NULL), 0);
+	assert_int_equal(run_dir_open(&dir, DIR_RUN, place, false, NULL), 0);
 	assert_false(dir.replaces);
 	write_run(&dir, "one");
 	assert_false(file_exists(place));
@@ -103,7 +103,7 @@ static void an_abandoned_run_leaves_nothing(void **state)
 	struct run_dir dir;
 
 	(void)state;
-	assert_int_equal(run_dir_open(&dir, place, false, NULL), 0);
+	assert_int_equal(run_dir_open(&dir, DIR_RUN, place, false, NULL), 0);
 	write_run(&dir, "one");
 	run_dir_abandon(&dir);
 	run_dir_abandon(&dir);
@@ -118,9 +118,9 @@ static void an_earlier_run_is_replaced_on_request(void **state)
 	(void)state;
 	put(RUN_MANIFEST, "old");
 	put(RUN_EVENTS, "old");
-	assert_int_equal(run_dir_open(&dir, place, false, &err), ERR_REFUSED);
+	assert_int_equal(run_dir_open(&dir, DIR_RUN, place, false, &err), ERR_REFUSED);
 	assert_non_null(strstr(err.text, "earlier run"));
-	assert_int_equal(run_dir_open(&dir, place, true, &err), 0);
+	assert_int_equal(run_dir_open(&dir, DIR_RUN, place, true, &err), 0);
 	assert_true(dir.replaces);
 	write_run(&dir, "new");
 	expect(RUN_MANIFEST, "old");
@@ -138,11 +138,11 @@ static void what_is_not_a_run_is_left_alone(void **state)
 
 	(void)state;
 	put("thesis.tex", "years of work");
-	assert_int_equal(run_dir_open(&dir, place, true, &err), ERR_REFUSED);
+	assert_int_equal(run_dir_open(&dir, DIR_RUN, place, true, &err), ERR_REFUSED);
 	assert_non_null(strstr(err.text, "thesis.tex"));
 	assert_non_null(strstr(err.text, "name another directory"));
 	put(RUN_MANIFEST, "a run with something of somebody in it");
-	assert_int_equal(run_dir_open(&dir, place, true, &err), ERR_REFUSED);
+	assert_int_equal(run_dir_open(&dir, DIR_RUN, place, true, &err), ERR_REFUSED);
 	expect("thesis.tex", "years of work");
 	assert_int_equal(entries(folder), 1);
 }
@@ -153,7 +153,7 @@ static void somebody_may_come_in_between(void **state)
 	struct err err = { 0 };
 
 	(void)state;
-	assert_int_equal(run_dir_open(&dir, place, true, NULL), 0);
+	assert_int_equal(run_dir_open(&dir, DIR_RUN, place, true, NULL), 0);
 	write_run(&dir, "mine");
 	put("theirs.txt", "theirs");
 	assert_int_equal(run_dir_commit(&dir, &err), ERR_REFUSED);
@@ -169,12 +169,12 @@ static void an_empty_directory_and_slashes_are_fine(void **state)
 
 	(void)state;
 	assert_int_equal(dir_make(place, NULL), 0);
-	assert_int_equal(run_dir_open(&dir, place, false, NULL), 0);
+	assert_int_equal(run_dir_open(&dir, DIR_RUN, place, false, NULL), 0);
 	write_run(&dir, "one");
 	assert_int_equal(run_dir_commit(&dir, NULL), 0);
 	run_dir_abandon(&dir);
 	expect(RUN_JOBS, "one");
-	assert_int_equal(run_dir_open(&dir, slashes, false, NULL), 0);
+	assert_int_equal(run_dir_open(&dir, DIR_RUN, slashes, false, NULL), 0);
 	write_run(&dir, "two");
 	assert_int_equal(run_dir_commit(&dir, NULL), 0);
 	run_dir_abandon(&dir);
@@ -189,8 +189,8 @@ static void a_file_in_the_way_is_refused(void **state)
 
 	(void)state;
 	assert_int_equal(file_write(place, "x", 1, NULL), 0);
-	assert_int_equal(run_dir_open(&dir, place, true, &err), ERR_REFUSED);
-	assert_int_equal(run_dir_open(&dir, "", true, &err), ERR_USAGE);
+	assert_int_equal(run_dir_open(&dir, DIR_RUN, place, true, &err), ERR_REFUSED);
+	assert_int_equal(run_dir_open(&dir, DIR_RUN, "", true, &err), ERR_USAGE);
 }
 
 int main(void)

@@ -352,7 +352,14 @@ static void read_row(struct rows *rows, struct job *job)
 
 static int begin(struct rows *rows, struct err *err)
 {
-	if (!row_has(rows, C_DURATION) && !row_has(rows, C_STEPS))
+	bool worked = row_has(rows, C_DURATION) || row_has(rows, C_STEPS);
+	struct slice field;
+
+	if (!worked && rows_meant(rows, C_DURATION, &field))
+		return err_set(err, ERR_FORMAT,
+			"field 'duration_s': not in the header; did you mean it by '%.*s'?",
+			(int)(field.n < 40 ? field.n : 40), field.at);
+	if (!worked)
 		return err_set(err, ERR_FORMAT,
 			"field 'duration_s': neither it nor 'steps' is in the header; add one of them");
 	if (!row_has(rows, C_GPUS) && !row_has(rows, C_MAX_GPUS) && !row_has(rows, C_MIN_GPUS))

@@ -15,7 +15,6 @@ struct account {
 	double weight;
 	uint32_t next; /* place in the queue of its first job not tried yet */
 	uint32_t end;
-	bool stuck; /* its next job does not fit */
 };
 
 struct fair_share {
@@ -121,7 +120,6 @@ static uint32_t *queue_up(struct fair_share *f, const struct round *round)
 	for (uint32_t i = 0; i < n; i++) {
 		struct account *a = account_of(f, &round->jobs[queue[i]]);
 
-		a->stuck = false;
 		if (a->end == 0)
 			a->next = i;
 		a->end = i + 1;
@@ -145,10 +143,17 @@ static struct account *poorest(struct fair_share *f, const uint32_t *queue)
 	for (size_t i = 0; i < f->accounts.n; i++) {
 		struct account *a = &f->accounts.at[i];
 
-		if (a->next < a->end && !a->stuck && (!best || poorer(a, best, queue)))
+		if (a->next < a->end && (!best || poorer(a, best, queue)))
 			best = a;
 	}
 	return best;
+}
+
+/* The tenant's later jobs stay behind the one that does not fit. */
+static void block(struct account *a, const uint32_t *queue, uint32_t blocker, struct plan *plan)
+{
+	for (; a->next < a->end; a->next++)
+		plan_why(plan, queue[a->next], (struct reason){ .why = WHY_BEHIND, .other = blocker });
 }
 
 /* Counts devices handed out as held for a quantum; the account gets back what is not used of it. */
@@ -184,7 +189,8 @@ static uint32_t hand_out(struct fair_share *f, const struct round *round, struct
 			advanced[a - f->accounts.at] += advance(f, job);
 		} else {
 			leave_out(round, plan, job);
-			a->stuck = f->misfit == MISFIT_BLOCK;
+			if (f->misfit == MISFIT_BLOCK)
+				block(a, queue, job->id, plan);
 		}
 	}
 	for (size_t i = 0; i < f->accounts.n; i++)

@@ -43,7 +43,7 @@ static const struct import_case sia[] = {
 	{ "run times are not known",
 		"name,time,application,num_replicas,batch_size\nbert-0,9.5,bert,4,320\ncifar10-1,12,cifar10,1,128\n",
 		"id,model,gpus,arrival_s,steps,batch\nbert-0,bert,4,9.5,?,320\ncifar10-1,cifar10,1,12,?,128\n",
-		"no run times" },
+		"run times follow from goodput profiles" },
 	{ "a category is dropped",
 		"name,time,application,num_replicas,batch_size,category\nbert-0,9,bert,4,320,rigid\n",
 		"id,model,gpus,arrival_s,steps,batch\nbert-0,bert,4,9,?,320\n",
