@@ -113,6 +113,31 @@ synthetic() {
 	done
 }
 
+# many_shapes: jobs that hardly any two ask the same GPUs, CPUs and memory, and a cluster that counts them.
+many_shapes() {
+	"$stint" trace synth jobs=5000,load=1.5,durations=exponential --cluster 25x8:v100 --quiet --out "$work/drawn.csv"
+	awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; print "id,gpus,arrival_s,duration_s,cpus,mem"; next }
+		{
+			gpus = $at["gpus"]
+			print $1 "," gpus "," $at["arrival_s"] "," $at["duration_s"] "," gpus * (1 + $1 * 7919 % 11) "," \
+				gpus * (1 + $1 * 104729 % 61) * 1000000000
+		}' "$work/drawn.csv" >"$work/shapes.csv"
+	"$stint" cluster 25x8:v100 --yaml | sed 's/cpus: 0, mem: 0/cpus: 96, mem: 500000000000/' >"$work/shapes.yaml"
+}
+
+harder() {
+	local policy
+	heading "$((jobs / 10)) jobs on three types, load 2.4"
+	for policy in fifo srtf tiresias; do
+		row $policy - '' "synth:jobs=$((jobs / 10)),load=2.4,durations=exponential" 200x8:v100,200x8:p100,112x8:a100
+	done
+	many_shapes
+	heading '5,000 jobs, 200 GPUs, CPUs and memory counted'
+	for policy in fifo srtf tiresias; do
+		row $policy - '' "$work/shapes.csv" "$work/shapes.yaml"
+	done
+}
+
 # Run times of an hour on average: both traces span many of them, so both are steady.
 growth() {
 	local policy small
@@ -146,8 +171,8 @@ read_row() {
 
 reading() {
 	"$stint" trace synth --jobs "$jobs" --cluster $large --quiet --out "$work/long.csv"
-	awk -F, 'NR == 1 { print "id,gpus,arrival_s,duration_s"; next }
-		{ printf "%d,%d,%d,%d\n", $1, $4, $5, $6 + 1 }' "$work/long.csv" >"$work/short.csv"
+	awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; print "id,gpus,arrival_s,duration_s"; next }
+		{ printf "%d,%d,%d,%d\n", $1, $at["gpus"], $at["arrival_s"], $at["duration_s"] + 1 }' "$work/long.csv" >"$work/short.csv"
 	printf '\n%-46s %7s %7s %9s %5s   %s\n' 'reading a CSV' 'CPU s' MB 'jobs/s' MB/s bar
 	read_row 'ten columns' "$work/long.csv" '>= 100 MB/s'
 	read_row 'four columns of short numbers' "$work/short.csv" -
@@ -185,5 +210,6 @@ synthetic
 growth
 reading
 decisions
+harder
 threads
 printf '\nPublished simulators cannot run here: make parity has their published CPU times beside ours.\n'

@@ -16,7 +16,7 @@
 #include "base/mem.h"
 
 /* More than any trace; less than what a hostile gzip of a few MB unfolds to. */
-#define SIZE_LIMIT ((size_t)16 << 30)
+static const size_t SIZE_LIMIT = (size_t)16 << 30;
 
 enum { FIRST_READ = 1 << 16, GZIP_WINDOW = 15 + 16 };
 
@@ -24,12 +24,13 @@ enum { FIRST_READ = 1 << 16, GZIP_WINDOW = 15 + 16 };
  * What streams and unfolds for so long without a newline is no text of lines, and there may be no
  * end of it.  JSON, which begins with a bracket, may be one line of any length.
  */
-#define LINE_LIMIT ((size_t)64 << 20)
+static const size_t LINE_LIMIT = (size_t)64 << 20;
 
 /* Bytes that grow; they become a file's. */
 struct growing {
 	char *at;
 	size_t n, cap;
+	size_t limit;
 	size_t seen; /* looked at for newlines */
 	size_t line; /* where the last line begins */
 };
@@ -44,19 +45,24 @@ static const char *shown(const char *path)
 	return is_standard(path) ? "standard input" : path;
 }
 
-static int too_large(const char *path, struct err *err)
+static int too_large(const char *path, size_t limit, struct err *err)
 {
+	if (limit < SIZE_LIMIT)
+		return err_set(err, ERR_REFUSED, "%s: more than %zu MiB; is this the right file?",
+			shown(path), limit >> 20);
 	return err_set(err, ERR_REFUSED, "%s: more than %zu GiB of data; split it or pass a part of it",
-		shown(path), SIZE_LIMIT >> 30);
+		shown(path), limit >> 30);
 }
 
 static int make_room(struct growing *g, const char *path, struct err *err)
 {
 	if (g->n < g->cap)
 		return 0;
-	if (g->cap >= SIZE_LIMIT)
-		return too_large(path, err);
+	if (g->cap > g->limit)
+		return too_large(path, g->limit, err);
 	g->cap = g->cap ? g->cap * 2 : FIRST_READ;
+	if (g->cap > g->limit)
+		g->cap = g->limit + 1; /* one more tells that there is more */
 	g->at = mem_resize(g->at, g->cap);
 	return 0;
 }
@@ -68,27 +74,40 @@ static bool is_gzip(const char *at, size_t n)
 	return n >= 2 && !memcmp(at, "\x1f\x8b", 2);
 }
 
-static bool is_json(const struct growing *g)
+static bool is_json(const char *at, size_t n)
 {
 	size_t i = 0;
 
-	while (i < g->n && memchr(" \t\r\n", g->at[i], 4))
+	while (i < n && memchr(" \t\r\n", at[i], 4))
 		i++;
-	return i < g->n && (g->at[i] == '[' || g->at[i] == '{');
+	return i < n && (at[i] == '[' || at[i] == '{');
 }
 
-static int check_line(struct growing *g, const char *path, struct err *err)
+static int long_line(const char *path, struct err *err)
+{
+	return err_set(err, ERR_FORMAT, "%s: a line of more than %zu MiB; is this the right file?",
+		shown(path), LINE_LIMIT >> 20);
+}
+
+/* Looks at what has come since the last call. */
+static int check_grown(struct growing *g, const char *path, struct err *err)
 {
 	const char *newline = memrchr(g->at + g->seen, '\n', g->n - g->seen);
 
+	if (g->n > g->limit)
+		return too_large(path, g->limit, err);
 	g->seen = g->n;
 	if (newline)
 		g->line = (size_t)(newline + 1 - g->at);
-	if (g->n - g->line <= LINE_LIMIT || is_json(g))
+	return g->n - g->line <= LINE_LIMIT || is_json(g->at, g->n) ? 0 : long_line(path, err);
+}
+
+/* Of a file that is all there: the first line tells enough, and is cheap. */
+static int check_first_line(const char *at, size_t n, const char *path, struct err *err)
+{
+	if (n <= LINE_LIMIT || is_gzip(at, n) || memchr(at, '\n', LINE_LIMIT) || is_json(at, n))
 		return 0;
-	return err_set(err, ERR_FORMAT,
-		"%s: a line of more than %zu MiB; is this the right file? (a trace has shorter ones)",
-		shown(path), LINE_LIMIT >> 20);
+	return long_line(path, err);
 }
 
 static int read_stream(int fd, const char *path, struct growing *g, struct err *err)
@@ -108,38 +127,51 @@ static int read_stream(int fd, const char *path, struct growing *g, struct err *
 			continue;
 		g->n += (size_t)n;
 		if (!is_gzip(g->at, g->n))
-			rc = check_line(g, path, err);
+			rc = check_grown(g, path, err);
 		if (rc < 0)
 			return rc;
 	}
 }
 
-/* Plain files are mapped; pipes, terminals and files that do not know their size (/proc) are read. */
-static int load(int fd, const char *path, struct file *out, struct err *err)
+static int map(int fd, size_t n, size_t limit, const char *path, struct file *out, struct err *err)
 {
-	struct growing g = { 0 };
-	struct stat st;
+	void *at = mmap(NULL, n, PROT_READ, MAP_PRIVATE, fd, 0);
 	int rc;
+
+	if (at == MAP_FAILED)
+		return 0;
+	rc = n > limit ? too_large(path, limit, err) : check_first_line(at, n, path, err);
+	if (rc < 0) {
+		munmap(at, n);
+		return rc;
+	}
+	*out = (struct file){ .at = at, .n = n, .owned = at, .mapped = n };
+	return 0;
+}
+
+/* Plain files are mapped; pipes, terminals and files that do not know their size (/proc) are read. */
+static int load(int fd, size_t limit, const char *path, struct file *out, struct err *err)
+{
+	struct growing g = { .limit = limit };
+	struct file file = { 0 };
+	struct stat st;
+	int rc = 0;
 
 	if (fstat(fd, &st) < 0)
 		return err_set(err, ERR_IO, "cannot read %s: %s", shown(path), strerror(errno));
 	if (S_ISDIR(st.st_mode))
 		return err_set(err, ERR_IO, "%s: is a directory; name a file in it", shown(path));
-	if (S_ISREG(st.st_mode) && st.st_size > 0 && lseek(fd, 0, SEEK_CUR) == 0) {
-		size_t n = (size_t)st.st_size;
-		void *at = mmap(NULL, n, PROT_READ, MAP_PRIVATE, fd, 0);
-
-		if (at != MAP_FAILED) {
-			*out = (struct file){ .at = at, .n = n, .owned = at, .mapped = n };
-			return 0;
-		}
+	if (S_ISREG(st.st_mode) && st.st_size > 0 && lseek(fd, 0, SEEK_CUR) == 0)
+		rc = map(fd, (size_t)st.st_size, limit, path, &file, err);
+	if (!rc && !file.mapped) {
+		rc = read_stream(fd, path, &g, err);
+		file = (struct file){ .at = g.at, .n = g.n, .owned = g.at };
 	}
-	rc = read_stream(fd, path, &g, err);
 	if (rc < 0) {
 		free(g.at);
 		return rc;
 	}
-	*out = (struct file){ .at = g.at, .n = g.n, .owned = g.at };
+	*out = file;
 	return 0;
 }
 
@@ -181,10 +213,12 @@ static int inflate_member(z_stream *z, const char **at, const char *end, struct 
 		if (rc < 0)
 			return rc;
 		rc = inflate_step(z, at, end, g);
-		if (rc == Z_OK && check_line(g, path, err) < 0)
-			return ERR_FORMAT;
-		if (rc == Z_STREAM_END)
-			return 0;
+		if (rc == Z_OK || rc == Z_STREAM_END) {
+			int grown = check_grown(g, path, err);
+
+			if (grown < 0 || rc == Z_STREAM_END)
+				return grown;
+		}
 		if (rc != Z_OK && rc != Z_BUF_ERROR)
 			return err_set(err, ERR_FORMAT,
 				"%s: gzip data is corrupt (%s); fetch it again or check it with gzip -t",
@@ -226,9 +260,9 @@ static int inflate_all(struct file *packed, struct growing *g, const char *path,
 	return rc;
 }
 
-static int unpack(struct file *file, const char *path, struct err *err)
+static int unpack(struct file *file, size_t limit, const char *path, struct err *err)
 {
-	struct growing g = { 0 };
+	struct growing g = { .limit = limit };
 	int rc = inflate_all(file, &g, path, err);
 
 	file_fini(file);
@@ -251,7 +285,7 @@ static int cannot_open(const char *path, int why, struct err *err)
 	return err_set(err, ERR_IO, "cannot open %s: %s%s", path, strerror(why), advice);
 }
 
-int file_read(const char *path, struct file *out, struct err *err)
+int file_read_upto(const char *path, size_t limit, struct file *out, struct err *err)
 {
 	struct file file;
 	int fd = is_standard(path) ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
@@ -259,15 +293,20 @@ int file_read(const char *path, struct file *out, struct err *err)
 
 	if (fd < 0)
 		return cannot_open(path, errno, err);
-	rc = load(fd, path, &file, err);
+	rc = load(fd, limit, path, &file, err);
 	if (!is_standard(path))
 		close(fd);
 	if (!rc && is_gzip(file.at, file.n))
-		rc = unpack(&file, path, err);
+		rc = unpack(&file, limit, path, err);
 	if (rc < 0)
 		return rc;
 	*out = file;
 	return 0;
+}
+
+int file_read(const char *path, struct file *out, struct err *err)
+{
+	return file_read_upto(path, SIZE_LIMIT, out, err);
 }
 
 /* ---- lines ---- */

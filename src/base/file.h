@@ -14,7 +14,8 @@
 
 /*
  * A file's bytes in memory, mapped or read; "-" reads standard input.  gzip is recognised by its first bytes.
- * What has to be read or unfolded is refused once a line is longer than 64 MiB (JSON: 16 GiB in all).
+ * Refused as no text are more than 16 GiB, and lines of more than 64 MiB but in JSON (of plain files
+ * only the first is looked at).
  */
 struct file {
 	const char *at; /* n bytes; not NUL-terminated */
@@ -24,6 +25,8 @@ struct file {
 };
 
 int file_read(const char *path, struct file *out, struct err *err);
+/* The same for files that are never large: ERR_REFUSED beyond `limit` bytes. */
+int file_read_upto(const char *path, size_t limit, struct file *out, struct err *err);
 void file_fini(struct file *file);
 
 /* Walks lines of a text: sets `line` (without \n and \r\n) and counts from 1; false at the end. */

@@ -118,7 +118,8 @@ static void cluster_text(const struct cluster *c, struct buf *out)
 	struct table table = { 0 };
 
 	buf_printf(out, "%s: %u device%s on %u node%s in %u rack%s", c->spec, c->devices,
-		c->devices == 1 ? "" : "s", c->nnodes, c->nnodes == 1 ? "" : "s", c->nracks, c->nracks == 1 ? "" : "s");
+		c->devices == 1 ? "" : "s", c->nnodes, c->nnodes == 1 ? "" : "s", c->nracks,
+		c->nracks == 1 ? "" : "s");
 	if (c->net_Bps > 0)
 		buf_printf(out, ", %.3g GB/s between nodes", c->net_Bps / 1e9);
 	if (price_per_h(c) > 0)

@@ -44,7 +44,7 @@ struct piece {
 	struct compare_call *call;
 	uint32_t pair, seed;
 	struct run_dir dir; /* inside that of the call */
-	uint32_t ended; /* jobs, as last reported */
+	uint32_t ended;     /* jobs, as last reported */
 	struct err err;
 	int rc;
 };

@@ -20,8 +20,8 @@
 
 struct replay_call {
 	const struct args *args;
-	const char *dir;       /* as it was named */
-	char *place, *trace;   /* DIR and --trace from anywhere; NULL: not given */
+	const char *dir;     /* as it was named */
+	char *place, *trace; /* DIR and --trace from anywhere; NULL: not given */
 	struct manifest manifest;
 	struct args recorded; /* the flags that would give this run */
 	struct setup setup;
@@ -85,7 +85,8 @@ static int say_which_run(const struct replay_call *call, struct err *err)
 		qsort(found.gl_pathv, found.gl_pathc, sizeof(char *), by_name);
 	for (size_t i = 0; i < found.gl_pathc && i < 3; i++)
 		buf_printf(&text, "%s %.*s", i ? "," : ", such as",
-			(int)(strlen(found.gl_pathv[i]) - strlen("/" RUN_MANIFEST)), found.gl_pathv[i]);
+			(int)(strlen(found.gl_pathv[i]) - strlen("/" RUN_MANIFEST)),
+			found.gl_pathv[i]);
 	err_set(err, ERR_MISSING, "%s is a comparison: name one of its %zu runs%s", call->dir,
 		(size_t)found.gl_pathc, text.n ? text.at : "");
 	globfree(&found);
@@ -133,7 +134,8 @@ static void go_there(struct replay_call *call)
 	if (trace && strcmp(trace, "-") != 0)
 		call->trace = realpath(trace, NULL);
 	if (there && chdir(there) < 0)
-		ui_say(call->args, "%s, where the run was made, is not there: its files are looked for here",
+		ui_say(call->args,
+			"%s, where the run was made, is not there: its files are looked for here",
 			there);
 }
 
@@ -165,7 +167,9 @@ static int check_files(const struct replay_call *call, struct err *err)
 static int read_workload(struct replay_call *call, struct err *err)
 {
 	const struct manifest *m = &call->manifest;
-	const char *trace = call->trace ? call->trace : call->args->trace ? call->args->trace : m->trace;
+	const char *trace = call->trace ? call->trace
+		: call->args->trace     ? call->args->trace
+					: m->trace;
 	struct workload *base = &call->setup.base;
 	int rc;
 

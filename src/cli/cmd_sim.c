@@ -55,7 +55,8 @@ static void list_jobs(const struct outcome *o, enum job_state state, const char 
 		buf_char(out, '\n');
 	}
 	if (n > NAMED_MAX)
-		buf_printf(out, "  ... and %u more; --out DIR writes all to " RUN_JOBS "\n", n - NAMED_MAX);
+		buf_printf(out, "  ... and %u more; --out DIR writes all to " RUN_JOBS "\n",
+			n - NAMED_MAX);
 	buf_fini(&other);
 }
 
@@ -116,10 +117,10 @@ static void for_people(const struct setup *setup, const struct summary *summary,
 	struct term term = term_of_stdout();
 	struct compare_style style = { .timings = true };
 
-	buf_printf(out, "%s on %s: %u GPU%s, %u node%s; %s; seed %llu\n\n", setup->pairings[0].label,
-		cluster->spec, cluster->devices, cluster->devices == 1 ? "" : "s", cluster->nnodes,
-		cluster->nnodes == 1 ? "" : "s", setup->base.source,
-		(unsigned long long)summary->seed);
+	buf_printf(out, "%s on %s: %u GPU%s, %u node%s; %s; seed %llu\n\n",
+		setup->pairings[0].label, cluster->spec, cluster->devices,
+		cluster->devices == 1 ? "" : "s", cluster->nnodes, cluster->nnodes == 1 ? "" : "s",
+		setup->base.source, (unsigned long long)summary->seed);
 	summary_table(summary, &style, &term, out);
 	buf_char(out, '\n');
 	spark(outcome, offsetof(struct sample, busy_gpus), "GPUs held", &term, out);
@@ -342,7 +343,7 @@ const struct command command_sim = {
 		 "resample:SEED:TRACE for a bootstrap of one.\n"
 		 "Exit code 5 means that some job was refused or can never finish on this cluster: the\n"
 		 "others have run, the record is written, and such jobs are named.  Jobs that --until cut\n"
-		 "short are no failure.  An earlier run in DIR is replaced; anything else there is not.",
+		 "short are no failure.  An earlier run in DIR is replaced; anything else is left alone.",
 	.examples = examples,
 	.run = sim,
 };

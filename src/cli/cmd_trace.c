@@ -392,7 +392,8 @@ static int check_is_plain(const char *to, struct err *err)
 
 	if (dot && !strcmp(dot, ".gz"))
 		return err_set(err, ERR_USAGE,
-			"%s would not be compressed: leave out OUT.csv and say ... | gzip > %s", to, to);
+			"%s would not be compressed: leave out OUT.csv and say ... | gzip > %s", to,
+			to);
 	return 0;
 }
 

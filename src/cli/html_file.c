@@ -37,7 +37,8 @@ int html_file_open(struct html_file *f, const char *path, const struct run_dir *
 	if (lies_in(path, dir)) {
 		if (strcmp(path_base(path), RUN_REPORT) != 0)
 			return err_set(err, ERR_USAGE,
-				"the report inside --out is called " RUN_REPORT ": name it so, or put %s elsewhere",
+				"the report inside --out is called " RUN_REPORT
+				": name it so, or put %s elsewhere",
 				path_base(path));
 		f->inside = dir;
 		return 0;

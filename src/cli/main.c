@@ -32,7 +32,8 @@ static int help(int argc, char **argv, struct err *err)
 		if (!command)
 			return err->code;
 		if (words < argc)
-			return err_set(err, ERR_USAGE, "too many words: '%s' was not expected after 'help %s'",
+			return err_set(err, ERR_USAGE,
+				"too many words: '%s' was not expected after 'help %s'",
 				argv[words], command->name);
 		help_command(command, &text);
 	}

@@ -147,9 +147,8 @@ static void pair_up(struct setup *setup)
 		setup->pairings[i] = (struct pairing){
 			.policy = policy,
 			.placer = placer,
-			.label = placers->n == 1
-				? mem_strdup(policy->label)
-				: mem_printf("%s / %s", policy->label, placer->label),
+			.label = placers->n == 1 ? mem_strdup(policy->label)
+						 : mem_printf("%s / %s", policy->label, placer->label),
 		};
 	}
 }

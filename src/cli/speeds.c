@@ -21,6 +21,12 @@ static bool is_only_name(const struct device_type *type)
 	return !(type->flops > 0);
 }
 
+/* "gpu" is what a type is called where nobody names it. */
+static bool is_named(const struct device_type *type)
+{
+	return strcmp(type->name, "gpu") != 0;
+}
+
 /* Every name and alias of the catalogue's accelerators, in `memory`. */
 static void known_types(struct arena *memory, struct words *out)
 {
@@ -45,13 +51,13 @@ void speeds_check_types(const struct args *args, const struct cluster *cluster)
 	known_types(&memory, &known);
 	for (uint32_t i = 0; i < cluster->ntypes; i++) {
 		const char *name = cluster->types[i].name;
-		int nearest = is_only_name(&cluster->types[i])
+		int nearest = is_only_name(&cluster->types[i]) && is_named(&cluster->types[i])
 			? text_nearest(name, known.at, known.n)
 			: -1;
 
 		if (nearest >= 0)
-			ui_say(args, "warning: type '%s' is not in the catalogue; did you mean %s?", name,
-				known.at[nearest]);
+			ui_say(args, "warning: type '%s' is not in the catalogue; did you mean %s?",
+				name, known.at[nearest]);
 	}
 	vec_fini(&known);
 	arena_fini(&memory);
@@ -66,13 +72,13 @@ struct tally {
 	const struct trace *trace;
 	const struct cluster *cluster;
 	const struct profile *profile;
-	signed char *known;   /* by model and type: 1 yes, -1 no, 0 not looked up yet */
-	bool *odd;            /* by model: the catalogue does not know it */
-	uint32_t *by_type;    /* jobs that get an assumed speed there because of the type */
-	uint32_t steps;       /* jobs measured in steps */
-	uint32_t estimated;   /* of which some type has a speed for */
-	uint32_t by_model;    /* of which get an assumed speed because of their model */
-	uint32_t without;     /* of which because they name none */
+	signed char *known; /* by model and type: 1 yes, -1 no, 0 not looked up yet */
+	bool *odd;          /* by model: the catalogue does not know it */
+	uint32_t *by_type;  /* jobs that get an assumed speed there because of the type */
+	uint32_t steps;     /* jobs measured in steps */
+	uint32_t estimated; /* of which some type has a speed for */
+	uint32_t by_model;  /* of which get an assumed speed because of their model */
+	uint32_t without;   /* of which because they name none */
 };
 
 static bool knows(struct tally *t, const struct job *job, uint32_t type)

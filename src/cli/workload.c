@@ -33,8 +33,8 @@ int input_exists(const char *what, const char *path, struct err *err)
 		return 0;
 	if (!strcmp(path, "synth") || !strncmp(path, "synth,", 6) || !strncmp(path, "synth=", 6))
 		return err_set(err, ERR_MISSING,
-			"%s %s: no such file; 'synth:' with a colon draws one, as in synth:jobs=1000", what,
-			path);
+			"%s %s: no such file; 'synth:' with a colon draws one, as in synth:jobs=1000",
+			what, path);
 	return err_set(err, ERR_MISSING, "%s %s: no such file", what, path);
 }
 

@@ -22,13 +22,15 @@ static int by_kind(const void *a_, const void *b_)
 
 void capacity_init(struct capacity *capacity, const struct cluster *cluster)
 {
-	struct node_kind *kinds = mem_alloc(mem_array_size((size_t)cluster->nnodes + 1, sizeof(*kinds)));
+	struct node_kind *kinds = mem_alloc(
+		mem_array_size((size_t)cluster->nnodes + 1, sizeof(*kinds)));
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < cluster->nnodes; i++) {
 		const struct node *node = &cluster->nodes[i];
 
-		kinds[i] = (struct node_kind){ node->type, node->devices, 1, node->cpus, node->mem_bytes };
+		kinds[i] = (struct node_kind){ node->type, node->devices, 1, node->cpus,
+			node->mem_bytes };
 	}
 	qsort(kinds, cluster->nnodes, sizeof(*kinds), by_kind);
 	for (uint32_t i = 0; i < cluster->nnodes; i++) {

@@ -6,130 +6,14 @@
  */
 #include "io/cluster_io.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/names.h"
+#include "io/cluster_text.h"
+#include "io/topology.h"
+#include "io/units.h"
 #include "io/yaml.h"
-
-/* ---- the file as it is written */
-
-struct type_text {
-	char *name, *mem, *flops, *mem_bandwidth, *link_bandwidth, *price_per_h;
-};
-
-struct rack_text {
-	char *name, *count, *uplink;
-};
-
-struct topology_text {
-	char *name, *devices, *preset, *others;
-	char **links; /* "0-1 50GB/s" */
-	uint32_t nlinks;
-};
-
-struct nodes_text {
-	char *count, *name, *first, *type, *devices, *rack, *cpus, *mem, *topology;
-	char **racks;
-	uint32_t nracks;
-};
-
-struct network_text {
-	char *node_link, *rack_uplink;
-};
-
-struct cluster_text {
-	struct type_text *types;
-	struct rack_text *racks;
-	struct topology_text *topologies;
-	struct nodes_text *nodes;
-	struct network_text network;
-	uint32_t ntypes, nracks, ntopologies, nnodes;
-};
-
-/* An empty value counts as none. */
-#define TEXT_FLAGS (CYAML_FLAG_POINTER_NULL_STR | CYAML_FLAG_OPTIONAL)
-#define TEXT(owner, field) \
-	CYAML_FIELD_STRING_PTR(#field, TEXT_FLAGS, struct owner, field, 0, CYAML_UNLIMITED)
-#define LIST(owner, field, entry) \
-	CYAML_FIELD_SEQUENCE_COUNT(#field, TEXT_FLAGS, struct owner, field, n##field, &(entry), 0, \
-		CYAML_UNLIMITED)
-
-static const cyaml_schema_value_t text_schema = {
-	CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 0, CYAML_UNLIMITED),
-};
-
-static const cyaml_schema_field_t type_fields[] = {
-	TEXT(type_text, name),
-	TEXT(type_text, mem),
-	TEXT(type_text, flops),
-	TEXT(type_text, mem_bandwidth),
-	TEXT(type_text, link_bandwidth),
-	TEXT(type_text, price_per_h),
-	CYAML_FIELD_END,
-};
-
-static const cyaml_schema_field_t rack_fields[] = {
-	TEXT(rack_text, name),
-	TEXT(rack_text, count),
-	TEXT(rack_text, uplink),
-	CYAML_FIELD_END,
-};
-
-static const cyaml_schema_field_t topology_fields[] = {
-	TEXT(topology_text, name),
-	TEXT(topology_text, devices),
-	TEXT(topology_text, preset),
-	TEXT(topology_text, others),
-	LIST(topology_text, links, text_schema),
-	CYAML_FIELD_END,
-};
-
-static const cyaml_schema_field_t nodes_fields[] = {
-	TEXT(nodes_text, count),
-	TEXT(nodes_text, name),
-	TEXT(nodes_text, first),
-	TEXT(nodes_text, type),
-	TEXT(nodes_text, devices),
-	TEXT(nodes_text, rack),
-	LIST(nodes_text, racks, text_schema),
-	TEXT(nodes_text, cpus),
-	TEXT(nodes_text, mem),
-	TEXT(nodes_text, topology),
-	CYAML_FIELD_END,
-};
-
-static const cyaml_schema_field_t network_fields[] = {
-	TEXT(network_text, node_link),
-	TEXT(network_text, rack_uplink),
-	CYAML_FIELD_END,
-};
-
-#define MAPPING(type, fields) \
-	{ \
-		CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct type, fields) \
-	}
-
-static const cyaml_schema_value_t type_schema = MAPPING(type_text, type_fields);
-static const cyaml_schema_value_t rack_schema = MAPPING(rack_text, rack_fields);
-static const cyaml_schema_value_t topology_schema = MAPPING(topology_text, topology_fields);
-static const cyaml_schema_value_t nodes_schema = MAPPING(nodes_text, nodes_fields);
-
-static const cyaml_schema_field_t cluster_fields[] = {
-	LIST(cluster_text, types, type_schema),
-	LIST(cluster_text, racks, rack_schema),
-	LIST(cluster_text, topologies, topology_schema),
-	LIST(cluster_text, nodes, nodes_schema),
-	CYAML_FIELD_MAPPING("network", CYAML_FLAG_OPTIONAL, struct cluster_text, network, network_fields),
-	CYAML_FIELD_END,
-};
-
-static const cyaml_schema_value_t cluster_schema = {
-	CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct cluster_text, cluster_fields),
-};
 
 /* ---- values */
 
@@ -152,77 +36,6 @@ struct at {
 #define PATH(at, key) YAML_PATH({ (at).list, 0 }, { NULL, (at).entry }, { key, 0 })
 #define NETWORK(key) YAML_PATH({ "network", 0 }, { key, 0 })
 
-/* k, M, … as a factor, 0 for another letter. */
-static double scale_of(char prefix, bool binary)
-{
-	static const char letters[] = "kMGTP";
-	double scale = 1;
-
-	if (prefix == 'K')
-		prefix = 'k';
-	for (const char *l = letters; *l; l++) {
-		scale *= binary ? 1024 : 1000;
-		if (*l == prefix)
-			return scale;
-	}
-	return 0;
-}
-
-/* A number and what follows it. */
-static bool split_number(struct slice s, double *x, struct slice *unit)
-{
-	size_t n = s.n;
-
-	while (n > 0 && !memchr("0123456789.", s.at[n - 1], 11))
-		n--;
-	*unit = slice_trim((struct slice){ s.at + n, s.n - n });
-	return slice_double((struct slice){ s.at, n }, x);
-}
-
-/* Takes k, M, G, T or P, with an i for powers of 1024, off the unit. */
-static double take_scale(struct slice *unit)
-{
-	bool binary = unit->n > 1 && unit->at[1] == 'i';
-	double scale = unit->n ? scale_of(unit->at[0], binary) : 0;
-	size_t used = scale == 0 ? 0 : binary ? 2 : 1;
-
-	unit->at += used;
-	unit->n -= used;
-	return scale == 0 ? 1 : scale;
-}
-
-/* "25GB/s", "100Gb/s", "100Gbps", "1.5e9": bytes per second. */
-static bool read_speed(struct slice s, double *out)
-{
-	struct slice unit;
-	double x;
-
-	if (!split_number(slice_trim(s), &x, &unit) || !(x >= 0))
-		return false;
-	x *= take_scale(&unit);
-	if (slice_is(unit, "b/s") || slice_is(unit, "bps") || slice_is(unit, "bit/s"))
-		x /= 8;
-	else if (unit.n && !slice_is(unit, "B/s") && !slice_is(unit, "Bps"))
-		return false;
-	*out = x;
-	return isfinite(x);
-}
-
-/* "125e12", "125T", "125 TFLOPS". */
-static bool read_flops(struct slice s, double *out)
-{
-	struct slice unit;
-	double x;
-
-	if (!split_number(slice_trim(s), &x, &unit) || !(x >= 0))
-		return false;
-	x *= take_scale(&unit);
-	if (unit.n && !slice_is_nocase(unit, "flops") && !slice_is_nocase(unit, "flop/s"))
-		return false;
-	*out = x;
-	return isfinite(x);
-}
-
 static bool read_number(struct slice s, double *out)
 {
 	return slice_double(s, out) && *out >= 0;
@@ -234,9 +47,9 @@ struct kind {
 	const char *help;
 };
 
-static const struct kind kind_speed = { read_speed,
+static const struct kind kind_speed = { unit_speed,
 	"write a speed such as 25GB/s, 100Gb/s or bytes per second" };
-static const struct kind kind_flops = { read_flops,
+static const struct kind kind_flops = { unit_flops,
 	"write operations per second such as 125TFLOPS or 125e12" };
 static const struct kind kind_number = { read_number, "write a number, 0 or more" };
 
@@ -422,105 +235,21 @@ static uint32_t find_rack(struct reader *r, const struct cluster_text *in, const
 
 /* ---- topologies */
 
-/* Published link graphs: for each pair of devices (0-1, 0-2, …, 1-2, …) the number of links. */
-static const struct preset {
-	const char *name;
-	uint32_t devices;
-	const char *links;
-	double link_Bps, others_Bps; /* of one link; of pairs without one, through the host */
-} presets[] = {
-	{ "nvlink-dgx1", 8,
-		"1122000"
-		"210200"
-		"20010"
-		"0001"
-		"112"
-		"21"
-		"2",
-		25e9, 10e9 },
-	{ "nvlink-dgx1-p100", 8,
-		"1111000"
-		"110100"
-		"10010"
-		"0001"
-		"111"
-		"11"
-		"1",
-		20e9, 10e9 },
-	{ "nvlink-summit", 6,
-		"22000"
-		"2000"
-		"000"
-		"22"
-		"2",
-		25e9, 10e9 },
-	{ "nvlink-pairs-4", 4,
-		"100"
-		"00"
-		"1",
-		50e9, 10e9 },
-	{ "nvlink-pairs-8", 8,
-		"1000000"
-		"000000"
-		"10000"
-		"0000"
-		"100"
-		"00"
-		"1",
-		50e9, 10e9 },
-};
-enum { NPRESETS = sizeof(presets) / sizeof(*presets) };
-
 static const double OTHERS_BPS = 10e9; /* through the host: PCIe 3.0, as measured */
 
-static const struct preset *find_preset(const char *name)
-{
-	for (size_t i = 0; i < NPRESETS; i++) {
-		if (!strcasecmp(presets[i].name, name))
-			return &presets[i];
-	}
-	return NULL;
-}
-
-static void set_link(struct topology *t, uint32_t i, uint32_t j, double Bps)
-{
-	t->Bps[i * t->devices + j] = Bps;
-	t->Bps[j * t->devices + i] = Bps;
-}
-
-static void fill_links(struct topology *t, double Bps)
-{
-	for (uint32_t i = 0; i < t->devices; i++) {
-		for (uint32_t j = i + 1; j < t->devices; j++)
-			set_link(t, i, j, Bps);
-	}
-}
-
-static uint32_t add_preset(struct cluster *cluster, const char *name, const struct preset *preset)
-{
-	uint32_t index = cluster_add_topology(cluster, name, preset->devices);
-	struct topology *t = &cluster->topologies[index];
-	const char *links = preset->links;
-
-	for (uint32_t i = 0; i < t->devices; i++) {
-		for (uint32_t j = i + 1; j < t->devices; j++, links++)
-			set_link(t, i, j,
-				*links == '0' ? preset->others_Bps : (*links - '0') * preset->link_Bps);
-	}
-	return index;
-}
+enum { KNOWN_MAX = 40 }; /* as many as a message can name */
 
 static int unknown_topology(struct reader *r, const char *name, const struct yaml_step *path)
 {
 	const struct cluster *c = r->cluster;
-	const char *known[NPRESETS + 32];
+	const char *known[KNOWN_MAX] = { 0 };
 	struct buf list = { 0 };
 	size_t n = 0;
 	int near, rc;
 
-	for (size_t i = 0; i < NPRESETS; i++)
-		known[n++] = presets[i].name;
-	for (uint32_t i = 0; i < c->ntopologies && i < 32; i++)
+	for (size_t i = 0; topology_presets[i].name && n < KNOWN_MAX; i++)
+		known[n++] = topology_presets[i].name;
+	for (uint32_t i = 0; i < c->ntopologies && n < KNOWN_MAX; i++)
 		known[n++] = c->topologies[i].name;
 	near = text_nearest(name, known, n);
 	for (size_t i = 0; i < n; i++)
@@ -552,7 +281,7 @@ static bool split_link(struct slice text, struct range devices, int64_t *i, int6
 		return false;
 	return slice_int((struct slice){ text.at, (size_t)(dash - text.at) }, i) &&
 		slice_int((struct slice){ dash + 1, (size_t)(blank - dash - 1) }, j) &&
-		read_speed((struct slice){ blank, text.n - (size_t)(blank - text.at) }, Bps) &&
+		unit_speed((struct slice){ blank, text.n - (size_t)(blank - text.at) }, Bps) &&
 		*i >= devices.min && *i <= devices.max && *j >= devices.min && *j <= devices.max &&
 		*i != *j;
 }
@@ -565,7 +294,7 @@ static void read_link(struct reader *r, struct topology *t, const char *text,
 	int64_t i, j;
 
 	if (split_link(slice_trim(slice_of(text)), devices, &i, &j, &Bps))
-		set_link(t, (uint32_t)i, (uint32_t)j, Bps);
+		topology_link(t, (uint32_t)i, (uint32_t)j, Bps);
 	else
 		r->rc = yaml_fail(&r->yaml, path, r->err,
 			"\"%.80s\" is not understood; write two different devices from 0 to %u and "
@@ -580,7 +309,7 @@ static void read_links(struct reader *r, struct topology *t, const struct topolo
 
 	get(r, text->others, PATH(at, "others"), &kind_speed, &others_Bps);
 	if (!text->preset || text->others)
-		fill_links(t, others_Bps);
+		topology_link_all(t, others_Bps);
 	for (uint32_t i = 0; i < text->nlinks && !r->rc; i++)
 		read_link(r, t, text->links[i],
 			YAML_PATH({ at.list, 0 }, { NULL, at.entry }, { "links", 0 }, { NULL, i }));
@@ -588,7 +317,7 @@ static void read_links(struct reader *r, struct topology *t, const struct topolo
 
 static void read_topology(struct reader *r, const struct topology_text *text, struct at at)
 {
-	const struct preset *preset = text->preset ? find_preset(text->preset) : NULL;
+	const struct topology_preset *preset = text->preset ? topology_preset_find(text->preset) : NULL;
 	int64_t devices = get_int(r, text->devices, PATH(at, "devices"),
 		preset ? preset->devices : 0, (struct range){ 1, NODE_DEVICES_MAX });
 	uint32_t index;
@@ -610,7 +339,7 @@ static void read_topology(struct reader *r, const struct topology_text *text, st
 			preset->devices);
 	if (r->rc)
 		return;
-	index = preset ? add_preset(r->cluster, text->name, preset)
+	index = preset ? topology_preset_add(preset, r->cluster, text->name)
 		       : cluster_add_topology(r->cluster, text->name, (uint32_t)devices);
 	read_links(r, &r->cluster->topologies[index], text, at);
 }
@@ -642,15 +371,15 @@ static uint32_t group_type(struct reader *r, const struct cluster_text *in, stru
 static uint32_t group_topology(struct reader *r, struct group *g)
 {
 	const char *name = g->text->topology;
-	const struct preset *preset;
+	const struct topology_preset *preset;
 	uint32_t i;
 
 	if (r->rc || !name)
 		return TOPOLOGY_NONE;
 	i = find_topology(r->cluster, name);
-	preset = i == TOPOLOGY_NONE ? find_preset(name) : NULL;
+	preset = i == TOPOLOGY_NONE ? topology_preset_find(name) : NULL;
 	if (preset)
-		i = add_preset(r->cluster, name, preset);
+		i = topology_preset_add(preset, r->cluster, name);
 	if (i == TOPOLOGY_NONE) {
 		r->rc = unknown_topology(r, name, PATH(g->at, "topology"));
 		return i;

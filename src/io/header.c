@@ -121,23 +121,36 @@ static bool has_numbers(const struct csv *csv)
 	return false;
 }
 
-void header_meant(struct slice head, const struct column *columns, struct buf *out)
+/* For each column the field that seems to mean it; whether one that must be there is among them. */
+static bool map_nearest(const struct csv *csv, const struct column *columns, int where[COLUMNS_MAX])
 {
-	int where[COLUMNS_MAX];
-	struct csv csv;
-	bool any = false;
+	bool required = false;
 
 	for (int i = 0; i < COLUMNS_MAX; i++)
 		where[i] = -1;
-	if (peek(&csv, head) && csv.n > 1 && !has_numbers(&csv)) {
-		for (size_t i = 0; i < csv.n; i++) {
-			int column = columns_nearest(columns, where, csv.fields[i]);
+	for (size_t i = 0; i < csv->n; i++) {
+		int column = columns_nearest(columns, where, csv->fields[i]);
 
-			if (column < 0)
+		if (column < 0)
+			continue;
+		where[column] = (int)i;
+		required |= columns[column].required;
+	}
+	return required;
+}
+
+void header_meant(struct slice head, const struct column *columns, struct buf *out)
+{
+	int where[COLUMNS_MAX];
+	const char *comma = "";
+	struct csv csv;
+
+	if (peek(&csv, head) && csv.n > 1 && !has_numbers(&csv) && map_nearest(&csv, columns, where)) {
+		for (int i = 0; columns[i].name; i++) {
+			if (where[i] < 0)
 				continue;
-			where[column] = (int)i;
-			buf_printf(out, "%s%s", any ? ", " : "", columns[column].name);
-			any = true;
+			buf_printf(out, "%s%s", comma, columns[i].name);
+			comma = ", ";
 		}
 	}
 	csv_fini(&csv);

@@ -34,7 +34,10 @@ int columns_nearest(const struct column *columns, const int *where, struct slice
 int header_match(struct slice head, const char *names);
 /* Whether it has this column. */
 bool header_has(struct slice head, const char *name);
-/* Adds "a, b": the columns that its fields seem to mean.  Nothing if a field is a number, as in no header. */
+/*
+ * Adds "a, b": the columns that its fields seem to mean.  Nothing if a field is a number, as in no
+ * header, or no required column is among them.
+ */
 void header_meant(struct slice head, const struct column *columns, struct buf *out);
 
 #endif

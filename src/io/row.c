@@ -149,14 +149,24 @@ uint32_t row_name(struct names *names, struct slice text)
 	return text.n ? names_add(names, text.at, text.n) : NAME_NONE;
 }
 
+/* In decimal; printf takes a tenth of the time of reading a short row. */
+static struct slice written(size_t x, char out[24])
+{
+	char *end = out + 24, *at = end;
+
+	do
+		*--at = (char)('0' + x % 10);
+	while (x /= 10);
+	return (struct slice){ at, (size_t)(end - at) };
+}
+
 void row_label(struct rows *rows, struct job *job, struct slice id)
 {
 	char number[24];
 
 	id = slice_trim(id); /* a list of ids has blanks around them */
 	if (!id.n) {
-		snprintf(number, sizeof(number), "%zu", rows->number);
-		id = slice_of(number);
+		id = written(rows->number, number);
 	}
 	if (memchr(id.at, '|', id.n))
 		row_bad(rows, -1, id, "is no id: | separates ids", "rename it");

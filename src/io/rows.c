@@ -10,10 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum {
-	MANY_JOBS = 8192,
-	AHEAD = MANY_JOBS,
-};
+enum { MANY_JOBS = 8192 };
 
 /* "job `job` comes after the job with id `id`", to be resolved when all ids are known. */
 struct dep {
@@ -250,8 +247,8 @@ static void add_line(struct rows *rows)
 }
 
 /*
- * Makes room for all jobs at once when the first of them tell how many there may be, and for some
- * jobs' memory ahead: for a million jobs the page faults else take as long as the reading.
+ * Makes room for all jobs at once when the first of them tell how many there may be, in large pages:
+ * for a million jobs the page faults else take as long as the reading.
  */
 static void reserve(struct rows *rows)
 {
@@ -260,22 +257,14 @@ static void reserve(struct rows *rows)
 	double passed = (double)(rows->csv.at - rows->csv.begin);
 	double jobs = out->njobs * (1.02 + 1.02 * left / (passed + 1));
 
-	if (out->njobs != MANY_JOBS || jobs <= out->cap || jobs > (double)(JOB_NONE / 2))
+	if (jobs <= out->cap || jobs > (double)(JOB_NONE / 2))
 		return;
 	trace_reserve(out, (uint32_t)jobs);
-}
-
-static void touch_ahead(const struct trace *out)
-{
-#ifdef MADV_POPULATE_WRITE
+#ifdef MADV_HUGEPAGE
 	const uintptr_t page = 4096;
-	uintptr_t from = (uintptr_t)(out->jobs + out->njobs), to = from + AHEAD * sizeof(struct job);
 
-	if (out->njobs + AHEAD <= out->cap)
-		madvise((void *)(from & ~(page - 1)), (to & ~(page - 1)) - (from & ~(page - 1)),
-			MADV_POPULATE_WRITE);
-#else
-	(void)out;
+	madvise((void *)((uintptr_t)out->jobs & ~(page - 1)), out->cap * sizeof(*out->jobs),
+		MADV_HUGEPAGE);
 #endif
 }
 
@@ -283,10 +272,8 @@ static void add_job(struct rows *rows, const struct job *job)
 {
 	struct trace *out = rows->out;
 
-	if (out->njobs % MANY_JOBS == 0 && out->njobs) {
+	if (out->njobs == MANY_JOBS)
 		reserve(rows);
-		touch_ahead(out);
-	}
 	if (job->arrival_s < rows->last_arrival_s) {
 		rows->unsorted = true;
 		notes_add(rows->notes, rows->importer->dated ? NOTE_ASSUMED : NOTE_WARNING,

@@ -68,7 +68,7 @@ struct rows {
 	size_t line;
 	const char *field, *problem; /* of a row that is not good */
 	const char *fix;             /* NULL: the usual */
-	char value[64];                    /* the text in question, "" if none */
+	char value[64];              /* the text in question, "" if none */
 	char exactly[80]; /* the problem with its figures, for an error; "" if `problem` says all */
 
 	/* private */

@@ -355,10 +355,10 @@ static void draw_sizes(const struct synth *s, struct trace *trace, const struct 
 
 		job->gpus = draw_gpus(s, room, &rng);
 		trace->work[i] = draw_duration(s, job->gpus, &rng);
-		job->start_cost_s = (float)s->start_cost_s;
-		job->resume_cost_s = (float)s->resume_cost_s;
-		job->resize_cost_s = (float)s->resume_cost_s;
-		job->checkpoint_every_s = (float)s->checkpoint_every_s;
+		job->start_cost_s = s->start_cost_s;
+		job->resume_cost_s = s->resume_cost_s;
+		job->resize_cost_s = s->resume_cost_s;
+		job->checkpoint_every_s = s->checkpoint_every_s;
 	}
 }
 

@@ -28,7 +28,10 @@ struct reader {
 	struct err *err;
 };
 
-enum { GPUS_MAX = 65535 };
+enum {
+	GPUS_MAX = 65535,
+	SPEEDS_BYTES_MAX = 64 << 20, /* a hundred times Gavel's */
+};
 
 static uint32_t model_of(struct reader *r, struct slice name)
 {
@@ -387,7 +390,7 @@ int profile_read(const char *path, const struct cluster *cluster, struct names *
 	struct profile *out, struct err *err)
 {
 	struct file file;
-	int rc = file_read(path, &file, err);
+	int rc = file_read_upto(path, SPEEDS_BYTES_MAX, &file, err);
 
 	if (rc < 0)
 		return rc;

@@ -122,14 +122,17 @@ static void say_starved(const struct check *c, uint32_t i, uint32_t types)
 	job = c->trace->jobs[i];
 	if (cpus_alone || !mem_alone) {
 		snprintf(fix, sizeof(fix),
-			"it asks for %g CPUs in all, %g for each of its %d GPUs; lower cpus", job.cpus,
-			job.cpus / job.gpus, job.gpus);
+			"it asks for %g CPUs in all, %g for each of its %d GPUs; lower cpus",
+			job.cpus, job.cpus / job.gpus, job.gpus);
 		say(c, i, NOTE_PROBLEM, "cpus",
-			"more CPUs than the nodes have for so many of their GPUs: it can never run", fix);
+			"more CPUs than the nodes have for so many of their GPUs: it can never run",
+			fix);
 		return;
 	}
-	snprintf(fix, sizeof(fix), "it asks for %.1f GiB in all, %.1f for each of its %d GPUs; lower mem",
-		(double)job.mem_bytes / (1 << 30), (double)job.mem_bytes / (1 << 30) / job.gpus, job.gpus);
+	snprintf(fix, sizeof(fix),
+		"it asks for %.1f GiB in all, %.1f for each of its %d GPUs; lower mem",
+		(double)job.mem_bytes / (1 << 30), (double)job.mem_bytes / (1 << 30) / job.gpus,
+		job.gpus);
 	say(c, i, NOTE_PROBLEM, "mem",
 		"more memory than the nodes have for so many of their GPUs: it can never run", fix);
 }
@@ -160,7 +163,8 @@ static void check_demand(const struct check *c, uint32_t i)
 	} else if (!gpus) {
 		say_starved(c, i, types);
 	} else {
-		snprintf(fix, sizeof(fix), "it asks for %d and will run with at most %u", job->gpus, gpus);
+		snprintf(fix, sizeof(fix), "it asks for %d and will run with at most %u", job->gpus,
+			gpus);
 		say(c, i, NOTE_WARNING, "gpus",
 			"more GPUs than the cluster can give it: it runs with fewer", fix);
 	}

@@ -26,7 +26,7 @@ struct importer {
 	const char *summary; /* "Helios: cluster_log.csv" */
 	const char *origin;  /* whose format it is */
 	bool dated;          /* times are dates: shifted so that the first arrival is 0 */
-	const char *header;  /* columns ("a|b|c") of a comma-separated header that tell the format */
+	const char *header; /* columns ("a|b|c") of a comma-separated header that tell the format */
 	/* How sure it is that `head` (the first few KiB of the file) is its format: 0 no .. 100 yes.  NULL: by `header`. */
 	int (*recognise)(struct slice head, const char *path);
 	const struct table *table; /* of a format of rows and columns (io/rows.h), else NULL */

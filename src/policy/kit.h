@@ -65,6 +65,7 @@ struct ranking {
 	VEC(uint32_t) class_of; /* by job: 1 + its class, 0 unknown */
 	VEC(uint32_t) placed;   /* by job: the walk that last put it to run */
 	uint32_t walks;         /* decisions so far */
+	bool held;              /* the last one could stop nobody */
 	VEC(uint32_t) evicted;  /* scratch of one attempt */
 	struct heap jumps;
 };

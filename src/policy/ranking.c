@@ -210,7 +210,7 @@ static void catch_up(struct walk *w)
 {
 	struct ranking *r = w->ranking;
 	const struct round *round = w->round;
-	bool freed = round->capacity_changed;
+	bool freed = round->capacity_changed || (r->held && !w->ordering->hold);
 
 	/* Jumps first: a job that changed, too, would be filed anew below and its jump forgotten. */
 	for (const struct heap_item *top; (top = heap_top(&r->jumps)) && top->key <= round->now_s;) {
@@ -412,9 +412,13 @@ double ranking_crossing_s(const struct ranking *r)
 		const struct rank_lane *lane = &r->lanes.at[i];
 		uint32_t last = rank_last(&r->pool, &lane->running);
 
-		if (last != RANK_NONE && lane->slope > 0)
+		if (last == RANK_NONE)
+			continue;
+		if (lane->slope > 0)
 			crossing_s = fmin(crossing_s,
 				(best_waiting - r->pool.nodes[last].key) / lane->slope);
+		else if (r->held && r->pool.nodes[last].key >= best_waiting)
+			crossing_s = -INFINITY; /* it was spared, and its key stands still while it restores */
 	}
 	return crossing_s;
 }
@@ -427,6 +431,7 @@ void kit_in_order(struct ranking *ranking, const struct ordering *ordering, cons
 
 	ranking->walks++;
 	catch_up(&w);
+	ranking->held = ordering->hold;
 	while ((c = next_class(&w))) {
 		const struct job *job = job_of(&w, c->first);
 

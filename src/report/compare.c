@@ -340,10 +340,21 @@ struct scale comparison_scale(const struct comparison *c, size_t metric)
 	return scale;
 }
 
+struct scale comparison_cell_scale(const struct comparison *c, size_t metric, uint32_t policy)
+{
+	struct scale scale = comparison_scale(c, metric);
+	double half = c->policies[policy].figures[metric].value.half / scale.per;
+	int most = half >= 100 ? 0 : half >= 10 ? 1 : 3;
+
+	if (isfinite(half) && scale.decimals > most)
+		scale.decimals = most;
+	return scale;
+}
+
 /* What the table shows of a mean. */
 static void shown(const struct comparison *c, size_t metric, uint32_t policy, struct buf *out)
 {
-	struct scale scale = comparison_scale(c, metric);
+	struct scale scale = comparison_cell_scale(c, metric, policy);
 
 	buf_clear(out);
 	scale_number(&scale, c->policies[policy].figures[metric].value.mean, out);

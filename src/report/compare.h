@@ -131,6 +131,8 @@ bool comparison_shows(const struct comparison *c, size_t metric, bool timings);
  * smallest, and no more than the intervals leave a meaning to.
  */
 struct scale comparison_scale(const struct comparison *c, size_t metric);
+/* The same for one policy: digits that its own interval leaves no meaning to are not shown. */
+struct scale comparison_cell_scale(const struct comparison *c, size_t metric, uint32_t policy);
 /* Whether the mean as it is shown is the best of its figure; nobody is where all look the same. */
 bool comparison_best(const struct comparison *c, size_t metric, uint32_t policy);
 

@@ -66,6 +66,7 @@ static struct column column_of(const struct comparison *c, size_t metric, const 
 	col.scale = comparison_scale(c, metric);
 	for (uint32_t i = 0; i < c->npolicies; i++) {
 		const struct compare_figure *f = figure_of(c, i, &col);
+		struct scale cell;
 		size_t width;
 
 		if (marks_width(c, i, &col) > col.marks)
@@ -73,7 +74,8 @@ static struct column column_of(const struct comparison *c, size_t metric, const 
 		if (!isfinite(f->value.half))
 			continue;
 		buf_clear(&half);
-		scale_number(&col.scale, f->value.half, &half);
+		cell = comparison_cell_scale(c, metric, i);
+		scale_number(&cell, f->value.half, &half);
 		width = half.n + text_columns(signs_for(term)->plus_minus) + 1;
 		if (width > col.half_width)
 			col.half_width = width;
@@ -89,18 +91,21 @@ static void pad(struct buf *out, size_t n)
 }
 
 /* "12.3 ±1.2*†", then blanks to the widest of the column, so that numbers stay below each other. */
-static void add_cell(struct table *table, const struct column *col, const struct compare_figure *f,
-	bool best, const struct signs *signs)
+static void add_cell(struct table *table, const struct comparison *c, uint32_t policy,
+	const struct column *col, const struct signs *signs)
 {
+	const struct compare_figure *f = figure_of(c, policy, col);
+	struct scale scale = comparison_cell_scale(c, col->index, policy);
+	bool best = is_best(c, policy, col);
 	struct buf text = { 0 }, after = { 0 };
 
 	if (isfinite(f->value.mean))
-		scale_number(&col->scale, f->value.mean, &text);
+		scale_number(&scale, f->value.mean, &text);
 	else
 		buf_str(&text, signs->none);
 	if (isfinite(f->value.half)) {
 		buf_printf(&after, " %s", signs->plus_minus);
-		scale_number(&col->scale, f->value.half, &after);
+		scale_number(&scale, f->value.half, &after);
 	}
 	buf_printf(&after, "%s%s", best ? signs->best : "", f->differs ? signs->differs : "");
 	pad(&after, col->half_width + col->marks - text_columns(after.at));
@@ -129,8 +134,7 @@ static size_t build(const struct comparison *c, bool timings, const struct term 
 	for (uint32_t i = 0; i < c->npolicies; i++) {
 		table_cell(table, c->policies[i].label);
 		for (size_t k = 0; k < n; k++)
-			add_cell(table, &columns[k], figure_of(c, i, &columns[k]),
-				is_best(c, i, &columns[k]), signs_for(term));
+			add_cell(table, c, i, &columns[k], signs_for(term));
 	}
 	return n;
 }

@@ -234,9 +234,8 @@ void html_download(const char *name, const struct buf *csv, struct buf *out)
 	buf_str(out, "</a>");
 }
 
-void html_row(const char *label, struct buf *out)
+void html_label(const char *label, struct buf *out)
 {
-	buf_str(out, "<tr><th scope=\"row\">");
 	while (*label) {
 		size_t n = strcspn(label, ",:");
 		struct buf piece = { 0 };
@@ -249,6 +248,12 @@ void html_row(const char *label, struct buf *out)
 		buf_fini(&piece);
 		label += n;
 	}
+}
+
+void html_row(const char *label, struct buf *out)
+{
+	buf_str(out, "<tr><th scope=\"row\">");
+	html_label(label, out);
 	buf_str(out, "</th>");
 }
 

@@ -126,45 +126,32 @@ static void lead(const struct comparison *c, struct buf *out)
 
 /* ---- table of results */
 
-/* Columns that paper has no room for. */
-static bool is_minor(size_t metric)
+/* A row for each figure: there are more of them than of policies, and pages are higher than wide. */
+static void put_heading(const struct comparison *c, struct buf *out)
 {
-	return metrics[metric].rank > 5;
-}
-
-static void put_heading(const struct comparison *c, bool timings, struct buf *out)
-{
-	buf_str(out, "<thead><tr><th scope=\"col\">policy</th>");
-	for (size_t m = 0; metrics[m].key; m++) {
-		struct scale scale = comparison_scale(c, m);
-
-		if (!metrics[m].rank || !comparison_shows(c, m, timings))
-			continue;
-		buf_printf(out, "<th scope=\"col\"%s title=\"", is_minor(m) ? " class=\"minor\"" : "");
-		html_text(out, metrics[m].help);
-		buf_str(out, "\">");
-		html_text(out, metrics[m].title);
-		buf_printf(out, "<small>%s&nbsp;</small></th>", scale.name);
+	buf_str(out, "<thead><tr><th scope=\"col\">figure</th>");
+	for (uint32_t i = 0; i < c->npolicies; i++) {
+		buf_str(out, "<th scope=\"col\">");
+		html_label(c->policies[i].label, out);
+		buf_str(out, "</th>");
 	}
+	if (c->npolicies == 1)
+		buf_str(out, "<th scope=\"col\" class=\"what\">meaning</th>");
 	buf_str(out, "</tr></thead>\n");
 }
-
-static const char *const open_cell[2][2] = {
-	{ "<td>", "<td class=\"minor\">" },
-	{ "<td class=\"best\">", "<td class=\"best minor\">" },
-};
 
 static void put_figure(const struct comparison *c, uint32_t policy, size_t m, struct buf *out)
 {
 	const struct compare_figure *f = &c->policies[policy].figures[m];
-	struct scale scale = comparison_scale(c, m);
+	struct scale scale = comparison_cell_scale(c, m, policy);
+	bool best = comparison_best(c, m, policy);
 
-	buf_str(out, open_cell[f->best][is_minor(m)]);
+	buf_str(out, best ? "<td class=\"best\">" : "<td>");
 	if (isfinite(f->value.mean))
 		scale_number(&scale, f->value.mean, out);
 	else
 		buf_str(out, "–");
-	buf_printf(out, "%s%s", f->best ? " *" : "", f->differs ? " †" : "");
+	buf_printf(out, "%s%s", best ? " *" : "", f->differs ? " †" : "");
 	if (isfinite(f->value.half)) {
 		buf_str(out, " <small>±");
 		scale_number(&scale, f->value.half, out);
@@ -173,33 +160,65 @@ static void put_figure(const struct comparison *c, uint32_t policy, size_t m, st
 	buf_str(out, "</td>");
 }
 
-static bool any_differs(const struct comparison *c)
+static void put_row(const struct comparison *c, size_t m, struct buf *out)
 {
-	for (uint32_t i = 0; i < c->npolicies; i++) {
-		for (size_t m = 0; metrics[m].key; m++) {
-			if (metrics[m].rank && c->policies[i].figures[m].differs)
-				return true;
-		}
+	struct scale scale = comparison_scale(c, m);
+
+	buf_str(out, "<tr><th scope=\"row\" title=\"");
+	html_text(out, metrics[m].help);
+	buf_str(out, "\">");
+	html_text(out, metrics[m].title);
+	if (*scale.name)
+		buf_printf(out, " <small>%s</small>", scale.name);
+	buf_str(out, "</th>");
+	for (uint32_t i = 0; i < c->npolicies; i++)
+		put_figure(c, i, m, out);
+	if (c->npolicies == 1) {
+		buf_str(out, "<td class=\"what\">");
+		html_text(out, metrics[m].help);
+		buf_str(out, "</td>");
 	}
-	return false;
+	buf_str(out, "</tr>\n");
 }
 
-static void put_signs(const struct comparison *c, struct buf *out)
+/* The signs that the table shows. */
+struct used {
+	bool best, interval, differs;
+};
+
+static struct used used_in(const struct comparison *c, bool timings)
 {
-	bool random = c->nseeds > 1 && !c->same_seeds;
+	struct used used = { 0 };
+
+	for (size_t m = 0; metrics[m].key; m++) {
+		if (!metrics[m].rank || !comparison_shows(c, m, timings))
+			continue;
+		for (uint32_t i = 0; i < c->npolicies; i++) {
+			used.best |= comparison_best(c, m, i);
+			used.interval |= isfinite(c->policies[i].figures[m].value.half);
+			used.differs |= c->policies[i].figures[m].differs;
+		}
+	}
+	return used;
+}
+
+static void put_signs(const struct comparison *c, bool timings, struct buf *out)
+{
+	struct used used = used_in(c, timings);
 
 	buf_str(out, "<p class=\"note\">");
-	if (c->npolicies > 1)
-		buf_str(out, "* best of its column. ");
-	if (random)
+	if (used.best)
+		buf_str(out, "* best of its row. ");
+	if (used.interval)
 		buf_printf(out, "± half of the 95 %% confidence interval of the mean over %u seeds. ",
 			(unsigned)c->nseeds);
-	if (any_differs(c)) {
+	if (used.differs) {
 		buf_str(out, "† differs from ");
 		html_text(out, c->policies[0].label);
 		buf_printf(out, " with p &lt; 0.05 (%s). ",
-			random ? "paired t over the seeds"
-			       : "Wilcoxon signed rank over the jobs of one run");
+			c->nseeds > 1 && !c->same_seeds
+				? "paired t over the seeds"
+				: "Wilcoxon signed rank over the jobs of one run");
 	}
 	if (c->same_seeds)
 		buf_printf(out, "All %u seeds gave the same run: nothing in it is random.",
@@ -209,7 +228,7 @@ static void put_signs(const struct comparison *c, struct buf *out)
 
 static void put_meanings(const struct comparison *c, bool timings, struct buf *out)
 {
-	buf_str(out, "<details><summary>What the columns mean</summary><dl class=\"facts\">\n");
+	buf_str(out, "<details><summary>What the figures mean</summary><dl class=\"facts\">\n");
 	for (size_t m = 0; metrics[m].key; m++) {
 		if (!metrics[m].rank || !comparison_shows(c, m, timings))
 			continue;
@@ -231,19 +250,16 @@ static void results(const struct comparison *c, bool timings, struct buf *out)
 	buf_str(out,
 		"<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"Results\">"
 		"<table class=\"results\">");
-	put_heading(c, timings, out);
+	put_heading(c, out);
 	buf_str(out, "<tbody>\n");
-	for (uint32_t i = 0; i < c->npolicies; i++) {
-		html_row(c->policies[i].label, out);
-		for (size_t m = 0; metrics[m].key; m++) {
-			if (metrics[m].rank && comparison_shows(c, m, timings))
-				put_figure(c, i, m, out);
-		}
-		buf_str(out, "</tr>\n");
+	for (size_t m = 0; metrics[m].key; m++) {
+		if (metrics[m].rank && comparison_shows(c, m, timings))
+			put_row(c, m, out);
 	}
 	buf_str(out, "</tbody></table></div>\n");
-	put_signs(c, out);
-	put_meanings(c, timings, out);
+	put_signs(c, timings, out);
+	if (c->npolicies > 1)
+		put_meanings(c, timings, out);
 	comparison_table(c, &style, &(struct term){ .utf8 = true }, &csv);
 	buf_str(out, "<p class=\"note screen\">Every figure, in seconds: ");
 	html_download("results.csv", &csv, out);
@@ -264,7 +280,7 @@ static void bars_of(const struct comparison *c, const char *key, const char *tit
 		const struct compare_figure *f = &c->policies[i].figures[m];
 
 		bars[i] = (struct svg_bar){ c->policies[i].label, f->value.mean, f->value.half,
-			f->best ? "*" : NULL, i };
+			comparison_best(c, m, i) ? "*" : NULL, i };
 		buf_printf(&summary, "%s%s ", i ? ", " : "", c->policies[i].label);
 		unit_text(metrics[m].unit, f->value.mean, &summary);
 	}

@@ -63,7 +63,7 @@ void html_completion(const struct comparison *c, struct buf *out)
 	struct svg_series *series = mem_alloc(mem_array_size(c->npolicies, sizeof(*series)));
 	struct buf summary = { 0 }, csv = { 0 };
 	struct svg_lines chart = {
-		.chart = { "cdf", "Completion times", NULL, 720, 340 },
+		.chart = { "cdf", "Completion times", NULL, HTML_WIDE, 340 },
 		.x = { "completion time (logarithmic)", UNIT_SECONDS, true, false, NAN, NAN },
 		.y = { "share of jobs finished", UNIT_SHARE, false, false, 0, 1 },
 		.step = true,

@@ -1,5 +1,6 @@
 /*
- * The course of each policy: devices held and jobs waiting, as small multiples.
+ * The course of each policy: devices held and jobs waiting, as small multiples,
+ * or over the whole width where there is only one.
  */
 #include "report/html_sections.h"
 
@@ -50,6 +51,8 @@ static void put_course(const struct comparison *c, uint32_t policy, const struct
 	double end_s, double most, struct buf *out)
 {
 	const char *label = c->policies[policy].label;
+	bool alone = c->npolicies == 1;
+	int width = alone ? HTML_FULL : HTML_SMALL;
 	char held_id[32], queue_id[32];
 	struct svg_series held = { label, l->t, l->held, l->n, policy };
 	struct svg_series queue = { label, l->t, l->pending, l->n, policy };
@@ -60,24 +63,24 @@ static void put_course(const struct comparison *c, uint32_t policy, const struct
 		.area = true,
 	};
 	struct buf summary = { 0 };
+	double waiting;
 
 	snprintf(held_id, sizeof(held_id), "held-%u", (unsigned)policy);
 	snprintf(queue_id, sizeof(queue_id), "queue-%u", (unsigned)policy);
-	html_figure(label, NULL, false, out);
+	html_figure(label, NULL, alone, out);
 	buf_printf(&summary, "%s: share of devices held, on average ", label);
 	unit_text(UNIT_SHARE, compare_mean(c, policy, "utilisation"), &summary);
-	chart.chart = (struct svg_chart){ held_id, "Devices held over time", summary.at, HTML_SMALL,
-		110 };
+	chart.chart = (struct svg_chart){ held_id, "Devices held over time", summary.at, width, 110 };
 	svg_lines(&chart, &held, 1, out);
 	buf_clear(&summary);
-	buf_printf(&summary, "%s: at most %.0f jobs wait at once", label,
-		fmax(0, stats_max(l->pending, l->n)));
-	chart.chart = (struct svg_chart){ queue_id, "Jobs waiting over time", summary.at,
-		HTML_SMALL, 130 };
+	waiting = ceil(fmax(0, stats_max(l->pending, l->n)) - 1e-6);
+	buf_printf(&summary, "%s: at most %.0f job%s at once", label, waiting,
+		waiting == 1 ? " waits" : "s wait");
+	chart.chart = (struct svg_chart){ queue_id, "Jobs waiting over time", summary.at, width, 130 };
 	chart.x.bare = false;
 	chart.y = (struct svg_axis){ "jobs waiting", UNIT_COUNT, false, false, 0, most };
 	svg_lines(&chart, &queue, 1, out);
-	html_figure_end(false, out);
+	html_figure_end(alone, out);
 	buf_fini(&summary);
 }
 
@@ -111,7 +114,7 @@ void html_over_time(const struct comparison *c, struct buf *out)
 			c->nseeds > 1 ? "With the first seed; time since the first arrival. All have the same axes."
 				      : "Time since the first arrival.",
 			out);
-		buf_str(out, "<div class=\"grid\">\n");
+		buf_str(out, c->npolicies == 1 ? "<div class=\"full\">\n" : "<div class=\"grid\">\n");
 		for (uint32_t i = 0; i < c->npolicies; i++)
 			put_course(c, i, &lines[i], end_s, most, out);
 		buf_str(out, "</div>\n<details><summary>Data</summary>");

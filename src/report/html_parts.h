@@ -27,7 +27,9 @@ void html_figure_end(bool wide, struct buf *out);
 /* A link that saves `csv` as `name`, without a server. */
 void html_download(const char *name, const struct buf *csv, struct buf *out);
 
-/* A label as the heading of a row; a long one may break after its punctuation. */
+/* A label; a long one may break after its punctuation. */
+void html_label(const char *label, struct buf *out);
+/* The same as the heading of a row. */
 void html_row(const char *label, struct buf *out);
 /* A number with unit as a table cell. */
 void html_cell(enum unit unit, double x, struct buf *out);

@@ -7,7 +7,8 @@
 #include "report/compare.h"
 #include "report/html_parts.h"
 
-enum { HTML_SMALL = 340 }; /* width of a chart among several */
+/* Width of a chart among several, of one by itself, and of one over the whole page. */
+enum { HTML_SMALL = 340, HTML_WIDE = 720, HTML_FULL = 960 };
 
 void html_completion(const struct comparison *c, struct buf *out); /* distribution of completion times */
 void html_over_time(const struct comparison *c, struct buf *out); /* devices held and jobs waiting */

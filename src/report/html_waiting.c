@@ -117,7 +117,8 @@ static void put_dots(const struct comparison *c, uint32_t policy, double most, s
 	};
 
 	buf_printf(&id, "dots-%u", (unsigned)policy);
-	buf_printf(&summary, "%s: %u jobs; on average they waited ", p->label, (unsigned)dots.n);
+	buf_printf(&summary, "%s: %u job%s; on average they waited ", p->label, (unsigned)dots.n,
+		dots.n == 1 ? "" : "s");
 	unit_text(UNIT_SECONDS, compare_mean(c, policy, "wait_mean_s"), &summary);
 	buf_str(&summary, " of ");
 	unit_text(UNIT_SECONDS, compare_mean(c, policy, "jct_mean_s"), &summary);

@@ -33,8 +33,8 @@ struct metric {
 	size_t offset; /* in struct summary */
 	/* Shown in the unit of this other figure, so that both can be compared; NULL: in its own. */
 	const char *unit_of;
-	int rank;      /* in terminal tables: 1 stays longest, larger goes first; 0: not shown */
-	bool timing;   /* differs from machine to machine: never in outputs that are compared */
+	int rank;    /* in terminal tables: 1 stays longest, larger goes first; 0: not shown */
+	bool timing; /* differs from machine to machine: never in outputs that are compared */
 };
 
 extern const struct metric metrics[]; /* ends with key NULL */

@@ -57,6 +57,7 @@ static void count_job(struct summary *s, const struct job *job)
 	s->migrations += job->migrations;
 	s->resizes += job->resizes;
 	s->failures += job->failures;
+	s->overhead_gpu_s += job->overhead_s * job->gpus;
 	s->lost_gpu_s += job->lost_gpu_s;
 }
 

@@ -92,7 +92,7 @@ static void put_arrivals(const struct trace_stats *s, const struct term *term, s
 	buf_char(out, '\n');
 	put_name(out, "");
 	buf_str(out, "up to ");
-	put_count(out, most, "jobs in ");
+	put_count(out, most, most == 1 ? "job in " : "jobs in ");
 	put_count(out, s->arrivals_step_s / 3600, "h\n");
 }
 

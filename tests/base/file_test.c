@@ -213,6 +213,78 @@ static void large_gzip_files_and_pipes(void **state)
 	free(packed);
 }
 
+/* ---- what is no text ---- */
+
+enum { LONG_LINE = (64 << 20) + 100000 };
+
+static void put_gzip(const char *path, const char *text, size_t n)
+{
+	gzFile f = gzopen(path, "wb1");
+
+	assert_non_null(f);
+	assert_int_equal(gzwrite(f, text, (unsigned)n), n);
+	assert_int_equal(gzclose(f), Z_OK);
+}
+
+/* Whatever goes on and on without a newline is given up early, where it comes from does not matter. */
+static void endless_lines(void **state)
+{
+	static const char says[] = "a line of more than 64 MiB; is this the right file?";
+	char *text = malloc(LONG_LINE);
+	struct file file;
+
+	(void)state;
+	assert_fails("/dev/zero", ERR_FORMAT, says);
+	put("sparse", "x", 1);
+	assert_int_equal(truncate("sparse", LONG_LINE), 0);
+	assert_fails("sparse", ERR_FORMAT, says);
+
+	memset(text, 'x', LONG_LINE);
+	memcpy(text, "a header\n", 9);
+	put_gzip("x.gz", text, LONG_LINE);
+	assert_fails("x.gz", ERR_FORMAT, says);
+	/* JSON may be one line, and short lines may be many. */
+	memcpy(text, "\n [ 1 2 3", 9);
+	put_gzip("x.gz", text, LONG_LINE);
+	assert_int_equal(file_read("x.gz", &file, NULL), 0);
+	assert_int_equal(file.n, LONG_LINE);
+	file_fini(&file);
+	memcpy(text, "a header\n", 9);
+	text[LONG_LINE / 2] = '\n';
+	put_gzip("x.gz", text, LONG_LINE);
+	assert_holds("x.gz", text, LONG_LINE);
+	unlink("x.gz");
+	unlink("sparse");
+	free(text);
+}
+
+static void files_that_are_never_large(void **state)
+{
+	enum { LIMIT = 3 << 20 };
+	char *text = malloc(LIMIT + 1);
+	struct file file;
+	struct err err = { 0 };
+
+	(void)state;
+	memset(text, '\n', LIMIT + 1);
+	for (int packed = 0; packed < 2; packed++) {
+		for (size_t n = LIMIT; n <= LIMIT + 1; n++) {
+			if (packed)
+				put_gzip("x", text, n);
+			else
+				put("x", text, n);
+			assert_int_equal(file_read_upto("x", LIMIT, &file, &err),
+				n > LIMIT ? ERR_REFUSED : 0);
+			if (n == LIMIT)
+				file_fini(&file);
+		}
+		assert_string_equal(err.text, "x: more than 3 MiB; is this the right file?");
+	}
+	assert_int_equal(file_read_upto("/dev/zero", LIMIT, &file, &err), ERR_REFUSED);
+	unlink("x");
+	free(text);
+}
+
 static void gzip_cut_anywhere_is_an_error(void **state)
 {
 	unsigned char packed[400];
@@ -516,6 +588,8 @@ int main(void)
 		cmocka_unit_test(standard_input),
 		cmocka_unit_test(gzip_files),
 		cmocka_unit_test(large_gzip_files_and_pipes),
+		cmocka_unit_test(endless_lines),
+		cmocka_unit_test(files_that_are_never_large),
 		cmocka_unit_test(gzip_cut_anywhere_is_an_error),
 		cmocka_unit_test(damaged_gzip_is_an_error),
 		cmocka_unit_test(lines),

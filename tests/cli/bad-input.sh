@@ -40,9 +40,15 @@ fails 2 "queues=many" "an option of the wrong type" "${sim[@]}" --policy tiresia
 fails 2 "did you mean" "an unknown placer" "${sim[@]}" --placer consolidat
 fails 2 "no admission|admission" "an unknown admission rule" "${sim[@]}" --admit nobody
 fails 2 "stint compare" "several policies for sim" "${sim[@]}" --policy fifo,las
+fails 2 "sim runs one placer and 2 are given: 'stint compare'" "several placers for sim" "${sim[@]}" --placer first-fit,spread
+fails 2 "sim runs one placer" "a placer given again" "${sim[@]}" --placer first-fit --placer spread
+fails 3 "history=nope.txt: no such file" "a missing file of a policy" "${sim[@]}" --policy tiresias:history=nope.txt
+fails 3 "history=nope.txt: no such file" "likewise of gittins" "${sim[@]}" --policy gittins:history=nope.txt
 fails 2 "given twice" "one policy twice" stint compare good.csv --cluster 2x4:v100 --policy fifo,fifo
 
 # files that are not there
+fails 3 "synth:" "a generator without its colon" stint sim synth --cluster 2x4:v100
+fails 2 "gzip >" "a compressed output" stint trace convert good.csv out.csv.gz
 fails 3 "nowhere.csv: no such file" "a missing trace" stint sim nowhere.csv --cluster 2x4:v100
 fails 3 "nowhere.yaml: no such file" "a missing cluster" stint sim good.csv --cluster nowhere.yaml
 fails 3 "nowhere: no such file" "missing throughputs" "${sim[@]}" --throughputs nowhere
@@ -125,9 +131,16 @@ want 5 "a workload of which nothing fits has exit code 5"
 out 'big' "the job is named"
 is "its record is there" test -f big-run/jobs.csv
 printf '%s\n' "$header" big,64,0,10 small,1,0,10 >mixed.csv
-run stint sim mixed.csv --cluster 2x4:v100
-want 0 "one job too large does not fail the others"
+run stint sim mixed.csv --cluster 2x4:v100 --out mixed-run
+want 5 "one job too large among others has exit code 5, too"
+out '2 submitted, 1 finished, 1 rejected' "the others have run"
+err '1 of 2 jobs can never run: job big' "it is named on standard error"
+is "the record is there" test -s mixed-run/summary.json
 out 'rejected job big \(64 GPUs\)' "it is named with what it asked for"
+run stint sim mixed.csv --cluster 2x4:v100 --json
+want 5 "likewise with --json"
+err 'rejected job big \(64 GPUs\): it needs' "which says why on standard error"
+is "and keeps standard output JSON" valid_json stdout summary/1
 run stint trace check big.csv --cluster 2x4:v100
 want 1 "trace check finds demand above capacity"
 

@@ -79,18 +79,78 @@ else
 	echo "skip - what a terminal gets: script(1) is not installed"
 fi
 
+# where it goes: an earlier comparison is replaced whole, anything else is not
+run stint compare trace.csv "${cluster[@]}" --policy fifo,las --seeds 2 --out again --html again/report.html
+want 0 "a comparison with its report inside"
+is "which is there" test -s again/report.html
+run stint compare trace.csv "${cluster[@]}" --policy srtf --out again/
+want 0 "a comparison replaces an earlier one"
+err 'replaced the earlier comparison in again' "and says so"
+is "nothing of it stays" [ "$(echo again/*)" = "again/compare.json again/srtf" ]
+run stint compare trace.csv "${cluster[@]}" --policy srtf --out again --quiet
+is "--quiet does not say so" empty stderr
+is "compare.json ends its last line" [ -z "$(tail -c 1 again/compare.json)" ]
+mkdir void precious && echo data >precious/thesis.txt
+run stint compare trace.csv "${cluster[@]}" --policy fifo --out void/
+want 0 "an empty directory is fine"
+fails 4 "precious.*thesis.txt.*another directory" "a directory with something else is refused" \
+	stint compare trace.csv "${cluster[@]}" --policy fifo --out precious
+is "and left alone" [ "$(ls -A precious)" = thesis.txt ]
+fails 4 "not a comparison" "so is one with a single run" stint compare trace.csv "${cluster[@]}" --out again/srtf
+fails 2 "report.html" "another report inside" stint compare trace.csv "${cluster[@]}" --out again --html again/x.html
+fails 3 "is a comparison: name one of its 1 runs, such as again/srtf" "replay of a comparison names its runs" \
+	stint replay again
+
+# several placers: every policy with each
+run stint compare trace.csv "${cluster[@]}" --policy fifo,las --placer first-fit,spread --out placers
+want 0 "several placers"
+for label in 'fifo / first-fit' 'las / first-fit' 'fifo / spread' 'las / spread'; do
+	out "^$label " "the table has $label"
+done
+run stint replay placers/las_spread
+want 0 "such a run replays"
+fails 2 "did you mean|no placer 'nobody'" "an unknown one among several" \
+	stint compare trace.csv "${cluster[@]}" --placer first-fit,nobody
+fails 2 "placer spread.* is given twice" "one placer twice" \
+	stint compare trace.csv "${cluster[@]}" --placer spread --placer spread
+
+# the width of the table
+widest() {
+	awk '{ if (length > most) most = length } END { print most }' stdout
+}
+wide=(stint compare trace.csv "${cluster[@]}" --policy 'fifo,srtf,las,gittins' --seeds 3 --quiet)
+run "${wide[@]}"
+is "a table in a file is not wider than 120" [ "$(widest)" -le 120 ]
+out '^no room for: ' "and says what it left out"
+COLUMNS=90 run "${wide[@]}"
+is "COLUMNS makes it narrower" [ "$(widest)" -le 90 ]
+COLUMNS=400 run "${wide[@]}"
+is "or wider" [ "$(widest)" -gt 120 ]
+is "and then there is room" [ "$(grep -c '^no room' stdout)" = 0 ]
+
+# jobs that can never run
+printf 'id,gpus,arrival_s,duration_s\nbig,64,0,10\nsmall,1,0,10\n' >mixed.csv
+run stint compare mixed.csv "${cluster[@]}" --policy fifo,las --out mixed
+want 5 "a refused job in any run has exit code 5"
+err 'fifo: 1 of 2 jobs can never run' "which says how many"
+is "the results are written" test -s mixed/compare.json
+printf 'id,gpus,arrival_s,duration_s\na,1,0,100\n' >one.csv
+run stint compare one.csv "${cluster[@]}" --policy fifo,las --until 10
+want 0 "a job that time ran out for is no failure"
+err 'up to 1 job of a run had not ended when time ran out' "but is told of"
+
 # a failure in one policy leaves nothing
 run stint compare trace.csv "${cluster[@]}" --policy fifo,tiresia --out nothing
 want 2 "one bad policy stops all before anything runs"
 is "nothing was written" [ ! -e nothing ]
 
 stint trace synth --jobs 300000 --load 3 --cluster 4x8:v100 --out big.csv --quiet
-interrupt 'stopped/.*/events*' "$STINT" compare big.csv "${cluster[@]}" --policy las,srtf --out stopped
+interrupt '.stopped*/*/events*' "$STINT" compare big.csv "${cluster[@]}" --policy las,srtf --out stopped
 if [ "$code" = 0 ]; then
 	echo "skip - the comparison was over before it could be interrupted"
 else
 	want 130 "an interrupted comparison has exit code 130"
-	is "it leaves nothing" [ ! -e stopped ]
+	is "it leaves nothing" [ -z "$(find . -maxdepth 1 -name '*stopped*')" ]
 fi
 
 finish

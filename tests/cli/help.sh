@@ -31,6 +31,8 @@ run stint help trace
 out 'trace convert' "help of a family lists its verbs"
 run stint help nothing
 want 2 "help of nothing is a usage error"
+fails 2 "'x' was not expected" "help of a verb and more is one, too" stint help sim x
+fails 2 "'x' was not expected" "also of two words" stint help trace check x
 
 run stint policies
 want 0 "policies are listed"
@@ -69,6 +71,12 @@ is "a cluster as JSON" valid_json stdout cluster/1
 stint cluster 16x8:v100,4x4:a100 --yaml >c.yaml
 run stint cluster c.yaml
 out '144 devices on 20 nodes' "a cluster's YAML reads back"
+run stint cluster 1x1:v100
+out ': 1 device on 1 node in 1 rack' "one of each is one"
+run stint cluster 1x1:v1O0
+err "type 'v1O0' is not in the catalogue; did you mean v100" "a slip of a type is seen"
+run stint cluster 2x2:gpu
+is "an own name for one is not" empty stderr
 
 run stint completion bash
 is "the completion script is valid" bash -n stdout

@@ -77,6 +77,30 @@ want 1 "replay with a changed trace"
 err 'trace.csv is not what run1 was made from' "says so"
 mv moved.csv trace.csv
 
+# from anywhere, and with every file as it was
+mkdir -p made/here elsewhere
+cp trace.csv made/here
+printf '100\n2000\n' >made/here/past.txt
+printf 'time_s,node,state\n100,n0,down\n5000,n0,up\n' >made/here/down.csv
+(cd made/here && stint sim trace.csv "${cluster[@]}" --policy gittins:history=past.txt \
+	--failures down.csv --out run --quiet >/dev/null)
+cd elsewhere || exit 1
+run stint replay ../made/here/run
+want 0 "a run replays from another directory"
+run stint replay ../made/here/run --trace ../trace.csv
+want 0 "with a trace from here"
+echo '9000,n1,down' >>../made/here/down.csv
+run stint replay ../made/here/run
+want 1 "a changed file of failures is a difference"
+err 'failures down.csv has changed since' "that is called by its name"
+mv ../made/here ../made/there
+cp ../made/there/* . 2>/dev/null
+sed -i '$d' down.csv
+run stint replay ../made/there/run
+want 0 "where the directory is gone, files are looked for here"
+err 'is not there' "which is said"
+cd ..
+
 # chance, costs and failures replay too
 cat >failures.csv <<'END'
 time_s,node,state
@@ -111,18 +135,51 @@ printf 'ResNet-18 (batch size 64)\ttrain\t.\t--steps\t0\t1000\t1\t1.0\t-1\t0.0\n
 run stint sim steps.trace --cluster 1x1:v100 --json
 want 0 "a trace in steps"
 err 'measured in steps.*--throughputs.*estimated' "its speed is said to be an estimate"
+run stint sim steps.trace --cluster 1x1 --json
+err "type 'gpu' is not in the catalogue: 1 step/s assumed for 1 job; .*v100.*--throughputs" "unless there is none"
+is "and then no estimate is claimed" [ "$(grep -c estimated stderr)" = 0 ]
+sed 's/ResNet-18/Nonesuch/' steps.trace >odd.trace
+run stint sim odd.trace --cluster 1x1:v100 --json
+err "model 'Nonesuch.*' is not in the catalogue: 1 step/s assumed for 1 job; .*--throughputs" "nor of the model"
+run stint sim trace.csv --cluster 4x8:v1O0 --json
+err "type 'v1O0' is not in the catalogue; did you mean v100" "a slip of a type is seen"
 printf 'model,type,gpus,nodes,steps_per_s\nResNet-18 (batch size 64),v100,1,0,10\n' >speeds.csv
 run stint sim steps.trace --cluster 1x1:v100 --throughputs speeds.csv --json --out steps
 out '"jct_mean_s": 100,' "measured speeds count"
 run stint replay steps
 want 0 "and replay"
 
+# time that runs out is the user's wish
+printf 'id,gpus,arrival_s,duration_s,deadline_s\na,32,0,1h,60\nb,1,0,10,5\n' >two.csv
+run stint sim two.csv "${cluster[@]}" --until 10m
+want 0 "jobs that time ran out for are no failure"
+out '1 still running, 1 still waiting when time ran out' "they are counted"
+out 'unfinished job a \(32 GPUs\): it was running' "one was running"
+out 'unfinished job b \(1 GPU\): ' "and one was not"
+out '^deadlines +0' "deadlines that nobody met are shown"
+run stint sim two.csv "${cluster[@]}" --until 10m --json
+err '1 still running, 1 still waiting' "with --json on standard error"
+printf 'id,gpus,arrival_s,duration_s\na,1,0,10\n' >one.csv
+run stint sim one.csv --cluster 1x1:v100
+out ': 1 GPU, 1 node;' "one GPU is one"
+out '[ ]1 decision in |decisions in' "one decision is one"
+out 'GPUs held .* up to 1$' "devices are counted in whole numbers"
+
 # a run in the same place again, and a report inside it
 run stint sim trace.csv "${cluster[@]}" --policy las --out run1 --html run1/report.html
 want 0 "a run replaces an earlier one"
 is "with its report inside" test -s run1/report.html
-run stint sim trace.csv "${cluster[@]}" --policy las --out run1
+err 'replaced the earlier run in run1$' "and says so"
+run stint sim trace.csv "${cluster[@]}" --policy las --out run1/ --quiet
 is "and goes when there is none" [ ! -e run1/report.html ]
+is "--quiet says nothing" empty stderr
+mkdir void
+run stint sim trace.csv "${cluster[@]}" --out void/
+want 0 "an empty directory is fine"
+is "and nothing was replaced" [ "$(grep -c replaced stderr)" = 0 ]
+for file in manifest.json summary.json; do
+	is "$file ends its last line" [ -z "$(tail -c 1 run1/$file)" ]
+done
 
 # Ctrl-C: stops in order, leaves nothing
 stint trace synth --jobs 300000 --load 3 --cluster 4x8:v100 --out big.csv --quiet

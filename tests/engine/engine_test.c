@@ -283,10 +283,10 @@ static const struct {
 	const char *what, *policy;
 	double arrival_s, want_s;
 } periods[] = {
-	{ "between two rounds: the next one", "las:round_s=5", 7, 10 },
-	{ "exactly at one: at once", "las:round_s=5", 10, 10 },
-	{ "at zero", "las:round_s=5", 0, 0 },
-	{ "rounds of a tenth", "las:round_s=0.1", 0.25, 3 * 0.1 },
+	{ "between two rounds: the next one", "srtf:round_s=5", 7, 10 },
+	{ "exactly at one: at once", "srtf:round_s=5", 10, 10 },
+	{ "at zero", "srtf:round_s=5", 0, 0 },
+	{ "rounds of a tenth", "srtf:round_s=0.1", 0.25, 3 * 0.1 },
 	{ "no rounds", "srtf", 7, 7 },
 };
 
@@ -319,7 +319,8 @@ static void odd_periods_go_on(void **state)
 		struct scene s;
 		struct outcome out;
 
-		snprintf(policy, sizeof(policy), "las:round_s=%.17g", 0.001 + rng_uniform(&rng));
+		snprintf(policy, sizeof(policy), "las:round_s=%.17g,between=%s", 0.001 + rng_uniform(&rng),
+			i % 2 ? "fill" : "wait");
 		scene_init(&s, "1x1");
 		scene_job(&s, 0, 1, 20);
 		scene_job(&s, 0, 1, 20);
@@ -346,7 +347,7 @@ static void near_a_round(void **state)
 		struct scene s;
 		struct outcome out;
 
-		snprintf(policy, sizeof(policy), "las:round_s=%.17g", period_s);
+		snprintf(policy, sizeof(policy), "las:between=wait,round_s=%.17g", period_s);
 		scene_init(&s, "1x1");
 		scene_job(&s, at_s, 1, 1);
 		s.config.policy = policy;

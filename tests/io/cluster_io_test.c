@@ -320,7 +320,8 @@ static void test_too_many_types(void **state)
 		buf_printf(&text, "  - {name: t%d}\n", i);
 	buf_str(&text, "nodes: [{}]\n");
 	assert_int_equal(read_yaml(text.at, &c, &err), ERR_FORMAT);
-	snprintf(want, sizeof(want), "types #%d name: there are at most %d types", TYPES_MAX + 1, TYPES_MAX);
+	snprintf(want, sizeof(want), "types #%d name: there are at most %d types", TYPES_MAX + 1,
+		TYPES_MAX);
 	assert_non_null(strstr(err.text, want));
 	buf_fini(&text);
 }
@@ -488,6 +489,21 @@ static void test_tiresias_details(void **state)
 	free(path);
 }
 
+/* YAML of gigabytes would take minutes and all memory before it is refused. */
+static void test_a_huge_file_is_refused_at_once(void **state)
+{
+	char *path = temporary(".yaml", "nodes:\n");
+	struct cluster c;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(truncate(path, (64 << 20) + 1), 0);
+	assert_int_equal(cluster_read(path, &c, &err), ERR_REFUSED);
+	assert_non_null(strstr(err.text, "more than 64 MiB; is this the right file?"));
+	unlink(path);
+	free(path);
+}
+
 static void test_short_form_and_missing_files(void **state)
 {
 	struct cluster c;
@@ -519,6 +535,7 @@ int main(void)
 		cmocka_unit_test(test_random_round_trips),
 		cmocka_unit_test(test_files),
 		cmocka_unit_test(test_tiresias_details),
+		cmocka_unit_test(test_a_huge_file_is_refused_at_once),
 		cmocka_unit_test(test_short_form_and_missing_files),
 	};
 

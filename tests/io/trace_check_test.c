@@ -1,5 +1,6 @@
 #include <math.h>
 
+#include "io/cluster_io.h"
 #include "io/import_case.h"
 
 /* What is found in a trace, as "level line field text" of the first note with `part`, or NULL. */
@@ -27,9 +28,9 @@ static const struct {
 	{ "a small type", "1x8:v100,1x2:p100",
 		"arrival_s,duration_s,gpus,types\n0,5,4,v100|p100\n0,5,4,p100\n",
 		"it can never run", NOTE_PROBLEM, 3, 1, "gpus", "has 2" },
-	{ "an elastic job fits with fewer", "2x4:v100", "arrival_s,duration_s,gpus,min_gpus\n0,5,16,2\n",
-		"it runs with fewer", NOTE_WARNING, 2, 1, "gpus",
-		"job '0': it asks for 16 and will run with at most 8" },
+	{ "an elastic job fits with fewer", "2x4:v100",
+		"arrival_s,duration_s,gpus,min_gpus\n0,5,16,2\n", "it runs with fewer",
+		NOTE_WARNING, 2, 1, "gpus", "job '0': it asks for 16 and will run with at most 8" },
 	{ "a type that is not there", "2x4:v100", "arrival_s,duration_s,types\n0,5,h100\n",
 		"has none of the device types", NOTE_PROBLEM, 2, 1, "types",
 		"name types of the cluster" },
@@ -105,6 +106,99 @@ static void what_a_run_would_trip_over(void **state)
 		check_row(i);
 }
 
+/* ---- nodes with CPUs and memory ---- */
+
+static const char small_yaml[] = "nodes:\n"
+				 "  - {count: 2, type: v100, devices: 8, cpus: 32, mem: 64GiB}\n"
+				 "  - {count: 1, type: p100, devices: 4}\n";
+
+static const struct {
+	const char *what, *row; /* of arrival_s,duration_s,gpus,min_gpus,types,cpus,mem */
+	const char *note;       /* NULL: all is well */
+	enum note_level level;
+	const char *field, *fix;
+} fed[] = {
+	{ "all of both nodes", "0,5,16,,v100,64,128G", NULL },
+	{ "one device may have a whole node's", "0,5,2,,v100,64,1G", NULL },
+	{ "more CPUs than a node has", "0,5,1,,v100,33,1G", "more CPUs than the nodes have",
+		NOTE_PROBLEM, "cpus", "job '0': it asks for 33 CPUs in all, 33 for each of its 1 GPUs" },
+	{ "more CPUs for each than nodes can give all", "0,5,16,,v100,80,",
+		"more CPUs than the nodes have", NOTE_PROBLEM, "cpus", "5 for each of its 16 GPUs" },
+	{ "more memory than a node has", "0,5,2,,v100,,300G", "more memory than the nodes have",
+		NOTE_PROBLEM, "mem", "it asks for 300.0 GiB in all, 150.0 for each of its 2 GPUs" },
+	{ "nodes that do not say what they have give any", "0,5,4,,p100,1000,900G", NULL },
+	{ "any type will do", "0,5,4,,,1000,900G", NULL },
+	{ "an elastic job is cut", "0,5,20,4,v100,64,", "it runs with fewer", NOTE_WARNING, "gpus",
+		"it asks for 20 and will run with at most 16" },
+	{ "an elastic job that not even the least feeds", "0,5,4,2,v100,200,",
+		"more CPUs than the nodes have", NOTE_PROBLEM, "cpus", "" },
+	{ "a type that is not here beside one that is", "0,5,4,,v100|h100,,",
+		"the cluster has no 'h100'", NOTE_ASSUMED, "types", NULL },
+};
+
+static void check_fed(const struct cluster *cluster, size_t i)
+{
+	struct buf text = { 0 };
+	struct notes notes = { 0 };
+	struct trace trace = { 0 };
+	struct err err = { 0 };
+	const struct note *note;
+
+	buf_printf(&text, "arrival_s,duration_s,gpus,min_gpus,types,cpus,mem\n%s\n", fed[i].row);
+	if (read_text(text.at, NULL, false, &trace, &notes, &err))
+		fail_msg("%s: %s", fed[i].what, err.text);
+	trace_check(&trace, cluster, &notes);
+	note = fed[i].note ? find_note(&notes, fed[i].note) : NULL;
+	if (!fed[i].note != !notes.n || (fed[i].note && !note)) {
+		show_notes(&notes);
+		fail_msg("%s", fed[i].what);
+	}
+	if (note) {
+		assert_int_equal(notes.n, 1); /* one problem, one note */
+		assert_int_equal(note->level, fed[i].level);
+		assert_string_equal(note->field, fed[i].field);
+		if (fed[i].fix && !strstr(note->fix, fed[i].fix))
+			fail_msg("%s: %s", fed[i].what, note->fix);
+	}
+	trace_fini(&trace);
+	notes_fini(&notes);
+	buf_fini(&text);
+}
+
+static void nodes_must_feed_their_devices(void **state)
+{
+	struct cluster cluster = { 0 };
+	struct err err = { 0 };
+
+	(void)state;
+	assert_int_equal(
+		cluster_read_yaml("lab.yaml", small_yaml, strlen(small_yaml), &cluster, &err), 0);
+	for (size_t i = 0; i < COUNT(fed); i++)
+		check_fed(&cluster, i);
+	cluster_fini(&cluster);
+}
+
+/* Reading says nothing of an unknown run time, the check says it once. */
+static void a_problem_is_told_once(void **state)
+{
+	struct notes notes = { 0 };
+	struct trace trace = { 0 };
+	struct err err = { 0 };
+
+	(void)state;
+	assert_int_equal(read_text("arrival_s,duration_s,gpus\n0,?,1\n1,-4,1\n", NULL, true, &trace,
+				 &notes, &err),
+		0);
+	trace_check(&trace, NULL, &notes);
+	assert_int_equal(notes_count(&notes, NOTE_PROBLEM), 2);
+	for (size_t i = 0; i < notes.n; i++) {
+		assert_null(strstr(notes.at[i].text, "left out"));
+		assert_null(strstr(notes.at[i].fix, "--lenient")); /* it was read so already */
+	}
+	trace_fini(&trace);
+	notes_fini(&notes);
+}
+
 /* What no reader lets through, a generator may do. */
 static void broken_jobs(void **state)
 {
@@ -143,6 +237,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_a_run_would_trip_over),
+		cmocka_unit_test(nodes_must_feed_their_devices),
+		cmocka_unit_test(a_problem_is_told_once),
 		cmocka_unit_test(broken_jobs),
 	};
 

@@ -11,18 +11,38 @@ static const struct {
 	const char *name;
 	const char *want; /* NULL: not known */
 } accelerators[] = {
-	{ "v100", "v100" }, { "V100", "v100" }, { "Tesla-V100-SXM2", "v100" },
-	{ "NVIDIA Tesla V100 16GB", "v100" }, { "V100M32", "v100-32g" }, { "a100", "a100-40g" },
-	{ "NVIDIA A100-SXM4-80GB", "a100-80g" }, { "A100-SXM-80GB", "a100-80g" },
-	{ "Tesla V100-SXM2-32GB", "v100-32g" }, { "GeForce RTX 2080 Ti", "rtx2080ti" },
-	{ "quad", "quadro-rtx6000" }, { "H100 80GB", "h100" }, { "t4", "t4" }, { "cpu", "cpu" },
-	{ "gpu", NULL }, { "", NULL }, { "nvidia", NULL },
+	{ "v100", "v100" },
+	{ "V100", "v100" },
+	{ "Tesla-V100-SXM2", "v100" },
+	{ "NVIDIA Tesla V100 16GB", "v100" },
+	{ "V100M32", "v100-32g" },
+	{ "a100", "a100-40g" },
+	{ "NVIDIA A100-SXM4-80GB", "a100-80g" },
+	{ "A100-SXM-80GB", "a100-80g" },
+	{ "Tesla V100-SXM2-32GB", "v100-32g" },
+	{ "GeForce RTX 2080 Ti", "rtx2080ti" },
+	{ "quad", "quadro-rtx6000" },
+	{ "H100 80GB", "h100" },
+	{ "t4", "t4" },
+	{ "cpu", "cpu" },
+	{ "gpu", NULL },
+	{ "", NULL },
+	{ "nvidia", NULL },
 	{ "t40", NULL }, /* short names are not prefixes */
 	/* what follows makes it another one */
-	{ "v1000", NULL }, { "p1000", NULL }, { "a1000", NULL }, { "Quadro P1000", NULL },
-	{ "v100s", NULL }, { "rtx3090ti", NULL }, { "rtx6000ada", NULL }, { "h1000-sxm5", NULL },
+	{ "v1000", NULL },
+	{ "p1000", NULL },
+	{ "a1000", NULL },
+	{ "Quadro P1000", NULL },
+	{ "v100s", NULL },
+	{ "rtx3090ti", NULL },
+	{ "rtx6000ada", NULL },
+	{ "h1000-sxm5", NULL },
 	/* or not */
-	{ "v100-2", "v100" }, { "v100_old", "v100" }, { "h100-nvl", "h100" }, { "h100pcie", "h100" },
+	{ "v100-2", "v100" },
+	{ "v100_old", "v100" },
+	{ "h100-nvl", "h100" },
+	{ "h100pcie", "h100" },
 };
 
 static const struct {

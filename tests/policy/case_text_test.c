@@ -28,7 +28,7 @@ static const struct {
 	{ "all is well", BEGIN "expect: a 0-10\n", NULL },
 	{ "comments and empty lines", "# about\n\n" BEGIN "\n# more\nexpect: a 0-10\n", NULL },
 	{ "other words for a cluster", "case: t\ncluster: 2x4:v100\njob a: at 1m, gpus 8, work 1h\npolicy: fifo\nexpect: a 60-3660, a on n0+n1\n", NULL },
-	{ "round means round_s", "case: t\ncluster: 1x1\njob a: at 1, gpus 1, work 1\npolicy: las round=5\nexpect: a 5-6\n", NULL },
+	{ "round means round_s", "case: t\ncluster: 1x1\njob a: at 1, gpus 1, work 1\npolicy: srtf round=5\nexpect: a 5-6\n", NULL },
 
 	{ "an unknown line", BEGIN "mood: good\nexpect: a 0-10\n", "x.case:5: there is no 'mood:'" },
 	{ "an unknown field", "case: t\ncluster: 1x1\njob a: at 0, gpu 1, work 10\npolicy: fifo\nexpect: a 0-10\n", "x.case:3: a job has no field 'gpu'" },

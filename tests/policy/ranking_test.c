@@ -6,7 +6,10 @@
  * kit_anew(): the keys are written down again here.
  */
 #include <math.h>
+#include <string.h>
+#include <unistd.h>
 
+#include "base/file.h"
 #include "policy/kit.h"
 #include "support/diary.h"
 #include "support/property.h"
@@ -14,7 +17,7 @@
 
 /* ---- keys */
 
-enum { BLOCK = 1, PREEMPT = 2, ROUNDS = 4 };
+enum { BLOCK = 1, PREEMPT = 2, ROUNDS = 4, FILL = 8 };
 
 struct twin {
 	const char *spec; /* the real one */
@@ -101,6 +104,10 @@ static const struct twin twins[] = {
 	{ "srtf:round_s=3", left, PREEMPT, 3 },
 	{ "srsf", area_left, PREEMPT, 0 },
 	{ "srsf:misfit=block", area_left, PREEMPT | BLOCK, 0 },
+	{ "las:round_s=1", had, PREEMPT | FILL, 1 },
+	{ "las:round_s=4", had, PREEMPT | FILL, 4 },
+	{ "las:round_s=3,service=time", had_time, PREEMPT | FILL, 3 },
+	{ "las:round_s=3,misfit=block", had, PREEMPT | BLOCK | FILL, 3 },
 	{ "las:round_s=1,between=wait", had, PREEMPT | ROUNDS, 1 },
 	{ "las:round_s=4,between=wait", had, PREEMPT | ROUNDS, 4 },
 	{ "las:round_s=2,misfit=block,between=wait", had, PREEMPT | BLOCK | ROUNDS, 2 },
@@ -121,18 +128,23 @@ static int twin_decide(void *self, const struct round *round, struct plan *plan,
 		.key = t->key,
 		.misfit = t->how & BLOCK ? MISFIT_BLOCK : MISFIT_SKIP,
 		.preempt = t->how & PREEMPT,
+		.hold = t->how & FILL && fmod(round->now_s, t->round_s) != 0,
 	};
 
 	(void)err;
 	kit_anew(&ordering, self, round, plan);
 	if (t->how & ROUNDS)
 		kit_wake_while_waiting(round, plan);
+	else if (t->how & FILL)
+		plan_wake(plan, (floor(round->now_s / t->round_s) + 1) * t->round_s); /* every turn */
 	return 0;
 }
 
 static double twin_period_s(const void *self)
 {
-	return ((const struct twin *)self)->round_s;
+	const struct twin *t = self;
+
+	return t->how & FILL ? 0 : t->round_s;
 }
 
 static const struct policy twin_policy = {
@@ -142,6 +154,9 @@ static const struct policy twin_policy = {
 };
 
 /* ---- worlds with many ties */
+
+static const char failure_lines[] = "5,0,down\n8,0,up\n20,0,down\n21,0,up\n33,0,down\n50,0,up\n";
+static char *failures; /* a file with these */
 
 static const char *const clusters[] = { "1x1", "1x4", "2x4", "4x1", "1x8:v100,2x2:v100", "2x2:v100,1x4:p100" };
 
@@ -160,6 +175,10 @@ static void draw_scene(struct scene *s, struct rng *rng)
 
 	scene_init(s, cluster);
 	s->config.placer = choosers[rng_below(rng, COUNT(choosers))];
+	if (rng_below(rng, 3) == 0)
+		s->config.costs = (struct costs){ .start_s = (double)rng_below(rng, 3), .resume_s = pick(rng, 4) };
+	if (rng_below(rng, 4) == 0)
+		s->config.failures.file = failures; /* at whole seconds, too */
 	scene_draw(s, rng, draw);
 	names_add(&s->trace.types, "v100", 4);
 	names_add(&s->trace.types, "p100", 4);
@@ -169,6 +188,7 @@ static void draw_scene(struct scene *s, struct rng *rng)
 		job->priority = (int32_t)rng_below(rng, 4);
 		if (rng_below(rng, 3) == 0)
 			job->work_est = pick(rng, 12); /* and not what it really takes */
+		job->checkpoint_every_s = (double)rng_below(rng, 4);
 		if (rng_below(rng, 8) == 0)
 			job->cpus = job->gpus;
 		if (s->cluster.ntypes > 1)
@@ -231,6 +251,15 @@ static void keeping_order_equals_sorting_anew(void **state)
 int main(void)
 {
 	struct CMUnitTest tests[COUNT(twins)];
+	const char *dir = getenv("TMPDIR");
+	struct err err = { 0 };
+	int failed;
+
+	failures = mem_printf("%s/stint-ranking-%ld.csv", dir ? dir : "/tmp", (long)getpid());
+	if (file_write(failures, failure_lines, strlen(failure_lines), &err) < 0) {
+		fprintf(stderr, "%s\n", err.text);
+		return 1;
+	}
 
 	for (size_t i = 0; i < COUNT(twins); i++)
 		tests[i] = (struct CMUnitTest){
@@ -238,5 +267,8 @@ int main(void)
 			.test_func = keeping_order_equals_sorting_anew,
 			.initial_state = (void *)&twins[i],
 		};
-	return _cmocka_run_group_tests("policy/ranking", tests, COUNT(twins), NULL, NULL);
+	failed = _cmocka_run_group_tests("policy/ranking", tests, COUNT(twins), NULL, NULL);
+	unlink(failures);
+	free(failures);
+	return failed;
 }

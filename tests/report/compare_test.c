@@ -150,6 +150,119 @@ static void the_table_has_signs_and_a_legend(void **state)
 	fixture_fini(&f);
 }
 
+/* A comparison of two with one figure set to what is to be shown. */
+static void with_figure(const char *key, const double mean[2], const double half[2],
+	void (*look)(const struct comparison *c, size_t metric))
+{
+	struct fixture f;
+	struct comparison c;
+
+	fixture_init(&f, 4);
+	compare(&c, &f, 2, 3, 1);
+	for (uint32_t i = 0; i < 2; i++) {
+		struct compare_figure *x = &c.policies[i].figures[metric_index(key)];
+
+		x->value.mean = mean[i];
+		x->value.half = half[i];
+		x->best = i == 0;
+	}
+	look(&c, metric_index(key));
+	comparison_fini(&c);
+	fixture_fini(&f);
+}
+
+static void unit_is_hours(const struct comparison *c, size_t metric)
+{
+	static const char *const keys[] = { "jct_mean_s", "jct_p50_s", "jct_p95_s", "jct_p99_s",
+		"wait_mean_s" };
+
+	(void)metric;
+	for (size_t i = 0; i < COUNT(keys); i++)
+		assert_string_equal(comparison_scale(c, metric_index(keys[i])).name, "h");
+}
+
+static void completion_times_share_a_unit(void **state)
+{
+	(void)state;
+	with_figure("jct_mean_s", (double[]){ 20000, 30000 }, (double[]){ NAN, NAN }, unit_is_hours);
+}
+
+static void is_shown(const struct comparison *c, size_t metric)
+{
+	assert_true(comparison_shows(c, metric, false));
+}
+
+static void is_hidden(const struct comparison *c, size_t metric)
+{
+	assert_false(comparison_shows(c, metric, false));
+}
+
+static void missed_deadlines_are_shown(void **state)
+{
+	static const double none[] = { NAN, NAN }, zero[] = { 0, 0 };
+
+	(void)state;
+	with_figure("deadline_met", zero, none, is_shown);
+	with_figure("deadline_met", none, none, is_hidden);
+	with_figure("preemptions", zero, none, is_hidden);
+}
+
+static void nobody_is_best(const struct comparison *c, size_t metric)
+{
+	assert_false(comparison_best(c, metric, 0) || comparison_best(c, metric, 1));
+}
+
+static void the_first_is_best(const struct comparison *c, size_t metric)
+{
+	assert_true(comparison_best(c, metric, 0) && !comparison_best(c, metric, 1));
+}
+
+static void who_looks_the_same_is_not_the_best(void **state)
+{
+	static const double none[] = { NAN, NAN };
+
+	(void)state;
+	with_figure("utilisation", (double[]){ 0.80001, 0.8 }, none, nobody_is_best);
+	with_figure("utilisation", (double[]){ 0.81, 0.8 }, none, the_first_is_best);
+}
+
+static void has_sensible_digits(const struct comparison *c, size_t metric)
+{
+	struct buf out = { 0 };
+
+	(void)metric;
+	comparison_table(c, &(struct compare_style){ .form = TABLE_TEXT },
+		&(struct term){ .utf8 = true }, &out);
+	assert_non_null(strstr(out.at, "2,246 ±2,314"));
+	assert_non_null(strstr(out.at, "2.6 ±0.8"));
+	buf_fini(&out);
+}
+
+static void intervals_say_how_many_digits_count(void **state)
+{
+	(void)state;
+	with_figure("ftf_max", (double[]){ 2245.71, 2.61 }, (double[]){ 2314.02, 0.82 },
+		has_sensible_digits);
+}
+
+static void signs_without_room_are_not_explained(void **state)
+{
+	struct fixture f;
+	struct comparison c;
+	struct buf out = { 0 };
+
+	(void)state;
+	fixture_init(&f, 4);
+	compare(&c, &f, 2, 1, 1);
+	comparison_table(&c, &(struct compare_style){ .form = TABLE_TEXT },
+		&(struct term){ .utf8 = true, .width = 8 }, &out);
+	assert_null(strstr(out.at, "best of its column"));
+	assert_non_null(strstr(out.at, "no room for: mean JCT"));
+	buf_fini(&out);
+	comparison_fini(&c);
+	fixture_fini(&f);
+}
+
 static void curves_rise_to_the_share_that_finished(void **state)
 {
 	static const uint32_t sizes[] = { 1, 4, 3000 };
@@ -263,6 +376,11 @@ int main(void)
 		cmocka_unit_test(one_seed_is_tested_over_its_jobs),
 		cmocka_unit_test(threads_do_not_change_a_byte),
 		cmocka_unit_test(the_table_has_signs_and_a_legend),
+		cmocka_unit_test(completion_times_share_a_unit),
+		cmocka_unit_test(missed_deadlines_are_shown),
+		cmocka_unit_test(who_looks_the_same_is_not_the_best),
+		cmocka_unit_test(intervals_say_how_many_digits_count),
+		cmocka_unit_test(signs_without_room_are_not_explained),
 		cmocka_unit_test(curves_rise_to_the_share_that_finished),
 		cmocka_unit_test(pictures_keep_the_largest_bars),
 		cmocka_unit_test(nothing_at_all_is_fine),

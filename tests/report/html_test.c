@@ -142,6 +142,24 @@ static void figures_that_are_not_numbers_do_no_harm(void **state)
 	fixture_fini(&f);
 }
 
+static void results_have_a_row_for_each_figure(void **state)
+{
+	static const char row[] = "<th scope=\"row\" title=\"completion time, arrival to end";
+	struct buf one = page_of(50, 1, 1, &hostile_info), two = page_of(50, 2, 1, &hostile_info);
+
+	(void)state;
+	assert_non_null(strstr(one.at, row));
+	assert_non_null(strstr(one.at, ">meaning</th>"));
+	assert_non_null(strstr(one.at, "<div class=\"full\">"));
+	assert_null(strstr(one.at, "best of its row"));
+	assert_non_null(strstr(two.at, row));
+	assert_null(strstr(two.at, ">meaning</th>"));
+	assert_null(strstr(two.at, "<div class=\"full\">"));
+	assert_non_null(strstr(two.at, "* best of its row."));
+	buf_fini(&one);
+	buf_fini(&two);
+}
+
 static void the_same_input_gives_the_same_bytes(void **state)
 {
 	struct html_info timed = { .title = "t", .timings = true };
@@ -175,6 +193,7 @@ int main(void)
 		cmocka_unit_test(nobody_gets_a_script_in),
 		cmocka_unit_test(text_is_escaped),
 		cmocka_unit_test(figures_that_are_not_numbers_do_no_harm),
+		cmocka_unit_test(results_have_a_row_for_each_figure),
 		cmocka_unit_test(the_same_input_gives_the_same_bytes),
 		cmocka_unit_test(a_large_comparison_stays_small),
 	};

@@ -22,10 +22,13 @@ static void a_run_has_the_figures_it_should(void **state)
 	o.jobs[10].finish_s += 300; /* JCT 420, all others 120 */
 	o.jobs[10].preemptions = 2;
 	o.jobs[10].lost_s = 5;
+	o.jobs[10].lost_gpu_s = 20;
 	o.jobs[10].gpus = 4;
 	o.jobs[9].deadline_s = 1e6;
 	o.jobs[8].deadline_s = 1;
 	o.node_failures = 0;
+	o.jobs[9].overhead_s = 10;
+	o.jobs[10].overhead_s = 25;
 	summary_of(&f.trace, &o, &s);
 	assert_int_equal(s.jobs_submitted, 11);
 	assert_int_equal(s.jobs_finished, 11);
@@ -40,7 +43,7 @@ static void a_run_has_the_figures_it_should(void **state)
 	near("useful", s.useful, 0.45);
 	near("ftf", s.ftf_mean, (10 * 2.4 + 8.4) / 11);
 	near("worst ftf", s.ftf_max, 8.4);
-	near("overhead", s.overhead_gpu_s, 110);
+	near("overhead", s.overhead_gpu_s, 10 * o.jobs[9].gpus + 25 * 4);
 	near("lost", s.lost_gpu_s, 20);
 	near("deadlines", s.deadline_met, 0.5);
 	near("waited", s.waited_by_why_s[WHY_BUSY], 220);

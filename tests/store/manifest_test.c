@@ -47,6 +47,9 @@ static void what_is_written_reads_back(void **state)
 	struct manifest m = {
 		.version = mem_strdup("0.1"),
 		.trace = mem_strdup("a \"trace\".csv"),
+		.directory = mem_strdup("/home/ana/experiments"),
+		.throughputs = mem_strdup("speeds.json"),
+		.throughputs_hash = 23,
 		.trace_format = mem_strdup("stint"),
 		.trace_hash = UINT64_C(0xfedcba9876543210),
 		.cluster_spec = mem_strdup("16x8:v100"),
@@ -75,6 +78,10 @@ static void what_is_written_reads_back(void **state)
 	assert_string_equal(back.cluster_yaml, m.cluster_yaml);
 	assert_string_equal(back.policy, m.policy);
 	assert_null(back.placer);
+	assert_string_equal(back.directory, m.directory);
+	assert_true(back.throughputs_hash == 23 && back.failures_hash == 0);
+	assert_non_null(strstr(text.at, "\"failures_hash\": null"));
+	assert_int_equal(text.at[text.n - 1], '\n');
 	assert_true(back.trace_hash == m.trace_hash && back.seed == m.seed);
 	assert_true(back.event_hash == 17 && back.events == 3000000);
 	assert_true(back.error == 0.1 && back.oracle && back.until_s == 1e9);

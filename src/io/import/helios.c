@@ -40,7 +40,8 @@ static void read_row(struct rows *rows, struct job *job)
 
 static const struct remark remarks[] = {
 	{ NOTE_ASSUMED, VC, "tenants are virtual clusters, not users" },
-	{ NOTE_DROPPED, START, "start, end, queue and node_num are not used: the run decides when and where" },
+	{ NOTE_DROPPED, START,
+		"start, end, queue and node_num are not used: the run decides when and where" },
 	{ 0 },
 };
 

@@ -52,7 +52,8 @@ static void read_row(struct rows *rows, struct job *job)
 
 static const struct remark remarks[] = {
 	{ NOTE_ASSUMED, DURATION, "times are milliseconds" },
-	{ NOTE_DROPPED, ITERATIONS, "iterations and interval are not used: the run time is the duration" },
+	{ NOTE_DROPPED, ITERATIONS,
+		"iterations and interval are not used: the run time is the duration" },
 	{ NOTE_DROPPED, RESOURCE_0, "what an iteration needs of each resource is not used" },
 	{ 0 },
 };

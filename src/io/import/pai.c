@@ -61,7 +61,8 @@ static void read_row(struct rows *rows, struct job *job)
 }
 
 static const struct remark remarks[] = {
-	{ NOTE_ASSUMED, INSTANCES, "all instances of a job start together: it is one gang of num_inst x num_gpu GPUs" },
+	{ NOTE_ASSUMED, INSTANCES,
+		"all instances of a job start together: it is one gang of num_inst x num_gpu GPUs" },
 	{ 0 },
 };
 

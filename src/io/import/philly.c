@@ -26,7 +26,8 @@ static const struct column columns[] = {
 };
 
 static const struct remark remarks[] = {
-	{ NOTE_ASSUMED, ATTEMPTS, "a job runs as long as its attempts together, on the most GPUs that one had" },
+	{ NOTE_ASSUMED, ATTEMPTS,
+		"a job runs as long as its attempts together, on the most GPUs that one had" },
 	{ NOTE_ASSUMED, VC, "tenants are virtual clusters, not users" },
 	{ NOTE_DROPPED, GPUS, "on which machines and GPUs a job ran is not used" },
 	{ 0 },

@@ -215,7 +215,8 @@ static int begin(struct rows *rows, struct err *err)
 
 static const struct remark remarks[] = {
 	{ NOTE_ASSUMED, ACCOUNT, "tenants are accounts; users where there is none" },
-	{ NOTE_ASSUMED, ALLOC_TRES, "GPUs are those that the job had, or those it asked for if that is not told" },
+	{ NOTE_ASSUMED, ALLOC_TRES,
+		"GPUs are those that the job had, or those it asked for if that is not told" },
 	{ NOTE_ASSUMED, LIMIT, "what users believe of run times is the time limit" },
 	{ 0 },
 };

@@ -28,7 +28,8 @@ static void read_row(struct rows *rows, struct job *job)
 }
 
 static const struct remark remarks[] = {
-	{ NOTE_DROPPED, APPLICATION, "run times follow from goodput profiles, which the format leaves out and Stint does not read yet" },
+	{ NOTE_DROPPED, APPLICATION,
+		"run times follow from goodput profiles, which the format leaves out and Stint does not read yet" },
 	{ NOTE_ASSUMED, REPLICAS, "jobs keep the number of GPUs they ask for" },
 	{ NOTE_DROPPED, CATEGORY, "which jobs may change their GPUs or batch size is not used" },
 	{ 0 },

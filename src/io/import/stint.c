@@ -2,74 +2,16 @@
  * Stint's own trace: CSV with a header, a column per property of a job, all
  * but the arrival and the work optional (doc/formats.md).
  *
- * One table drives reading and writing.  The reader is the one whose speed is
- * felt (a million jobs): a single pass over the fields that are there, no
- * allocation but for the texts that are kept.
+ * Its columns, and reading them; stint_write.c writes them.  This is the reader
+ * whose speed is felt (a million jobs): a single pass over the fields that are
+ * there, no allocation but for the texts that are kept.
  */
+#include "io/import/stint.h"
+
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/names.h"
-#include "io/rows.h"
-
-enum kind {
-	LABEL,
-	NAME,
-	TENANT,
-	MODEL,
-	TYPES,
-	MEASURED_ON,
-	CLASS,
-	AFTER,
-	INT, /* int32_t at `offset` */
-	DOUBLE,
-	SECONDS, /* double */
-	COST,    /* float, seconds */
-	BYTES,   /* int64_t */
-	WORK,    /* one of the columns that together say how much work it is */
-};
-
-struct field {
-	enum kind kind;
-	size_t offset;
-	double min, max, preset; /* of numbers */
-};
-
-enum {
-	C_ID,
-	C_NAME,
-	C_TENANT,
-	C_MODEL,
-	C_GPUS,
-	C_MIN_GPUS,
-	C_MAX_GPUS,
-	C_TYPES,
-	C_ARRIVAL,
-	C_DURATION,
-	C_STEPS,
-	C_RATE,
-	C_EST_S,
-	C_EST_STEPS,
-	C_WEIGHT,
-	C_PRIORITY,
-	C_CLASS,
-	C_DEADLINE,
-	C_CPUS,
-	C_MEM,
-	C_BATCH,
-	C_EPOCHS,
-	C_AFTER,
-	C_START_COST,
-	C_RESUME_COST,
-	C_RESIZE_COST,
-	C_CHECKPOINT,
-	C_MEASURED_ON,
-	NCOLUMNS
-};
-
-static const struct column columns[] = {
+const struct column stint_columns[] = {
 	[C_ID] = { .name = "id", .aliases = "job_id|job" },
 	[C_NAME] = { .name = "name", .aliases = "job_name|jobname" },
 	[C_TENANT] = { .name = "tenant", .aliases = "user|account" },
@@ -105,7 +47,7 @@ static const struct column columns[] = {
 
 #define TINY 1e-30 /* "more than 0" */
 
-static const struct field fields[NCOLUMNS] = {
+const struct field stint_fields[NCOLUMNS] = {
 	[C_ID] = { LABEL, 0, 0, 0, 0 },
 	[C_NAME] = { NAME, 0, 0, 0, 0 },
 	[C_TENANT] = { TENANT, 0, 0, 0, 0 },
@@ -129,14 +71,14 @@ static const struct field fields[NCOLUMNS] = {
 	[C_BATCH] = { INT, AT(batch), 0, INT32_MAX, 0 },
 	[C_EPOCHS] = { DOUBLE, AT(epochs), 0, 1e12, 0 },
 	[C_AFTER] = { AFTER, 0, 0, 0, 0 },
-	[C_START_COST] = { COST, AT(start_cost_s), 0, 1e9, 0 },
-	[C_RESUME_COST] = { COST, AT(resume_cost_s), 0, 1e9, 0 },
-	[C_RESIZE_COST] = { COST, AT(resize_cost_s), 0, 1e9, 0 },
-	[C_CHECKPOINT] = { COST, AT(checkpoint_every_s), 0, 1e9, 0 },
+	[C_START_COST] = { SECONDS, AT(start_cost_s), 0, 1e9, 0 },
+	[C_RESUME_COST] = { SECONDS, AT(resume_cost_s), 0, 1e9, 0 },
+	[C_RESIZE_COST] = { SECONDS, AT(resize_cost_s), 0, 1e9, 0 },
+	[C_CHECKPOINT] = { SECONDS, AT(checkpoint_every_s), 0, 1e9, 0 },
 	[C_MEASURED_ON] = { MEASURED_ON, 0, 0, 0, 0 },
 };
 
-static const char *const class_names[] = {
+const char *const stint_classes[NCLASSES] = {
 	[JOB_GUARANTEED] = "guaranteed",
 	[JOB_OPPORTUNISTIC] = "opportunistic",
 };
@@ -151,7 +93,7 @@ struct work {
 
 static double ranged(struct rows *rows, int column, struct slice text, double x)
 {
-	const struct field *field = &fields[column];
+	const struct field *field = &stint_fields[column];
 
 	if (x >= field->min && x <= field->max)
 		return x;
@@ -211,8 +153,8 @@ static int64_t read_bytes(struct rows *rows, int column, struct slice text)
 
 static uint32_t read_class(struct rows *rows, struct slice text)
 {
-	for (uint32_t i = 0; i < sizeof(class_names) / sizeof(class_names[0]); i++)
-		if (slice_is_nocase(text, class_names[i]))
+	for (uint32_t i = 0; i < NCLASSES; i++)
+		if (slice_is_nocase(text, stint_classes[i]))
 			return i;
 	row_bad(rows, C_CLASS, text, "is not a class", "write guaranteed or opportunistic");
 	return 0;
@@ -246,9 +188,9 @@ static void read_work(struct rows *rows, int column, struct slice text, struct w
 static void read_field(struct rows *rows, int column, struct slice text, struct job *job,
 	struct work *work)
 {
-	void *to = (char *)job + fields[column].offset;
+	void *to = (char *)job + stint_fields[column].offset;
 
-	switch (fields[column].kind) {
+	switch (stint_fields[column].kind) {
 	case LABEL:
 		row_label(rows, job, text);
 		break;
@@ -281,9 +223,6 @@ static void read_field(struct rows *rows, int column, struct slice text, struct 
 		break;
 	case SECONDS:
 		*(double *)to = read_seconds(rows, column, text);
-		break;
-	case COST:
-		*(float *)to = (float)read_seconds(rows, column, text);
 		break;
 	case BYTES:
 		*(int64_t *)to = read_bytes(rows, column, text);
@@ -369,7 +308,7 @@ static int begin(struct rows *rows, struct err *err)
 
 static const struct table table = {
 	.style = CSV_COMMAS,
-	.columns = columns,
+	.columns = stint_columns,
 	.row = read_row,
 	.begin = begin,
 };
@@ -385,7 +324,7 @@ static int recognise(struct slice head, const char *path)
 	if (arrival && work)
 		return 100;
 	for (int i = 0; i < NCOLUMNS; i++)
-		known += header_has(head, columns[i].name);
+		known += header_has(head, stint_columns[i].name);
 	return arrival ? 50 : known >= 2 ? 10 : known ? 3 : 0;
 }
 
@@ -396,208 +335,3 @@ const struct importer importer_stint = {
 	.recognise = recognise,
 	.table = &table,
 };
-
-/* ---- writing ---- */
-
-static double number_at(const struct job *job, const struct field *field)
-{
-	const void *at = (const char *)job + field->offset;
-
-	switch (field->kind) {
-	case INT:
-		return *(const int32_t *)at;
-	case COST:
-		return *(const float *)at;
-	case BYTES:
-		return (double)*(const int64_t *)at;
-	default:
-		return *(const double *)at;
-	}
-}
-
-/* Shortest decimal that reads back as the same float. */
-static void write_float(struct buf *out, float x)
-{
-	char text[32];
-
-	for (int digits = 6; digits <= 9; digits++) {
-		snprintf(text, sizeof(text), "%.*g", digits, (double)x);
-		if ((float)strtod(text, NULL) == x)
-			break;
-	}
-	buf_str(out, text);
-}
-
-static void write_number(struct buf *out, const struct job *job, const struct field *field)
-{
-	const void *at = (const char *)job + field->offset;
-
-	if (field->kind == COST)
-		write_float(out, *(const float *)at);
-	else if (field->kind == BYTES)
-		buf_printf(out, "%lld", (long long)*(const int64_t *)at);
-	else
-		buf_double(out, number_at(job, field));
-}
-
-/* In the order of the alphabet: which type was named first is an accident. */
-static void write_types(struct buf *out, const struct trace *trace, uint32_t types)
-{
-	struct buf list = { 0 };
-
-	while (types) {
-		uint32_t least = (uint32_t)__builtin_ctz(types);
-
-		for (uint32_t i = least + 1; i < trace->types.n && i < TYPES_MAX; i++)
-			if ((types >> i & 1) && strcmp(trace->types.at[i], trace->types.at[least]) < 0)
-				least = i;
-		buf_printf(&list, "%s%s", list.n ? "|" : "", trace->types.at[least]);
-		types &= ~(UINT32_C(1) << least);
-	}
-	csv_write(out, list.at);
-	buf_fini(&list);
-}
-
-static void write_after(struct buf *out, const struct trace *trace, const struct job *job)
-{
-	struct buf list = { 0 };
-
-	for (uint32_t i = 0; i < job->ndeps; i++) {
-		uint32_t other = trace->deps[job->first_dep + i];
-
-		buf_printf(&list, "%s%s", i ? "|" : "", trace->jobs[other].label);
-	}
-	csv_write(out, list.at);
-	buf_fini(&list);
-}
-
-/* The number in a column of kind WORK; 0 if the job leaves it empty, NAN for "?". */
-static double work_at(const struct trace *trace, uint32_t i, int column)
-{
-	const struct job *job = &trace->jobs[i];
-	bool known = job->work_est == trace->work[i] || isnan(job->work_est);
-
-	switch (column) {
-	case C_DURATION:
-		return job->by_steps ? 0 : trace->work[i];
-	case C_STEPS:
-		return job->by_steps ? trace->work[i] : 0;
-	case C_RATE:
-		return job->by_steps && job->nominal_rate != 1 ? job->nominal_rate : 0;
-	case C_EST_S:
-		return job->by_steps || known ? 0 : job->work_est;
-	default:
-		return !job->by_steps || known ? 0 : job->work_est;
-	}
-}
-
-/* Whether the column says anything of the job that its absence would not. */
-static bool says(const struct trace *trace, uint32_t i, int column)
-{
-	const struct job *job = &trace->jobs[i];
-	double x;
-
-	switch (fields[column].kind) {
-	case LABEL:
-		return true;
-	case NAME:
-		return job->name && *job->name;
-	case TENANT:
-		return job->tenant != NAME_NONE;
-	case MODEL:
-		return job->model != NAME_NONE;
-	case TYPES:
-		return job->types != 0;
-	case MEASURED_ON:
-		return trace->measured_on && trace->measured_on[i];
-	case CLASS:
-		return job->class_ != JOB_GUARANTEED;
-	case AFTER:
-		return job->ndeps > 0;
-	case WORK:
-		return work_at(trace, i, column) != 0;
-	default:
-		x = number_at(job, &fields[column]);
-		if (column == C_MIN_GPUS || column == C_MAX_GPUS)
-			return x != 0 && x != job->gpus;
-		return x != fields[column].preset;
-	}
-}
-
-static void write_field(struct buf *out, const struct trace *trace, uint32_t i, int column)
-{
-	const struct job *job = &trace->jobs[i];
-	double x;
-
-	switch (fields[column].kind) {
-	case LABEL:
-		csv_write(out, job->label);
-		break;
-	case NAME:
-		csv_write(out, job->name);
-		break;
-	case TENANT:
-		csv_write(out, trace->tenants.at[job->tenant]);
-		break;
-	case MODEL:
-		csv_write(out, trace->models.at[job->model]);
-		break;
-	case TYPES:
-		write_types(out, trace, job->types);
-		break;
-	case MEASURED_ON:
-		csv_write(out, trace->types.at[trace->measured_on[i] - 1]);
-		break;
-	case CLASS:
-		buf_str(out, class_names[job->class_]);
-		break;
-	case AFTER:
-		write_after(out, trace, job);
-		break;
-	case WORK:
-		x = work_at(trace, i, column);
-		if (isnan(x))
-			buf_char(out, '?');
-		else
-			buf_double(out, x);
-		break;
-	default:
-		write_number(out, job, &fields[column]);
-		break;
-	}
-}
-
-/* The columns that some job needs, and those that a reader of the file expects to see. */
-static size_t used_columns(const struct trace *trace, int used[NCOLUMNS])
-{
-	size_t n = 0;
-
-	for (int column = 0; column < NCOLUMNS; column++) {
-		bool use = column == C_ID || column == C_GPUS || column == C_ARRIVAL;
-
-		for (uint32_t i = 0; !use && i < trace->njobs; i++)
-			use = says(trace, i, column);
-		if (use)
-			used[n++] = column;
-	}
-	return n;
-}
-
-void trace_write(const struct trace *trace, struct buf *out)
-{
-	int used[NCOLUMNS];
-	size_t n = used_columns(trace, used);
-
-	for (size_t c = 0; c < n; c++)
-		buf_printf(out, "%s%s", c ? "," : "", columns[used[c]].name);
-	buf_char(out, '\n');
-	for (uint32_t i = 0; i < trace->njobs; i++) {
-		for (size_t c = 0; c < n; c++) {
-			if (c)
-				buf_char(out, ',');
-			if (used[c] == C_GPUS || says(trace, i, used[c]))
-				write_field(out, trace, i, used[c]);
-		}
-		buf_char(out, '\n');
-	}
-}

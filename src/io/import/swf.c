@@ -107,7 +107,8 @@ static void read_row(struct rows *rows, struct job *job)
 
 static const struct remark remarks[] = {
 	{ NOTE_ASSUMED, ALLOCATED, "each processor counts as one GPU" },
-	{ NOTE_DROPPED, WAIT, "waiting and CPU time, group, executable, queue and partition are not used" },
+	{ NOTE_DROPPED, WAIT,
+		"waiting and CPU time, group, executable, queue and partition are not used" },
 	{ 0 },
 };
 

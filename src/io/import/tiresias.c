@@ -27,7 +27,8 @@ static void read_row(struct rows *rows, struct job *job)
 }
 
 static const struct remark remarks[] = {
-	{ NOTE_DROPPED, ITERATIONS, "iterations and interval are not used: the run time is the duration" },
+	{ NOTE_DROPPED, ITERATIONS,
+		"iterations and interval are not used: the run time is the duration" },
 	{ 0 },
 };
 

@@ -69,7 +69,7 @@ static const struct import_case helios[] = {
 		       "10,u2,vcB,1,6,1,FAILED,2020-04-01 00:00:00,,,30,0\n",
 		"id,tenant,gpus,arrival_s,duration_s,cpus\n10,vcB,1,0,30,6\n", "without GPUs" },
 	{ "only CPU jobs", HELIOS "9,u1,vcA,0,48,1,COMPLETED,2020-04-01 00:00:10,,,60,10\n",
-		"error: t: no job is left: all 1 rows were left out (line 2: gpu_num: is 0: a job without GPUs)" },
+		"error: t: no job is left: the only row does not count (line 2: gpu_num: is 0: a job without GPUs)" },
 };
 
 #define PAI "job_id,num_inst,submit_time,num_cpu,num_gpu,gpu_type,duration,user\n"

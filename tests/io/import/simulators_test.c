@@ -27,7 +27,7 @@ static const struct import_case lucid[] = {
 		"6,u,vcA,j,0,12,COMPLETED,2020-09-01 00:00:06,60,ImageNet,ResNet50,64,0,300,90,40,9000\n",
 		"id,name,tenant,model,gpus,arrival_s,duration_s,cpus,batch\n"
 		"5,\"train, again\",vcA,ResNet50,2,0,60,12,64\n",
-		"utilisation are not used" },
+		"utilisation and device memory are not used" },
 };
 
 static const struct import_case synergy[] = {

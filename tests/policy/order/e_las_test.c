@@ -49,7 +49,7 @@ static void the_smaller_score_runs(void **state)
 		put(&desk, rows[i].a);
 		put(&desk, rows[i].b);
 		snprintf(policy, sizeof(policy), "e-las:%s", rows[i].options);
-		desk_decide(&desk, policy, 5000);
+		desk_decide(&desk, policy, 6000);
 		if (strcmp(desk_who(&desk), rows[i].want) != 0)
 			fail_msg("%s: %s runs", rows[i].what, desk_who(&desk));
 		desk_fini(&desk);
@@ -66,7 +66,7 @@ static void the_two_smallest_of_three_run(void **state)
 	put(&desk, (struct standing){ 1, 100, 0.7 });
 	put(&desk, (struct standing){ 1, 100, 0.9 });
 	put(&desk, (struct standing){ 1, 100, 0.8 });
-	desk_decide(&desk, "e-las", 5000);
+	desk_decide(&desk, "e-las", 6000);
 	assert_string_equal(desk_who(&desk), "BC");
 	assert_int_equal(desk_reason(&desk, 0).why, WHY_BUSY);
 	desk_fini(&desk);
@@ -80,7 +80,7 @@ static void who_of_three(const struct standing *s, const char *policy, char out[
 	desk_init(&desk, "1x2");
 	for (int k = 0; k < 3; k++)
 		put(&desk, s[k]);
-	desk_decide(&desk, policy, 5000);
+	desk_decide(&desk, policy, 6000);
 	strcpy(out, desk_who(&desk));
 	desk_fini(&desk);
 }
@@ -114,7 +114,7 @@ static void progress_is_reported_in_whole_epochs(void **state)
 	put(&desk, (struct standing){ 1, 100, 0.49 });
 	put(&desk, (struct standing){ 1, 100, 0.3 });
 	desk.jobs.at[0].epochs = 2; /* 0.49 of two epochs: none is over */
-	desk_decide(&desk, "e-las", 5000);
+	desk_decide(&desk, "e-las", 6000);
 	assert_string_equal(desk_who(&desk), "B");
 	desk_fini(&desk);
 }
@@ -128,10 +128,10 @@ static void hysteresis_needs_a_gap(void **state)
 	put(&desk, (struct standing){ 1, 100, 0.5 });
 	put(&desk, (struct standing){ 1, 100, 0.5 });
 	desk.jobs.at[1].done += 5; /* scores 0.5 and 0.495 */
-	desk_run(&desk, 0, 5000);
-	desk_decide(&desk, "e-las:hysteresis=0.02", 5000);
+	desk_run(&desk, 0, 6000);
+	desk_decide(&desk, "e-las:hysteresis=0.02", 6000);
 	assert_string_equal(desk_who(&desk), "A");
-	desk_decide(&desk, "e-las:hysteresis=0.005", 5000);
+	desk_decide(&desk, "e-las:hysteresis=0.005", 6000);
 	assert_string_equal(desk_who(&desk), "B");
 	desk_fini(&desk);
 }

@@ -50,10 +50,12 @@ static void running_counts(void **state)
 	desk_job(&desk, 0, 1, 100, 0);
 	desk_job(&desk, 0, 1, 100, 10);
 	desk_run(&desk, 0, 100);
-	desk_decide(&desk, "las", 109);
+	desk_decide(&desk, "las:round_s=3", 108);
 	assert_string_equal(desk_who(&desk), "A");
-	assert_true(desk.plan.wake_s >= 110 && desk.plan.wake_s <= 111); /* when their service is equal */
-	desk_decide(&desk, "las", 111);
+	assert_true(desk.plan.wake_s == 111); /* the first round after their service is equal */
+	desk_decide(&desk, "las:round_s=3", 110.5);
+	assert_string_equal(desk_who(&desk), "A"); /* not between rounds */
+	desk_decide(&desk, "las:round_s=3", 111);
 	assert_string_equal(desk_who(&desk), "B");
 	assert_int_equal(desk_reason(&desk, 0).why, WHY_OUTRANKED);
 	assert_int_equal(desk_reason(&desk, 0).other, 1);

@@ -219,6 +219,8 @@ static void keeping_order_equals_sorting_anew(void **state)
 
 		scene_init(&s, clusters[rng_below(&rng, COUNT(clusters))]);
 		scene_draw(&s, &rng, (struct draw){ pick(&rng, 12), (uint32_t)rng_below(&rng, 20), 16, 4 });
+		if (i % 3 == 0)
+			s.config.costs = (struct costs){ .start_s = (double)rng_below(&rng, 3), .resume_s = pick(&rng, 4) };
 		run(&s, &policy_tiresias, spec, &kept);
 		run(&s, &tiresias_anew, spec, &anew);
 		if (!diary_equal(&kept, &anew, s.trace.njobs)) {
