@@ -56,6 +56,13 @@ void row_note(struct rows *rows, enum note_level level, int column, const char *
 
 /* ---- fields ---- */
 
+const char *row_kept(const struct rows *rows, int column)
+{
+	struct slice text = row_text(rows, column);
+
+	return text.n ? trace_text(rows->out, text.at, text.n) : NULL;
+}
+
 const char *not_a_number(struct slice text)
 {
 	char copy[32], *end;

@@ -120,6 +120,9 @@ static inline struct slice row_text(const struct rows *rows, int column)
 	return field >= 0 ? rows->csv.fields[field] : (struct slice){ "", 0 };
 }
 
+/* The same for as long as the trace lives; NULL if it is empty. */
+const char *row_kept(const struct rows *rows, int column);
+
 /* Numbers; `missing` if the field is empty.  Outside [min, max] is a problem. */
 double row_number(struct rows *rows, int column, double missing, double min, double max);
 int32_t row_int(struct rows *rows, int column, int32_t missing, int32_t min, int32_t max);

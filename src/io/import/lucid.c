@@ -47,11 +47,8 @@ static const struct column columns[] = {
 
 static void read_row(struct rows *rows, struct job *job)
 {
-	struct slice name = row_text(rows, NAME);
-
 	row_label(rows, job, row_text(rows, ID));
-	if (name.n)
-		job->name = trace_text(rows->out, name.at, name.n);
+	job->name = row_kept(rows, NAME);
 	job->tenant = row_name(&rows->out->tenants, row_text(rows, VC));
 	job->model = row_name(&rows->out->models, row_text(rows, MODEL));
 	job->gpus = row_gpus(rows, GPUS);

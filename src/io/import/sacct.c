@@ -177,8 +177,7 @@ static bool has_ended(struct slice state)
 
 static void read_row(struct rows *rows, struct job *job)
 {
-	struct slice id = row_text(rows, ID), name = row_text(rows, NAME);
-	struct slice account = row_text(rows, ACCOUNT);
+	struct slice id = row_text(rows, ID), account = row_text(rows, ACCOUNT);
 
 	if (memchr(id.at, '.', id.n)) {
 		row_drop(rows, ID, "a step of a job", NULL);
@@ -189,8 +188,7 @@ static void read_row(struct rows *rows, struct job *job)
 		return;
 	}
 	row_label(rows, job, id);
-	if (name.n)
-		job->name = trace_text(rows->out, name.at, name.n);
+	job->name = row_kept(rows, NAME);
 	job->tenant = row_name(&rows->out->tenants, account.n ? account : row_text(rows, USER));
 	job->arrival_s = row_time(rows, SUBMIT);
 	job->priority = row_int(rows, PRIORITY, 0, 0, INT32_MAX);
