@@ -156,20 +156,22 @@ uint32_t row_name(struct names *names, struct slice text)
 	return text.n ? names_add(names, text.at, text.n) : NAME_NONE;
 }
 
+enum { DIGITS_MAX = 24 };
+
 /* In decimal; printf takes a tenth of the time of reading a short row. */
-static struct slice written(size_t x, char out[24])
+static struct slice written(size_t x, char out[DIGITS_MAX])
 {
-	char *end = out + 24, *at = end;
+	size_t at = DIGITS_MAX;
 
 	do
-		*--at = (char)('0' + x % 10);
+		out[--at] = (char)('0' + x % 10);
 	while (x /= 10);
-	return (struct slice){ at, (size_t)(end - at) };
+	return (struct slice){ out + at, DIGITS_MAX - at };
 }
 
 void row_label(struct rows *rows, struct job *job, struct slice id)
 {
-	char number[24];
+	char number[DIGITS_MAX];
 
 	id = slice_trim(id); /* a list of ids has blanks around them */
 	if (!id.n) {

@@ -259,7 +259,7 @@ static void draw_fates(struct world *w)
 {
 	uint32_t nodes = w->config->cluster->nnodes;
 
-	if (!(w->config->failures.mtbf_s > 0))
+	if (!(w->config->failures.mtbf_s > 0) || w->config->failures.file)
 		return;
 	rng_init(&w->failure_rng, w->config->seed, RNG_FAILURE);
 	vec_grow_zero(&w->down, nodes);

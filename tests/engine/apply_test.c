@@ -112,8 +112,10 @@ static void what_can_never_run_is_refused_at_once(void **state)
 		scene_run(&s, &out);
 		if (out.jobs[0].state != (nevers[i].want_gpus ? JOB_FINISHED : JOB_REJECTED))
 			fail_msg("%s: %s", nevers[i].what, job_state_name(out.jobs[0].state));
-		if (nevers[i].want_gpus && out.jobs[0].served_s != nevers[i].want_gpus * out.jobs[0].ran_s)
-			fail_msg("%s: %g GPU-seconds in %g s", nevers[i].what, out.jobs[0].served_s, out.jobs[0].ran_s);
+		if (nevers[i].want_gpus &&
+			out.jobs[0].served_s != nevers[i].want_gpus * out.jobs[0].ran_s)
+			fail_msg("%s: %g GPU-seconds in %g s", nevers[i].what, out.jobs[0].served_s,
+				out.jobs[0].ran_s);
 		if (!nevers[i].want_gpus && out.jobs[0].reason.why != nevers[i].why)
 			fail_msg("%s: %s", nevers[i].what, why_name(out.jobs[0].reason.why));
 		outcome_fini(&out);

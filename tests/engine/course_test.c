@@ -48,7 +48,8 @@ static void samples_integrate_to_the_totals(void **state)
 			up += out.samples[k].up_gpus * seconds;
 			last = k * out.step_s + seconds;
 		}
-		if (fabs(busy - out.busy_gpu_s) > 1e-6 * out.busy_gpu_s || fabs(up - out.up_gpu_s) > 1e-6 * out.up_gpu_s)
+		if (fabs(busy - out.busy_gpu_s) > 1e-6 * out.busy_gpu_s ||
+			fabs(up - out.up_gpu_s) > 1e-6 * out.up_gpu_s)
 			fail_msg("%s: %g and %g, summed %g and %g", rows[row].what, out.busy_gpu_s,
 				out.up_gpu_s, busy, up);
 		assert_true(fabs(last - (out.to_s - out.from_s)) < 1e-6);
@@ -129,7 +130,8 @@ static void a_span_that_is_cut_off_ends_with_the_run(void **state)
 
 /* ---- by hand */
 
-static void tell(struct course *course, double at_s, enum event_kind kind, const struct job *job, const struct grant *grant)
+static void tell(struct course *course, double at_s, enum event_kind kind, const struct job *job,
+	const struct grant *grant)
 {
 	struct observer observer = course_observer(course);
 	struct event event = { .at_s = at_s, .kind = kind, .job = job->id, .grant = grant };

@@ -21,7 +21,8 @@ static int too_many(void *self, const struct round *round, struct plan *plan, st
 		const struct job *job = &round->jobs[round->active[i]];
 
 		if (job_active(job))
-			plan_run(plan, job, (struct want){ .gpus = (uint32_t)job->max_gpus + 1, .type = TYPE_ANY });
+			plan_run(plan, job,
+				(struct want){ .gpus = (uint32_t)job->max_gpus + 1, .type = TYPE_ANY });
 	}
 	return 0;
 }
@@ -64,7 +65,8 @@ static const struct {
 		"policy too-few gives job 0 1 devices; it takes 2 to 2" },
 	{ "a job that has finished", { .name = "the-dead", .decide = the_dead }, ERR_BROKEN,
 		"policy the-dead wants to run job 0, which is finished" },
-	{ "a policy that fails", { .name = "moody", .decide = refuse }, ERR_REFUSED, "policy moody: not today" },
+	{ "a policy that fails", { .name = "moody", .decide = refuse }, ERR_REFUSED,
+		"policy moody: not today" },
 };
 
 static void the_policy_that_erred_is_named(void **state)
@@ -142,7 +144,8 @@ static int direct(void *self, const struct round *round, struct plan *plan, stru
 static const struct policy director_policy = { .name = "director", .decide = direct };
 
 /* Runs three elastic jobs (1 to 4 devices, 100 s with 2) as directed; the referee watches. */
-static void play(struct scene *s, const struct wish *wishes, size_t n, struct diary *diary, struct outcome *out)
+static void play(struct scene *s, const struct wish *wishes, size_t n, struct diary *diary,
+	struct outcome *out)
 {
 	struct director d = { .wishes = wishes, .n = n };
 	struct referee referee;

@@ -48,7 +48,8 @@ static int wake_only(void *self, const struct round *round, struct plan *plan, s
 
 static const struct policy sleepless = { .name = "sleepless", .decide = wake_only };
 
-static int run_and_wake_at_once(void *self, const struct round *round, struct plan *plan, struct err *err)
+static int run_and_wake_at_once(void *self, const struct round *round, struct plan *plan,
+	struct err *err)
 {
 	plan_wake(plan, round->now_s);
 	return run_all(self, round, plan, err);
@@ -232,12 +233,16 @@ struct row {
 };
 
 static const struct row decisions[] = {
-	{ "all that happens at one instant is one decision", "fifo", { 0, 0, 0, 0 }, { 5, 5, 5, 5 }, 1, 2 },
+	{ "all that happens at one instant is one decision", "fifo", { 0, 0, 0, 0 }, { 5, 5, 5, 5 },
+		1, 2 },
 	{ "one at each arrival and at each end", "fifo", { 0, 1, 2, 3 }, { 10, 20, 30, 40 }, 7, 8 },
-	{ "nobody waits: rounds pass without one", "las:round_s=1", { 0, 0, 0, 0 }, { 1e6, 1e6, 1e6, 1e6 }, 1, 4 },
+	{ "nobody waits: rounds pass without one", "las:round_s=1", { 0, 0, 0, 0 },
+		{ 1e6, 1e6, 1e6, 1e6 }, 1, 4 },
 	{ "nor with sorting anew", "gittins:round_s=1", { 0, 0, 0, 0 }, { 1e6, 1e6, 1e6, 1e6 }, 1, 4 },
-	{ "nor with queues", "tiresias:limit_s=10,round_s=1", { 0, 0, 0, 0 }, { 1e6, 1e6, 1e6, 1e6 }, 1, 8 },
-	{ "long gaps between arrivals cost nothing", "e-las:round_s=1", { 0, 1e5, 2e5, 3e5 }, { 10, 10, 10, 10 }, 4, 12 },
+	{ "nor with queues", "tiresias:limit_s=10,round_s=1", { 0, 0, 0, 0 },
+		{ 1e6, 1e6, 1e6, 1e6 }, 1, 8 },
+	{ "long gaps between arrivals cost nothing", "e-las:round_s=1", { 0, 1e5, 2e5, 3e5 },
+		{ 10, 10, 10, 10 }, 4, 12 },
 };
 
 static void rounds_in_which_nothing_can_change_are_skipped(void **state)
@@ -319,8 +324,8 @@ static void odd_periods_go_on(void **state)
 		struct scene s;
 		struct outcome out;
 
-		snprintf(policy, sizeof(policy), "las:round_s=%.17g,between=%s", 0.001 + rng_uniform(&rng),
-			i % 2 ? "fill" : "wait");
+		snprintf(policy, sizeof(policy), "las:round_s=%.17g,between=%s",
+			0.001 + rng_uniform(&rng), i % 2 ? "fill" : "wait");
 		scene_init(&s, "1x1");
 		scene_job(&s, 0, 1, 20);
 		scene_job(&s, 0, 1, 20);

@@ -95,16 +95,20 @@ static void equals_its_definition(void **state)
 	(void)state;
 	for (size_t i = 0; i < rounds(2000); i++) {
 		struct history history = { 0 };
-		double sizes[20], served = (double)rng_below(&rng, 60), quantum = 1 + (double)rng_below(&rng, 60);
+		double sizes[20], served = (double)rng_below(&rng, 60),
+				  quantum = 1 + (double)rng_below(&rng, 60);
 		size_t n = 1 + rng_below(&rng, COUNT(sizes));
 
 		for (size_t k = 0; k < n; k++)
 			sizes[k] = (double)rng_below(&rng, 50);
 		fill(&history, sizes, n);
-		assert_true(fabs(gittins_index(&history, served, quantum) - by_definition(sizes, n, served, quantum)) < 1e-12);
-		assert_true(fabs(gittins_index(&history, served, 0) - best_by_definition(sizes, n, served)) < 1e-12);
+		assert_true(fabs(gittins_index(&history, served, quantum) -
+				    by_definition(sizes, n, served, quantum)) < 1e-12);
+		assert_true(fabs(gittins_index(&history, served, 0) -
+				    best_by_definition(sizes, n, served)) < 1e-12);
 		/* No quantum beats the best. */
-		assert_true(gittins_index(&history, served, quantum) <= gittins_index(&history, served, 0) + 1e-12);
+		assert_true(gittins_index(&history, served, quantum) <=
+			gittins_index(&history, served, 0) + 1e-12);
 		history_fini(&history);
 	}
 }

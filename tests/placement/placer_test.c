@@ -170,8 +170,8 @@ static void every_placer_finds_room_if_there_is_any(void **state)
 			bool got = ask(&t, placers[p], "", &found);
 
 			if (got != (total(&t) >= t.placing.gpus))
-				fail_msg("%s finds %u of %u: %s", placers[p]->name, t.placing.gpus, total(&t),
-					got ? "yes" : "no");
+				fail_msg("%s finds %u of %u: %s", placers[p]->name, t.placing.gpus,
+					total(&t), got ? "yes" : "no");
 			if (got)
 				check_slots(&t, &found, placers[p]->name);
 		}
@@ -239,7 +239,8 @@ static void best_fit_takes_the_fullest_node_that_does(void **state)
 		draw_table(&t, &rng, i % 2);
 		for (uint32_t node = t.cluster.nnodes; node-- > 0;) {
 			if (most_of(&t, node) >= t.placing.gpus &&
-				(best == UINT32_MAX || t.space.nodes[node].nfree <= t.space.nodes[best].nfree))
+				(best == UINT32_MAX ||
+					t.space.nodes[node].nfree <= t.space.nodes[best].nfree))
 				best = node;
 		}
 		if (best != UINT32_MAX) {
@@ -291,7 +292,8 @@ static void spreading_is_even(void **state)
 		draw_table(&t, &rng, i % 2);
 		if (ask(&t, spread, "", &found)) {
 			for (uint32_t k = 0; k < found.n; k++)
-				has[found.at[k].node] = (uint32_t)__builtin_popcountll(found.at[k].devices);
+				has[found.at[k].node] = (uint32_t)__builtin_popcountll(
+					found.at[k].devices);
 			for (uint32_t a = 0; a < t.cluster.nnodes; a++) {
 				for (uint32_t b = 0; b < t.cluster.nnodes; b++)
 					assert_true(has[a] <= has[b] + 1 || has[b] == most_of(&t, b));
@@ -361,7 +363,8 @@ static void skew_consolidates_whom_it_helps(void **state)
 		if (found.n != skews[i].want_nodes)
 			fail_msg("%s: %u nodes", skews[i].what, found.n);
 		leave(&t, 2, 0); /* now only one device is free on each of two nodes */
-		if (ask(&t, placer_find("skew", NULL), skews[i].options, &found) != (skews[i].want_nodes == 2))
+		if (ask(&t, placer_find("skew", NULL), skews[i].options, &found) !=
+			(skews[i].want_nodes == 2))
 			fail_msg("%s: scattered", skews[i].what);
 		free(found.at);
 		profile_destroy(profile);

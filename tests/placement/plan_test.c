@@ -287,7 +287,8 @@ static void edits_in_any_order_add_up(void **state)
 		switch (rng_below(&rng, 6)) {
 		case 0:
 		case 1:
-			plan_run(&f.plan, job, (struct want){ .gpus = pick(&rng, 6), .type = TYPE_ANY });
+			plan_run(&f.plan, job,
+				(struct want){ .gpus = pick(&rng, 6), .type = TYPE_ANY });
 			break;
 		case 2:
 			plan_run(&f.plan, job, (struct want){ .type = 0, .batch = pick(&rng, 2) });

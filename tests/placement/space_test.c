@@ -67,7 +67,8 @@ static void compare_type(const struct space *space, const struct naive *m, uint3
 		uint32_t at = 0, node, last = 0;
 		bool first = true;
 
-		for (; (node = space_next(space, type, f, &at)) != UINT32_MAX; last = node, first = false) {
+		for (; (node = space_next(space, type, f, &at)) != UINT32_MAX;
+			last = node, first = false) {
 			assert_int_equal(__builtin_popcountll(naive_free(m, node)), f);
 			assert_int_equal(m->cluster->nodes[node].type, type);
 			assert_false(m->down[node]);

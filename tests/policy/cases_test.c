@@ -31,11 +31,12 @@ int main(void)
 		return 1;
 	}
 	for (size_t i = 0; i < cases.at.n; i++)
-		vec_push(&tests, (struct CMUnitTest){
-					 .name = cases.at.at[i]->title,
-					 .test_func = run,
-					 .initial_state = cases.at.at[i],
-				 });
+		vec_push(&tests,
+			(struct CMUnitTest){
+				.name = cases.at.at[i]->title,
+				.test_func = run,
+				.initial_state = cases.at.at[i],
+			});
 	failed = _cmocka_run_group_tests("policy/cases", tests.at, tests.n, NULL, NULL);
 	vec_fini(&tests);
 	cases_fini(&cases);

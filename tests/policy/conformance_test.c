@@ -337,11 +337,12 @@ int main(void)
 		add_specs(&specs, policies[i]->name, policies[i]->options);
 	for (size_t i = 0; i < specs.n; i++) {
 		settle_spec(&specs.at[i]);
-		vec_push(&tests, (struct CMUnitTest){
-					 .name = specs.at[i],
-					 .test_func = conforms,
-					 .initial_state = specs.at[i],
-				 });
+		vec_push(&tests,
+			(struct CMUnitTest){
+				.name = specs.at[i],
+				.test_func = conforms,
+				.initial_state = specs.at[i],
+			});
 	}
 	failed = _cmocka_run_group_tests("policy/conformance", tests.at, tests.n, NULL, NULL);
 	vec_fini(&tests);

@@ -95,7 +95,8 @@ static void no_room_says_which_kind(void **state)
 	kit_no_room(&round, &desk.plan, &desk.jobs.at[1]);
 	plan_node_up(&desk.plan, 0, false);
 	kit_no_room(&round, &desk.plan, &desk.jobs.at[2]);
-	assert_int_equal(desk_reason(&desk, 0).why, WHY_FRAGMENTED); /* p100 has enough, so it is something else */
+	assert_int_equal(desk_reason(&desk, 0).why,
+		WHY_FRAGMENTED); /* p100 has enough, so it is something else */
 	assert_int_equal(desk_reason(&desk, 0).have, 4);
 	assert_int_equal(desk_reason(&desk, 1).why, WHY_BUSY);
 	assert_int_equal(desk_reason(&desk, 1).need, 2);

@@ -17,7 +17,8 @@ static bool is_name(const char *name)
 
 static void every_policy_is_complete(void **state)
 {
-	static const char *const families[] = { "order", "fair", "hetero", "elastic", "deadline", "share", "locality" };
+	static const char *const families[] = { "order", "fair", "hetero", "elastic", "deadline",
+		"share", "locality" };
 
 	(void)state;
 	for (size_t i = 0; policies[i]; i++) {

@@ -158,10 +158,12 @@ static const struct policy twin_policy = {
 static const char failure_lines[] = "5,0,down\n8,0,up\n20,0,down\n21,0,up\n33,0,down\n50,0,up\n";
 static char *failures; /* a file with these */
 
-static const char *const clusters[] = { "1x1", "1x4", "2x4", "4x1", "1x8:v100,2x2:v100", "2x2:v100,1x4:p100" };
+static const char *const clusters[] = { "1x1", "1x4", "2x4", "4x1", "1x8:v100,2x2:v100",
+	"2x2:v100,1x4:p100" };
 
 /* All that take the same devices for the same question. */
-static const char *const choosers[] = { "first-fit", "best-fit", "consolidate", "consolidate:strict=1", "spread" };
+static const char *const choosers[] = { "first-fit", "best-fit", "consolidate",
+	"consolidate:strict=1", "spread" };
 
 static void draw_scene(struct scene *s, struct rng *rng)
 {
@@ -176,7 +178,8 @@ static void draw_scene(struct scene *s, struct rng *rng)
 	scene_init(s, cluster);
 	s->config.placer = choosers[rng_below(rng, COUNT(choosers))];
 	if (rng_below(rng, 3) == 0)
-		s->config.costs = (struct costs){ .start_s = (double)rng_below(rng, 3), .resume_s = pick(rng, 4) };
+		s->config.costs = (struct costs){ .start_s = (double)rng_below(rng, 3),
+			.resume_s = pick(rng, 4) };
 	if (rng_below(rng, 4) == 0)
 		s->config.failures.file = failures; /* at whole seconds, too */
 	scene_draw(s, rng, draw);
@@ -219,7 +222,8 @@ static void compare(struct scene *s, const struct twin *twin, size_t number)
 	run(s, twin, false, &kept);
 	run(s, twin, true, &anew);
 	if (!diary_equal(&kept, &anew, s->trace.njobs)) {
-		printf("%s with %s on %s, instance %zu:\n", twin->spec, s->config.placer, s->cluster.spec, number);
+		printf("%s with %s on %s, instance %zu:\n", twin->spec, s->config.placer,
+			s->cluster.spec, number);
 		for (uint32_t i = 0; i < s->trace.njobs; i++)
 			printf("  %u: at %g, gpus %d, work %g, est %g, priority %d\n", i,
 				s->trace.jobs[i].arrival_s, s->trace.jobs[i].gpus, s->trace.work[i],

@@ -53,7 +53,7 @@ static bool read_published(struct slice line, struct published *out)
 		at = comma ? comma + 1 : end + 1;
 	}
 	return n == FIELDS && slice_int(fields[ID], &out->id) &&
-	       slice_int(fields[START], &out->start_s) && slice_int(fields[END], &out->end_s);
+		slice_int(fields[START], &out->start_s) && slice_int(fields[END], &out->end_s);
 }
 
 static const struct job *find_job(const struct outcome *outcome, int64_t id)
@@ -119,7 +119,8 @@ static void equals_the_published_simulator(void **state)
 {
 	const struct row *row = *state;
 	char policy[512];
-	char *measured = mem_printf("%s/tiresias/measured/60_job-n2g4-count-%s.csv", data_dir(), row->file);
+	char *measured = mem_printf("%s/tiresias/measured/60_job-n2g4-count-%s.csv", data_dir(),
+		row->file);
 	struct trace trace = { 0 };
 	struct cluster cluster = { 0 };
 	struct sim_config config;

@@ -60,9 +60,9 @@ enum expected {
 
 struct expectation {
 	enum expected what;
-	uint32_t job;         /* by position in the text */
-	double from_s, to_s;  /* EXPECT_STAY; to_s INFINITY: to the end.  from_s is the number of others */
-	const char *word;     /* a reason or a list of nodes */
+	uint32_t job;        /* by position in the text */
+	double from_s, to_s; /* EXPECT_STAY; to_s INFINITY: to the end.  from_s is the number of others */
+	const char *word; /* a reason or a list of nodes */
 };
 
 struct node_failure {
@@ -79,10 +79,10 @@ struct speed {
 struct text_case {
 	const char *title;
 	const char *path;
-	size_t line;          /* where it begins */
-	struct err err;       /* what is wrong with its text; code 0: nothing */
-	struct arena memory;  /* owns the words */
-	struct names labels;  /* of jobs, by position */
+	size_t line;         /* where it begins */
+	struct err err;      /* what is wrong with its text; code 0: nothing */
+	struct arena memory; /* owns the words */
+	struct names labels; /* of jobs, by position */
 	struct cluster cluster;
 	struct trace trace;
 	struct sim_config config;

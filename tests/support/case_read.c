@@ -56,7 +56,8 @@ static int find_job(const struct text_case *c, struct slice name, uint32_t *out,
 {
 	*out = names_find(&c->labels, name.at, name.n);
 	if (*out == NAME_NONE)
-		return err_set(err, ERR_FORMAT, "there is no job '%.*s' before this line", (int)name.n, name.at);
+		return err_set(err, ERR_FORMAT, "there is no job '%.*s' before this line",
+			(int)name.n, name.at);
 	return 0;
 }
 
@@ -118,7 +119,10 @@ static int read_cluster(struct text_case *c, struct slice text, struct err *err)
 
 enum kind { NUMBER, INTEGER, SECONDS, BYTES };
 
-#define FIELD(name_, kind_, field_) { name_, kind_, offsetof(struct job, field_) }
+#define FIELD(name_, kind_, field_) \
+	{ \
+		name_, kind_, offsetof(struct job, field_) \
+	}
 
 static const struct job_field {
 	const char *name;
@@ -190,7 +194,8 @@ static uint32_t read_types(struct text_case *c, struct slice list)
 }
 
 /* Fields that are not simply a number of the job. */
-static int read_special(struct text_case *c, struct job *job, struct slice name, struct slice value, struct err *err)
+static int read_special(struct text_case *c, struct job *job, struct slice name, struct slice value,
+	struct err *err)
 {
 	uint32_t position = c->trace.njobs - 1;
 
@@ -269,10 +274,10 @@ static int read_costs(struct text_case *c, struct slice text, struct err *err)
 {
 	while (text.n > 0) {
 		struct slice value = cut(&text, ','), name = word(&value);
-		double *to = slice_is(name, "start")    ? &c->config.costs.start_s
-			     : slice_is(name, "resume") ? &c->config.costs.resume_s
-			     : slice_is(name, "resize") ? &c->config.costs.resize_s
-							: NULL;
+		double *to = slice_is(name, "start") ? &c->config.costs.start_s
+			: slice_is(name, "resume")   ? &c->config.costs.resume_s
+			: slice_is(name, "resize")   ? &c->config.costs.resize_s
+						     : NULL;
 
 		if (!to)
 			return wrong(name, "a cost; there are start, resume and resize", err);
@@ -286,7 +291,8 @@ static int read_costs(struct text_case *c, struct slice text, struct err *err)
 static int read_failure(struct text_case *c, struct slice text, struct err *err)
 {
 	struct node_failure f = { .up_s = INFINITY };
-	struct slice all = text, a = word(&text), node = word(&text), at = word(&text), at_s = word(&text);
+	struct slice all = text, a = word(&text), node = word(&text), at = word(&text),
+		     at_s = word(&text);
 	struct slice up = word(&text);
 	double n = 0;
 
@@ -305,7 +311,8 @@ static int read_speeds(struct text_case *c, struct slice text, bool belief, stru
 {
 	while (text.n > 0) {
 		struct slice piece = cut(&text, ','), model = word(&piece), type_name = word(&piece);
-		struct speed s = { .belief = belief, .model = names_add(&c->trace.models, model.at, model.n) };
+		struct speed s = { .belief = belief,
+			.model = names_add(&c->trace.models, model.at, model.n) };
 		int type = cluster_find_type(&c->cluster, keep(c, type_name));
 
 		if (type < 0)
@@ -467,12 +474,14 @@ static int check_whole(const struct text_case *c, struct err *err)
 		for (size_t i = 0; i < c->expected.n; i++)
 			mentioned |= c->expected.at[i].job == job;
 		if (!mentioned)
-			return err_set(err, ERR_FORMAT, "nothing is expected of job %s", c->labels.at[job]);
+			return err_set(err, ERR_FORMAT, "nothing is expected of job %s",
+				c->labels.at[job]);
 	}
 	return 0;
 }
 
-static struct text_case *begin_case(struct text_cases *cases, const char *path, size_t line, struct slice title)
+static struct text_case *begin_case(struct text_cases *cases, const char *path, size_t line,
+	struct slice title)
 {
 	struct text_case *c = mem_alloc(sizeof(*c));
 

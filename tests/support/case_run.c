@@ -68,7 +68,7 @@ static bool same_stays(const struct run *r, uint32_t position, struct buf *want,
 		some = true;
 		stay = job ? diary_next(r->diary, job->id, &at) : NULL;
 		equal &= stay && same(stay->from_s, e->from_s) &&
-			 (isnan(stay->to_s) ? isinf(e->to_s) : same(stay->to_s, e->to_s));
+			(isnan(stay->to_s) ? isinf(e->to_s) : same(stay->to_s, e->to_s));
 		add_stay(want, e->from_s, e->to_s);
 	}
 	equal &= !some || !job || !diary_next(r->diary, job->id, &at);
@@ -101,7 +101,8 @@ static void compare_stays(struct run *r)
 
 /* ---- the rest */
 
-static void compare_state(struct run *r, const struct expectation *e, const struct job *job, enum job_state want)
+static void compare_state(struct run *r, const struct expectation *e, const struct job *job,
+	enum job_state want)
 {
 	enum job_state state = job ? job->state : JOB_FUTURE;
 

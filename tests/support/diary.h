@@ -29,8 +29,8 @@ struct visit {
 struct diary {
 	VEC(struct stay) stays;
 	VEC(struct excuse) excuses;
-	VEC(struct visit) visits;  /* each once */
-	VEC(uint32_t) current;     /* by job: 1 + its present stay, 0 none */
+	VEC(struct visit) visits; /* each once */
+	VEC(uint32_t) current;    /* by job: 1 + its present stay, 0 none */
 	uint32_t count[EV_KINDS];
 };
 

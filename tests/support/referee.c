@@ -48,7 +48,8 @@ static void check_grant(struct referee *r, const struct job *job, const struct g
 
 		gpus += (uint32_t)__builtin_popcountll(g->slots[i].devices);
 		if (g->slots[i].devices == 0 || g->slots[i].devices & ~all)
-			breach(r, "job %u has devices that node %u does not", job->id, g->slots[i].node);
+			breach(r, "job %u has devices that node %u does not", job->id,
+				g->slots[i].node);
 		if (node->type != g->type)
 			breach(r, "job %u has devices of two types", job->id);
 		if (r->down[g->slots[i].node])
@@ -105,7 +106,8 @@ static void take(struct referee *r, const struct job *job, const struct grant *g
 	mine->since_s = r->now_s;
 	for (uint32_t i = 0; i < g->nslots; i++) {
 		if (r->taken[g->slots[i].node] & g->slots[i].devices)
-			breach(r, "job %u takes devices of node %u that are held", job->id, g->slots[i].node);
+			breach(r, "job %u takes devices of node %u that are held", job->id,
+				g->slots[i].node);
 		r->taken[g->slots[i].node] |= g->slots[i].devices;
 		check_node(r, g->slots[i].node);
 	}
@@ -161,9 +163,11 @@ static void move(struct referee *r, const struct event *event, const struct job 
 			job_state_name(mine->state));
 	mine->state = moves[event->kind].after;
 	if (job->done > r->trace->work[event->job] * (1 + 1e-9) + 1e-6)
-		breach(r, "job %u has done %g of %g steps", event->job, job->done, r->trace->work[event->job]);
+		breach(r, "job %u has done %g of %g steps", event->job, job->done,
+			r->trace->work[event->job]);
 	if (event->kind == EV_FINISH && job->done != r->trace->work[event->job])
-		breach(r, "job %u ended after %g of %g steps", event->job, job->done, r->trace->work[event->job]);
+		breach(r, "job %u ended after %g of %g steps", event->job, job->done,
+			r->trace->work[event->job]);
 	if (event->kind == EV_WAIT && event->reason.why <= WHY_NEW)
 		breach(r, "job %u waits for no reason", event->job);
 }
@@ -232,11 +236,12 @@ static void check_round(struct referee *r, const struct round *round)
 
 		if (i > 0 && round->active[i - 1] >= round->active[i])
 			breach(r, "job %u is listed out of order", job->id);
-		if (job->state == JOB_PENDING && job->reason.why <= WHY_NEW && !is_changed(round, job->id))
+		if (job->state == JOB_PENDING && job->reason.why <= WHY_NEW &&
+			!is_changed(round, job->id))
 			breach(r, "job %u was passed over without a reason", job->id);
 		if ((job->grant != NULL) != (job->state == JOB_RUNNING))
-			breach(r, "job %u is %s and has%s devices", job->id, job_state_name(job->state),
-				job->grant ? "" : " no");
+			breach(r, "job %u is %s and has%s devices", job->id,
+				job_state_name(job->state), job->grant ? "" : " no");
 	}
 }
 
@@ -298,8 +303,10 @@ void referee_end(struct referee *r, const struct outcome *out)
 		check_end_of(r, &out->jobs[i]);
 	if (!near(out->busy_gpu_s, r->held_gpu_s))
 		breach(r, "busy %.17g GPU-seconds, held %.17g", out->busy_gpu_s, r->held_gpu_s);
-	if (out->busy_gpu_s > out->up_gpu_s * (1 + 1e-9) || out->useful_gpu_s > out->busy_gpu_s * (1 + 1e-9))
-		breach(r, "useful %g, busy %g, up %g GPU-seconds", out->useful_gpu_s, out->busy_gpu_s, out->up_gpu_s);
+	if (out->busy_gpu_s > out->up_gpu_s * (1 + 1e-9) ||
+		out->useful_gpu_s > out->busy_gpu_s * (1 + 1e-9))
+		breach(r, "useful %g, busy %g, up %g GPU-seconds", out->useful_gpu_s,
+			out->busy_gpu_s, out->up_gpu_s);
 	if (out->events != r->events)
 		breach(r, "%llu events were counted, %llu seen", (unsigned long long)out->events,
 			(unsigned long long)r->events);

@@ -158,8 +158,7 @@ int scene_try_policy(struct scene *scene, const struct policy *policy, void *sta
 	return rc;
 }
 
-void scene_run_policy(struct scene *scene, const struct policy *policy, void *state,
-	struct outcome *out)
+void scene_run_policy(struct scene *scene, const struct policy *policy, void *state, struct outcome *out)
 {
 	struct err err = { 0 };
 

@@ -12,10 +12,10 @@
 struct scene {
 	struct cluster cluster;
 	struct trace trace;
-	struct sim_config config; /* of the cluster and the trace; change what matters */
-	struct profile *profile;  /* for those who need one; goes with the scene */
+	struct sim_config config;          /* of the cluster and the trace; change what matters */
+	struct profile *profile;           /* for those who need one; goes with the scene */
 	const struct admission *admission; /* a rule without state that is in no table; NULL: config.admit */
-	bool ready;               /* the trace is finished */
+	bool ready;                        /* the trace is finished */
 };
 
 /* The scene must not move afterwards.  A bad cluster fails the test. */

@@ -20,7 +20,7 @@ struct deed {
 struct script {
 	const struct event *events;
 	size_t n, next;
-	enum act fails;    /* this action fails if `failing` */
+	enum act fails; /* this action fails if `failing` */
 	bool failing;
 	bool wait_fails, lost_fails;
 	void *policy_state;

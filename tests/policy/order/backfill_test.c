@@ -27,7 +27,8 @@ static double earliest_s(const struct round *round, const struct plan *plan, uin
 
 		for (uint32_t i = 0; i < round->nactive; i++) {
 			const struct job *job = &round->jobs[round->active[i]];
-			double end_s = job->grant ? round->now_s + job_remaining_s(job, round->now_s) : INFINITY;
+			double end_s = job->grant ? round->now_s + job_remaining_s(job, round->now_s)
+						  : INFINITY;
 
 			if (job->grant && end_s > at_s && end_s < next_s)
 				next_s = end_s;
@@ -69,7 +70,11 @@ static const struct policy witness_policy = { .name = "witness", .decide = witne
 static void draw_scene(struct scene *s, struct rng *rng)
 {
 	scene_init(s, rng_below(rng, 2) ? "1x4" : "2x4");
-	scene_draw(s, rng, (struct draw){ .jobs = 2 + pick(rng, 14), .last_arrival_s = 20, .work_max = 15, .gpus_max = 4 });
+	scene_draw(s, rng,
+		(struct draw){ .jobs = 2 + pick(rng, 14),
+			.last_arrival_s = 20,
+			.work_max = 15,
+			.gpus_max = 4 });
 }
 
 static void easy_never_delays_the_first(void **state)
@@ -90,8 +95,8 @@ static void easy_never_delays_the_first(void **state)
 		for (uint32_t k = 0; k < out.njobs; k++) {
 			promises += !isnan(w.promised_s[k]);
 			if (out.jobs[k].start_s > w.promised_s[k])
-				fail_msg("instance %zu: job %u was promised %g and started at %g", i, k,
-					w.promised_s[k], out.jobs[k].start_s);
+				fail_msg("instance %zu: job %u was promised %g and started at %g",
+					i, k, w.promised_s[k], out.jobs[k].start_s);
 		}
 		outcome_fini(&out);
 		scene_fini(&s);
@@ -128,8 +133,8 @@ static void conservative_starts_nobody_later_than_fifo(void **state)
 		for (uint32_t k = 0; k < s.trace.njobs; k++) {
 			earlier += filled[k] < fifo[k];
 			if (filled[k] > fifo[k])
-				fail_msg("instance %zu: job %u starts at %g, without backfilling at %g", i,
-					k, filled[k], fifo[k]);
+				fail_msg("instance %zu: job %u starts at %g, without backfilling at %g",
+					i, k, filled[k], fifo[k]);
 		}
 		scene_fini(&s);
 	}

@@ -26,16 +26,21 @@ static const struct {
 	struct standing a, b;
 	const char *want;
 } rows[] = {
-	{ "a: equal service, more progress goes first", "score=linear", { 1, 100, 0.8 }, { 1, 100, 0.2 }, "A" },
+	{ "a: equal service, more progress goes first", "score=linear", { 1, 100, 0.8 },
+		{ 1, 100, 0.2 }, "A" },
 	{ "a: the other way round", "score=linear", { 1, 100, 0.2 }, { 1, 100, 0.8 }, "B" },
 	{ "b: 1 - 0.9 against 0.1 - 0.05", "score=linear", { 1, 1000, 0.9 }, { 1, 100, 0.05 }, "B" },
 	{ "c: product 100 against 95", "score=product", { 1, 1000, 0.9 }, { 1, 100, 0.05 }, "B" },
 	{ "c: remaining 111 against 1900", "score=remaining", { 1, 1000, 0.9 }, { 1, 100, 0.05 }, "A" },
-	{ "service that led to nothing has for ever to go", "score=remaining", { 1, 10, 0 }, { 1, 1e6, 0.01 }, "B" },
-	{ "a job that never ran has nothing to go", "score=remaining", { 1, 10, 0.99 }, { 1, 0, 0 }, "B" },
+	{ "service that led to nothing has for ever to go", "score=remaining", { 1, 10, 0 },
+		{ 1, 1e6, 0.01 }, "B" },
+	{ "a job that never ran has nothing to go", "score=remaining", { 1, 10, 0.99 }, { 1, 0, 0 },
+		"B" },
 	{ "nobody has run: arrival decides", "score=linear", { 1, 0, 0 }, { 1, 0, 0 }, "A" },
-	{ "no weight on service: progress alone", "score=linear,service_weight=0", { 1, 1000, 0.3 }, { 1, 10, 0.2 }, "A" },
-	{ "no weight on progress: service alone", "score=linear,progress_weight=0", { 1, 1000, 0.9 }, { 1, 999, 0 }, "B" },
+	{ "no weight on service: progress alone", "score=linear,service_weight=0", { 1, 1000, 0.3 },
+		{ 1, 10, 0.2 }, "A" },
+	{ "no weight on progress: service alone", "score=linear,progress_weight=0",
+		{ 1, 1000, 0.9 }, { 1, 999, 0 }, "B" },
 };
 
 static void the_smaller_score_runs(void **state)

@@ -166,8 +166,8 @@ static void sjf_is_optimal_when_all_are_there(void **state)
 		int got = sum_of_ends(&in, "sjf", machines);
 
 		if (got != best)
-			fail_msg("instance %zu on %d devices: the optimum is %d, sjf comes to %d", i,
-				machines, best, got);
+			fail_msg("instance %zu on %d devices: the optimum is %d, sjf comes to %d",
+				i, machines, best, got);
 	}
 }
 

@@ -83,7 +83,8 @@ static const struct {
 	{ "who arrived first goes first", "order=arrival", 10, "A" },
 	{ "a lower queue loses whatever the order", "order=arrival,limit_s=10", 10, "B" },
 	{ "one just below the limit does not", "order=arrival,limit_s=10", 9.999, "A" },
-	{ "what falls short of the limit by rounding alone has passed it", "order=arrival,limit_s=10", 10 - 1e-12, "B" },
+	{ "what falls short of the limit by rounding alone has passed it",
+		"order=arrival,limit_s=10", 10 - 1e-12, "B" },
 };
 
 static void order_inside_a_queue(void **state)
@@ -218,9 +219,11 @@ static void keeping_order_equals_sorting_anew(void **state)
 		struct scene s;
 
 		scene_init(&s, clusters[rng_below(&rng, COUNT(clusters))]);
-		scene_draw(&s, &rng, (struct draw){ pick(&rng, 12), (uint32_t)rng_below(&rng, 20), 16, 4 });
+		scene_draw(&s, &rng,
+			(struct draw){ pick(&rng, 12), (uint32_t)rng_below(&rng, 20), 16, 4 });
 		if (i % 3 == 0)
-			s.config.costs = (struct costs){ .start_s = (double)rng_below(&rng, 3), .resume_s = pick(&rng, 4) };
+			s.config.costs = (struct costs){ .start_s = (double)rng_below(&rng, 3),
+				.resume_s = pick(&rng, 4) };
 		run(&s, &policy_tiresias, spec, &kept);
 		run(&s, &tiresias_anew, spec, &anew);
 		if (!diary_equal(&kept, &anew, s.trace.njobs)) {
