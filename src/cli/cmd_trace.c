@@ -192,7 +192,8 @@ static int check_tell(const struct args *args, const struct checking *c, struct 
 	buf_fini(&text);
 	if (rc || is_good(c))
 		return rc;
-	if (c->strict.code)
+	/* What a strict reader stops at is among the notes, if any are. */
+	if (c->strict.code && notes_count(&c->r.notes, NOTE_PROBLEM) == 0)
 		return err_set(err, ERR_FORMAT, "%s", c->strict.text);
 	return err_set(err, ERR_FORMAT, "%s has problems", c->path);
 }
