@@ -38,9 +38,8 @@ struct ordering {
 /* Waiting jobs of one shape (gang, types, CPUs, memory, model): if the first does not fit, none does. */
 struct rank_class {
 	struct rank waiting;
-	uint32_t first;  /* of waiting */
-	uint32_t listed; /* place in ranking.occupied */
-	bool shut;       /* it did not fit, and nothing was freed since */
+	uint32_t first;   /* of waiting */
+	uint32_t shut_at; /* when it did not fit: the value of ranking.openings, 0 never */
 	int32_t gpus;
 	uint32_t types;
 	uint32_t model; /* NAME_NONE where it does not matter */
@@ -60,7 +59,9 @@ struct ranking {
 	struct rank_pool pool;
 	struct names shapes;            /* what tells classes apart, as text */
 	VEC(struct rank_class) classes; /* by number of the shape */
-	VEC(uint32_t) occupied;         /* classes with waiting jobs */
+	struct rank_pool head_pool;
+	struct rank heads; /* the first job of every class that has one */
+	uint32_t openings; /* counts the times when something was freed */
 	VEC(struct rank_lane) lanes;
 	VEC(uint32_t) class_of; /* by job: 1 + its class, 0 unknown */
 	VEC(uint32_t) placed;   /* by job: the walk that last put it to run */

@@ -24,7 +24,7 @@ void ranking_fini(struct ranking *ranking)
 	rank_pool_fini(&ranking->pool);
 	names_fini(&ranking->shapes);
 	vec_fini(&ranking->classes);
-	vec_fini(&ranking->occupied);
+	rank_pool_fini(&ranking->head_pool);
 	vec_fini(&ranking->lanes);
 	vec_fini(&ranking->class_of);
 	vec_fini(&ranking->placed);
@@ -39,6 +39,7 @@ struct walk {
 	const void *self;
 	const struct round *round;
 	struct plan *plan;
+	uint32_t failed; /* the last job that did not fit, RANK_NONE before */
 };
 
 static const struct job *job_of(const struct walk *w, uint32_t id)
@@ -117,24 +118,21 @@ static uint32_t lane_of(struct ranking *r, uint32_t type, double slope)
 	return spare;
 }
 
-/* After its set changed: who leads it, and whether it is listed among those with jobs. */
+/* After its set changed: who leads it now. */
 static void class_refresh(struct ranking *r, uint32_t number)
 {
 	struct rank_class *c = &r->classes.at[number];
-	uint32_t before = c->first;
+	uint32_t first = rank_first(&r->pool, &c->waiting);
 
-	c->first = rank_first(&r->pool, &c->waiting);
-	if (c->first != before)
-		c->shut = false; /* another job leads it: it has not been tried */
-	if (before == RANK_NONE && c->first != RANK_NONE) {
-		c->listed = (uint32_t)r->occupied.n;
-		vec_push(&r->occupied, number);
-	} else if (before != RANK_NONE && c->first == RANK_NONE) {
-		uint32_t last = r->occupied.at[--r->occupied.n];
-
-		r->occupied.at[c->listed] = last;
-		r->classes.at[last].listed = c->listed;
-	}
+	if (first == c->first)
+		return;
+	if (c->first != RANK_NONE)
+		rank_remove(&r->head_pool, &r->heads, c->first);
+	if (first != RANK_NONE)
+		rank_insert(&r->head_pool, &r->heads, first, r->pool.nodes[first].key,
+			r->pool.nodes[first].tie);
+	c->first = first;
+	c->shut_at = 0; /* another job leads it: it has not been tried */
 }
 
 /* Takes the job out of whatever set it is in. */
@@ -201,8 +199,12 @@ static void refile(struct walk *w, uint32_t id)
 
 static void reopen(struct ranking *r)
 {
-	for (size_t i = 0; i < r->occupied.n; i++)
-		r->classes.at[r->occupied.at[i]].shut = false;
+	r->openings++;
+}
+
+static bool is_shut(const struct ranking *r, const struct rank_class *c)
+{
+	return c->shut_at == r->openings;
 }
 
 /* Brings the sets up to date with what happened since the last round. */
@@ -229,33 +231,34 @@ static void catch_up(struct walk *w)
 		reopen(r);
 }
 
-/* The shape whose first job comes first of all, among all shapes or those not shut. */
-static struct rank_class *first_class(struct walk *w, bool even_shut)
+static struct rank_class *class_led_by(struct walk *w, uint32_t head)
 {
-	struct ranking *r = w->ranking;
-	struct rank_class *best = NULL;
-
-	for (size_t i = 0; i < r->occupied.n; i++) {
-		struct rank_class *c = &r->classes.at[r->occupied.at[i]];
-		const struct rank_node *x, *y;
-
-		if (c->shut && !even_shut)
-			continue;
-		x = &r->pool.nodes[c->first];
-		y = best ? &r->pool.nodes[best->first] : NULL;
-		if (!best || rank_before(x->key, x->tie, c->first, y->key, y->tie, best->first))
-			best = c;
-	}
-	return best;
+	return head == RANK_NONE ? NULL : &w->ranking->classes.at[class_of(w, job_of(w, head))];
 }
 
-/* The shape to try next, or NULL.  Under MISFIT_BLOCK a first job that did not fit ends the walk. */
+/* The shape whose first job comes first of all. */
+static struct rank_class *first_class(struct walk *w)
+{
+	return class_led_by(w, rank_first(&w->ranking->head_pool, &w->ranking->heads));
+}
+
+/*
+ * The shape to try next, or NULL.  Jobs are tried in order, so it comes after the last one that did not
+ * fit; under MISFIT_BLOCK a first job that did not fit ends the walk.
+ */
 static struct rank_class *next_class(struct walk *w)
 {
-	bool blocks = w->ordering->misfit == MISFIT_BLOCK;
-	struct rank_class *c = first_class(w, blocks);
+	const struct ranking *r = w->ranking;
+	struct rank_class *c = first_class(w);
+	uint32_t head;
 
-	return c && !c->shut ? c : NULL;
+	if (w->ordering->misfit == MISFIT_BLOCK)
+		return c && !is_shut(r, c) ? c : NULL;
+	head = w->failed == RANK_NONE ? rank_first(&r->head_pool, &r->heads)
+				      : rank_next(&r->head_pool, w->failed);
+	while ((c = class_led_by(w, head)) && is_shut(r, c))
+		head = rank_next(&r->head_pool, head);
+	return c;
 }
 
 /* The key as it is now: computed from the lane it would differ in its last bits, and ties would not be ties. */
@@ -381,7 +384,7 @@ static bool try_to_run(struct walk *w, const struct job *job)
 /* Jobs that came (or came back) and still wait are told why. */
 static void explain_newcomers(struct walk *w)
 {
-	const struct rank_class *c = first_class(w, true);
+	const struct rank_class *c = first_class(w);
 	uint32_t head = c && w->ordering->misfit == MISFIT_BLOCK ? c->first : JOB_NONE;
 
 	for (uint32_t i = 0; i < w->round->nchanged; i++) {
@@ -403,11 +406,8 @@ double ranking_crossing_s(const struct ranking *r)
 {
 	double best_waiting = INFINITY, crossing_s = INFINITY;
 
-	for (size_t i = 0; i < r->occupied.n; i++) {
-		uint32_t first = r->classes.at[r->occupied.at[i]].first;
-
-		best_waiting = fmin(best_waiting, r->pool.nodes[first].key);
-	}
+	if (r->heads.n > 0)
+		best_waiting = r->head_pool.nodes[rank_first(&r->head_pool, &r->heads)].key;
 	for (size_t i = 0; i < r->lanes.n && best_waiting < INFINITY; i++) {
 		const struct rank_lane *lane = &r->lanes.at[i];
 		uint32_t last = rank_last(&r->pool, &lane->running);
@@ -426,10 +426,13 @@ double ranking_crossing_s(const struct ranking *r)
 void kit_in_order(struct ranking *ranking, const struct ordering *ordering, const void *self,
 	const struct round *round, struct plan *plan)
 {
-	struct walk w = { ranking, ordering, self, round, plan };
+	struct walk w = { ranking, ordering, self, round, plan, RANK_NONE };
 	struct rank_class *c;
 
-	ranking->walks++;
+	if (ranking->walks++ == 0) {
+		ranking->heads = RANK_EMPTY(0);
+		ranking->openings = 1;
+	}
 	catch_up(&w);
 	ranking->held = ordering->hold;
 	while ((c = next_class(&w))) {
@@ -440,7 +443,8 @@ void kit_in_order(struct ranking *ranking, const struct ordering *ordering, cons
 			refile(&w, job->id);
 			continue;
 		}
-		ranking->classes.at[class_of(&w, job)].shut = true;
+		ranking->classes.at[class_of(&w, job)].shut_at = ranking->openings;
+		w.failed = job->id;
 		kit_no_room(round, plan, job);
 		if (ordering->misfit == MISFIT_BLOCK)
 			break;

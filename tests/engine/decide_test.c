@@ -103,6 +103,63 @@ static void a_job_that_is_held_cannot_run(void **state)
 	scene_fini(&s);
 }
 
+/* ---- placers that break theirs */
+
+/* What a lying placer answers to the second job, when node 0 has one device left and node 2 none of that type. */
+struct lie {
+	const char *what;
+	struct slot slots[2];
+	uint32_t n;
+};
+
+static const struct lie *told;
+
+static bool lie_choose(void *self, const struct placing *p, struct slots *out)
+{
+	(void)self;
+	if (p->job->id == 0)
+		return place_first_fit(p, p->gpus, out) == p->gpus;
+	/* Honest as long as nobody runs: whether it could ever run is asked of an empty cluster. */
+	if (p->space->nodes[0].nfree == 2)
+		return place_first_fit(p, p->gpus, out) == p->gpus;
+	for (uint32_t i = 0; i < told->n; i++)
+		slots_add(out, told->slots[i].node, told->slots[i].devices);
+	return true;
+}
+
+static const struct placer liar = { .name = "liar", .choose = lie_choose };
+
+static const struct lie lies[] = {
+	{ "devices that are held", { { 0, 1 }, { 1, 1 } }, 2 },
+	{ "too few", { { 1, 1 } }, 1 },
+	{ "too many", { { 0, 2 }, { 1, 3 } }, 2 },
+	{ "a node twice", { { 1, 1 }, { 1, 2 } }, 2 },
+	{ "the same device twice", { { 1, 1 }, { 1, 1 } }, 2 },
+	{ "another type", { { 2, 3 } }, 1 },
+	{ "nothing at all", { { 0, 0 } }, 0 },
+};
+
+static void the_placer_that_erred_is_named(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(lies); i++) {
+		static const struct policy policy = { .name = "all", .decide = the_dead };
+		struct outcome out;
+		struct err err = { 0 };
+		struct scene s;
+
+		scene_init(&s, "2x2:v100,1x2:p100");
+		s.placer = &liar;
+		scene_job(&s, 0, 1, 10);
+		scene_job(&s, 1, 2, 10);
+		told = &lies[i];
+		if (scene_try_policy(&s, &policy, NULL, &out, &err) != ERR_BROKEN ||
+			!strstr(err.text, "placer liar"))
+			fail_msg("%s: %s", lies[i].what, err.text);
+		scene_fini(&s);
+	}
+}
+
 /* ---- carrying out */
 
 /* What a plan says for each job at a moment: devices and batch, 0 none; a new batch means new devices. */
@@ -326,18 +383,24 @@ static void a_driver_that_fails_stops_the_run(void **state)
 		{ 0, { 2, 2, 0 }, { 0 }, false },
 		{ 10, { 0, 2, 2 }, { 0, 1, 0 }, false },
 	};
+	static const struct wish ring[] = {
+		{ 0, { 2, 2, 0 }, { 0 }, false },
+		{ 10, { 2, 2, 0 }, { 1, 1, 0 }, true },
+	};
 	static const struct {
 		enum act act;
+		const struct wish *wishes;
 		const char *text;
 	} rows[] = {
-		{ ACT_STOP, "job a: it does not answer" },
-		{ ACT_CHANGE, "job b: it does not answer" },
-		{ ACT_START, "job a: it does not answer" },
+		{ ACT_STOP, wishes, "job a: it does not answer" },
+		{ ACT_CHANGE, wishes, "job b: it does not answer" },
+		{ ACT_START, wishes, "job a: it does not answer" },
+		{ ACT_STOP, ring, "it does not answer" },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct director d = { .wishes = wishes, .n = COUNT(wishes) };
+		struct director d = { .wishes = rows[i].wishes, .n = 2 };
 		struct job jobs[3] = { script_job("a", 2), script_job("b", 2), script_job("c", 2) };
 		const struct event events[] = {
 			{ .kind = EV_SUBMIT, .at_s = 0, .job_spec = &jobs[0] },
@@ -355,7 +418,7 @@ static void a_driver_that_fails_stops_the_run(void **state)
 		struct err err = { 0 };
 
 		assert_int_equal(script_run(&script, "2x2", &director_policy, &out, &err), ERR_IO);
-		assert_string_equal(err.text, rows[i].text);
+		assert_non_null(strstr(err.text, rows[i].text));
 		vec_fini(&script.deeds);
 	}
 }
@@ -383,6 +446,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_policy_that_erred_is_named),
 		cmocka_unit_test(a_job_that_is_held_cannot_run),
+		cmocka_unit_test(the_placer_that_erred_is_named),
 		cmocka_unit_test(moving_costs_what_resuming_costs),
 		cmocka_unit_test(resizing_changes_speed_and_costs_its_own),
 		cmocka_unit_test(in_a_chain_of_moves_nobody_stands_on_another),

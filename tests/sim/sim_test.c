@@ -80,6 +80,22 @@ static void no_jobs_are_no_trouble(void **state)
 	scene_fini(&s);
 }
 
+static void a_trace_without_run_times_is_refused(void **state)
+{
+	struct outcome out;
+	struct err err = { 0 };
+	struct scene s;
+
+	(void)state;
+	scene_init(&s, "1x1");
+	scene_job(&s, 0, 1, 1);
+	scene_job(&s, 1, 1, NAN)->label = "seven";
+	scene_job(&s, 2, 1, NAN);
+	assert_int_equal(scene_try(&s, &out, &err), ERR_FORMAT);
+	assert_non_null(strstr(err.text, "2 of 3 jobs have no run time (the first is job seven)"));
+	scene_fini(&s);
+}
+
 /* ---- truth and belief */
 
 /* What was believed of each job's run time, from the outcome. */
@@ -217,6 +233,45 @@ static void many_types(void **state)
 	scene_fini(&s);
 }
 
+struct ends {
+	uint32_t jobs[8], n;
+};
+
+static void see_end(void *self, const struct event *event, const struct job *job)
+{
+	struct ends *ends = self;
+
+	(void)job;
+	if (event->kind == EV_FINISH)
+		ends->jobs[ends->n++] = event->job;
+}
+
+/* The first is stopped at 5 and back at 10; it ends with the second, which had its devices before. */
+static void ends_at_one_instant_come_in_order_of_start(void **state)
+{
+	struct ends ends = { 0 };
+	struct observer observer = { .self = &ends, .see = see_end };
+	struct outcome out;
+	struct scene s;
+
+	(void)state;
+	scene_init(&s, "1x2");
+	scene_job(&s, 0, 1, 20);
+	scene_job(&s, 0, 1, 25)->priority = 1;
+	scene_job(&s, 5, 1, 5)->priority = 2;
+	s.config.policy = "priority:preempt=1";
+	s.config.observers = &observer;
+	s.config.nobservers = 1;
+	scene_run(&s, &out);
+	assert_true(out.jobs[0].finish_s == 25 && out.jobs[1].finish_s == 25);
+	assert_int_equal(ends.n, 3);
+	assert_int_equal(ends.jobs[0], 2);
+	assert_int_equal(ends.jobs[1], 1);
+	assert_int_equal(ends.jobs[2], 0);
+	outcome_fini(&out);
+	scene_fini(&s);
+}
+
 /* ---- failures from a file */
 
 static char *write_text(const char *text)
@@ -242,6 +297,7 @@ static const struct {
 	{ "not in order", "80,0,up\n50,0,down\n", 1, 180, NULL },
 	{ "with units", "1m,0,down\n2m,0,up\n", 1, 220, NULL },
 	{ "down twice is down once", "50,0,down\n60,0,down\n80,0,up\n90,0,up\n", 1, 180, NULL },
+	{ "two nodes at once", "50,1,down\n50,0,down\n80,0,up\n80,1,up\n", 2, 180, NULL },
 	{ "nothing in it", "", 0, 100, NULL },
 	{ "after the end", "500,0,down\n", 0, 100, NULL },
 	{ "no such node", "50,n7,down\n", 0, 0, ":1: there is no node 'n7'" },
@@ -262,8 +318,8 @@ static void failures_are_read(void **state)
 		struct scene s;
 		int rc;
 
-		scene_init(&s, "1x1");
-		scene_job(&s, 0, 1, 100);
+		scene_init(&s, "2x1");
+		scene_job(&s, 0, 2, 100);
 		s.config.failures.file = path;
 		rc = scene_try(&s, &out, &err);
 		if (files[i].error) {
@@ -372,11 +428,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rules_are_chosen_by_name),
 		cmocka_unit_test(no_jobs_are_no_trouble),
+		cmocka_unit_test(a_trace_without_run_times_is_refused),
 		cmocka_unit_test(errors_are_noise_around_the_truth),
 		cmocka_unit_test(estimates_of_the_trace_are_believed),
 		cmocka_unit_test(steps_and_speeds),
 		cmocka_unit_test(a_job_placed_where_it_cannot_run_is_an_error),
 		cmocka_unit_test(many_types),
+		cmocka_unit_test(ends_at_one_instant_come_in_order_of_start),
 		cmocka_unit_test(failures_are_read),
 		cmocka_unit_test(a_missing_file_of_failures),
 		cmocka_unit_test(drawn_failures_come_as_often_as_told),

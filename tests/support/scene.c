@@ -149,6 +149,8 @@ int scene_try_policy(struct scene *scene, const struct policy *policy, void *sta
 	engine.deps = scene->trace.deps;
 	if (scene->admission)
 		engine.admission.rule = scene->admission;
+	if (scene->placer)
+		engine.placer.rule = scene->placer;
 	rc = world_init(&world, c, err);
 	if (rc == 0)
 		rc = engine_run(&engine, &sim_driver, &world, out, err);

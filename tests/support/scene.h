@@ -15,7 +15,8 @@ struct scene {
 	struct sim_config config;          /* of the cluster and the trace; change what matters */
 	struct profile *profile;           /* for those who need one; goes with the scene */
 	const struct admission *admission; /* a rule without state that is in no table; NULL: config.admit */
-	bool ready;                        /* the trace is finished */
+	const struct placer *placer; /* likewise; NULL: config.placer */
+	bool ready;                  /* the trace is finished */
 };
 
 /* The scene must not move afterwards.  A bad cluster fails the test. */

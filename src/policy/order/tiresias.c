@@ -137,19 +137,19 @@ static void demote(const struct tiresias *t, const struct round *round, const st
 	}
 }
 
-static bool waits_for_promotion(const struct tiresias *t, const struct round *round,
-	const struct job *job)
+/* Whether waiting brings it back to the first queue; it may be about to lose its devices. */
+static bool can_be_promoted(const struct tiresias *t, const struct round *round, const struct job *job)
 {
 	const struct memory *m = memory_of(round, job);
 
-	return t->promote > 0 && m->queue > 0 && m->executed && !job->grant;
+	return t->promote > 0 && m->queue > 0 && m->executed;
 }
 
 static void promote(const struct tiresias *t, const struct round *round, const struct job *job)
 {
 	struct memory *m = memory_of(round, job);
 
-	if (!waits_for_promotion(t, round, job) ||
+	if (job->grant || !can_be_promoted(t, round, job) ||
 		!passed(waited_s(round, job), t->promote * ran_s(round, job)))
 		return;
 	*m = (struct memory){
@@ -209,7 +209,7 @@ static double next_queue_s(const void *self, const struct round *round, const st
 
 		return m->queue < t->queues - 1 ? from_s + left_s / job->gpus : INFINITY;
 	}
-	if (!waits_for_promotion(t, round, job))
+	if (!can_be_promoted(t, round, job))
 		return INFINITY;
 	return now_s + t->promote * ran_s(round, job) - waited_s(round, job);
 }

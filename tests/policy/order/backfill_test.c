@@ -160,12 +160,33 @@ static void reservations_for_all_make_easy_conservative(void **state)
 	}
 }
 
+/* A hundred jobs that end one by one: the gang waits for the last it needs, and nobody takes that from it. */
+static void a_long_future(void **state)
+{
+	double at[102];
+	struct scene s;
+
+	(void)state;
+	scene_init(&s, "1x50,1x50");
+	for (int i = 0; i < 100; i++)
+		scene_job(&s, 0, 1, 10 + i);
+	scene_job(&s, 1, 80, 5);
+	scene_job(&s, 2, 1, 200); /* would delay it until the next one ends */
+	starts(&s, "easy", at);
+	assert_true(at[100] == 89); /* the eightieth has ended */
+	assert_true(at[101] == 90);
+	starts(&s, "conservative", at);
+	assert_true(at[100] == 89 && at[101] == 90);
+	scene_fini(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(easy_never_delays_the_first),
 		cmocka_unit_test(conservative_starts_nobody_later_than_fifo),
 		cmocka_unit_test(reservations_for_all_make_easy_conservative),
+		cmocka_unit_test(a_long_future),
 	};
 
 	return cmocka_run_group_tests_name("policy/order/backfill", tests, NULL, NULL);

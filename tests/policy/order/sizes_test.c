@@ -68,6 +68,19 @@ static void a_missing_file_is_named(void **state)
 	sizes_fini(&sizes);
 }
 
+static void published_indices_need_a_quantum(void **state)
+{
+	struct sizes sizes = { .index = INDEX_PUBLISHED };
+	struct err err = { 0 };
+
+	(void)state;
+	assert_int_equal(sizes_init(&sizes, &err), ERR_USAGE);
+	assert_non_null(strstr(err.text, "quantum_s"));
+	sizes.quantum_s = 3250;
+	assert_int_equal(sizes_init(&sizes, &err), 0);
+	sizes_fini(&sizes);
+}
+
 static void learning(void **state)
 {
 	struct job jobs[3];
@@ -117,6 +130,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reading),
 		cmocka_unit_test(a_missing_file_is_named),
+		cmocka_unit_test(published_indices_need_a_quantum),
 		cmocka_unit_test(learning),
 		cmocka_unit_test(a_file_is_not_added_to),
 	};
