@@ -109,7 +109,6 @@ static void take(struct referee *r, const struct job *job, const struct grant *g
 			breach(r, "job %u takes devices of node %u that are held", job->id,
 				g->slots[i].node);
 		r->taken[g->slots[i].node] |= g->slots[i].devices;
-		check_node(r, g->slots[i].node);
 	}
 }
 
@@ -181,13 +180,18 @@ static void turn_node(struct referee *r, const struct event *event)
 	r->down[event->node] = down;
 }
 
-/* An instant is over: whoever was on a node that failed has lost its devices. */
-static void check_down(struct referee *r)
+/*
+ * Time goes on, and what need not be so between the events of an instant must be so at its end: jobs on
+ * failed nodes have lost their devices, and no node gives more CPUs and memory than it has.
+ */
+static void pass(struct referee *r, double now_s)
 {
-	for (uint32_t i = 0; i < r->cluster->nnodes; i++) {
+	for (uint32_t i = 0; now_s > r->now_s && i < r->cluster->nnodes; i++) {
 		if (r->down[i] && r->taken[i])
 			breach(r, "a job runs on node %u, which is down", i);
+		check_node(r, i);
 	}
+	r->now_s = now_s;
 }
 
 static void see(void *self, const struct event *event, const struct job *job)
@@ -196,9 +200,7 @@ static void see(void *self, const struct event *event, const struct job *job)
 
 	if (event->at_s < r->now_s)
 		breach(r, "%s at %g s", event_name(event->kind), event->at_s);
-	if (event->at_s > r->now_s)
-		check_down(r);
-	r->now_s = event->at_s;
+	pass(r, event->at_s);
 	r->events++;
 	if (event->kind == EV_NODE_DOWN || event->kind == EV_NODE_UP) {
 		turn_node(r, event);
@@ -249,7 +251,7 @@ static int watched_decide(void *self, const struct round *round, struct plan *pl
 {
 	struct referee *r = self;
 
-	r->now_s = round->now_s;
+	pass(r, round->now_s);
 	check_round(r, round);
 	return r->watched.rule->decide(r->watched.state, round, plan, err);
 }

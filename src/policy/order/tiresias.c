@@ -137,7 +137,10 @@ static void demote(const struct tiresias *t, const struct round *round, const st
 	}
 }
 
-/* Whether waiting brings it back to the first queue; it may be about to lose its devices. */
+/*
+ * Whether waiting brings it back to the first queue.  One that is demoted and has waited enough before
+ * comes back at once, rather than to lose its devices for a moment.
+ */
 static bool can_be_promoted(const struct tiresias *t, const struct round *round, const struct job *job)
 {
 	const struct memory *m = memory_of(round, job);
@@ -149,7 +152,7 @@ static void promote(const struct tiresias *t, const struct round *round, const s
 {
 	struct memory *m = memory_of(round, job);
 
-	if (job->grant || !can_be_promoted(t, round, job) ||
+	if (!can_be_promoted(t, round, job) ||
 		!passed(waited_s(round, job), t->promote * ran_s(round, job)))
 		return;
 	*m = (struct memory){

@@ -242,6 +242,36 @@ static void keeping_order_equals_sorting_anew(void **state)
 	}
 }
 
+/* With one queue nobody stops anybody: it is first in, first out that skips what does not fit. */
+static void one_queue_is_fifo(void **state)
+{
+	struct rng rng = property("one queue against fifo");
+
+	(void)state;
+	for (size_t i = 0; i < rounds(300); i++) {
+		static const char *const policies_[] = { "fifo:misfit=skip", "tiresias:queues=1" };
+		struct diary diaries[2] = { 0 };
+		struct scene s;
+
+		scene_init(&s, "2x4");
+		scene_draw(&s, &rng, (struct draw){ 12, 20, 16, 8 });
+		for (int k = 0; k < 2; k++) {
+			struct observer observer = diary_observer(&diaries[k]);
+			struct outcome out;
+
+			s.config.policy = policies_[k];
+			s.config.observers = &observer;
+			s.config.nobservers = 1;
+			scene_run(&s, &out);
+			outcome_fini(&out);
+		}
+		assert_true(diary_equal(&diaries[0], &diaries[1], s.trace.njobs));
+		diary_fini(&diaries[0]);
+		diary_fini(&diaries[1]);
+		scene_fini(&s);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest fixed[] = {
@@ -251,6 +281,7 @@ int main(void)
 		cmocka_unit_test(less_service_is_never_a_later_queue),
 		cmocka_unit_test(bad_options_are_told),
 		cmocka_unit_test(limits_are_read),
+		cmocka_unit_test(one_queue_is_fifo),
 	};
 	struct CMUnitTest tests[COUNT(fixed) + COUNT(specs)];
 
