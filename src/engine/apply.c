@@ -318,6 +318,7 @@ static int node_down(struct engine *e, uint32_t node, struct err *err)
 	plan_node_up(&e->plan, node, false);
 	e->node_failures++;
 	e->capacity_changed = true;
+	reconsider_held(e); /* those that follow a job given up now never will run */
 	return 0;
 }
 
