@@ -69,6 +69,9 @@ int engine_apply(struct engine *e, const struct event *event, struct err *err);
 /* Brings totals up to now; the job makes no more steps on its present grant after this. */
 void engine_settle(struct engine *e, struct job *job);
 
+/* carry.c: makes what runs what the plan says. */
+int engine_carry_out(struct engine *e, struct err *err);
+
 /* decide.c: one decision, checked and carried out. */
 int engine_decide(struct engine *e, struct err *err);
 

@@ -1,0 +1,211 @@
+/*
+ * Carrying out a plan: what differs from what runs is stopped, moved or started.
+ */
+#include <math.h>
+
+#include "engine/state.h"
+
+static int act(struct engine *e, struct job *job, enum act kind, const struct grant *grant,
+	struct action *action, struct err *err)
+{
+	*action = (struct action){
+		.act = kind,
+		.now_s = e->now_s,
+		.job = job,
+		.grant = grant,
+		.done = job->done,
+		.ready_s = e->now_s,
+		.rate = job->nominal_rate,
+	};
+	if (e->driver->act(e->world, action, err) < 0)
+		return err_prefix(err, "job %s", job->label);
+	return 0;
+}
+
+static int stop(struct engine *e, struct job *job, struct err *err)
+{
+	struct action action;
+
+	if (act(e, job, ACT_STOP, NULL, &action, err) < 0)
+		return err->code;
+	engine_settle(e, job);
+	job->done = action.done;
+	job->preemptions++;
+	job->state = JOB_PENDING;
+	job->wait_since_s = e->now_s;
+	e->running--;
+	engine_tell(e, (struct event){ .kind = EV_PREEMPT, .job = job->id, .grant = job->grant });
+	job->grant = NULL;
+	engine_set_reason(e, job, (struct reason){ .why = WHY_OUTRANKED, .other = JOB_NONE });
+	engine_mark(e, job->id);
+	return 0;
+}
+
+static void hold(struct engine *e, struct job *job, const struct grant *grant,
+	const struct action *action)
+{
+	job->grant = grant;
+	job->held_s = e->now_s;
+	job->ready_s = action->ready_s;
+	job->rate = action->rate;
+	engine_mark(e, job->id);
+}
+
+static int start(struct engine *e, struct job *job, const struct grant *grant, struct err *err)
+{
+	struct action action;
+
+	if (act(e, job, ACT_START, grant, &action, err) < 0)
+		return err->code;
+	job->waited_s += e->now_s - job->wait_since_s;
+	job->attempts++;
+	if (isnan(job->start_s))
+		job->start_s = e->now_s;
+	engine_set_reason(e, job, (struct reason){ .why = WHY_NONE, .other = JOB_NONE });
+	job->state = JOB_RUNNING;
+	e->running++;
+	hold(e, job, grant, &action);
+	engine_tell(e,
+		(struct event){
+			.kind = EV_START,
+			.job = job->id,
+			.grant = grant,
+			.value = action.ready_s - e->now_s,
+		});
+	return 0;
+}
+
+static int change(struct engine *e, struct job *job, const struct grant *grant, struct err *err)
+{
+	uint32_t had = job->grant->gpus;
+	bool resized = had != grant->gpus;
+	struct action action;
+
+	if (act(e, job, ACT_CHANGE, grant, &action, err) < 0)
+		return err->code;
+	engine_settle(e, job);
+	job->done = action.done;
+	job->migrations += !resized;
+	job->resizes += resized;
+	hold(e, job, grant, &action);
+	engine_tell(e,
+		(struct event){
+			.kind = resized ? EV_RESIZE : EV_MIGRATE,
+			.job = job->id,
+			.grant = grant,
+			.value = had,
+		});
+	return 0;
+}
+
+static int carry_out_stops(struct engine *e, struct err *err)
+{
+	for (size_t i = 0; i < e->plan.touched.n; i++) {
+		uint32_t id = e->plan.touched.at[i];
+		const struct plan_entry *entry = &e->plan.entries.at[id];
+
+		if (entry->held && !entry->next && stop(e, &e->jobs.at[id], err) < 0)
+			return err->code;
+	}
+	return 0;
+}
+
+/* Devices by node that jobs have yet to leave. */
+static void set_leaving(uint64_t *leaving, const struct grant *grant, bool yet)
+{
+	for (uint32_t i = 0; i < grant->nslots; i++) {
+		uint64_t *node = &leaving[grant->slots[i].node];
+
+		*node = yet ? *node | grant->slots[i].devices : *node & ~grant->slots[i].devices;
+	}
+}
+
+static bool must_wait(const uint64_t *leaving, const struct grant *next)
+{
+	for (uint32_t i = 0; i < next->nslots; i++) {
+		if (leaving[next->slots[i].node] & next->slots[i].devices)
+			return true;
+	}
+	return false;
+}
+
+/* Changes those of `n` jobs that can go where they shall.  Returns how many are left on the list. */
+static int change_some(struct engine *e, uint32_t *jobs, int n, uint64_t *leaving, struct err *err)
+{
+	int left = 0;
+
+	for (int i = 0; i < n; i++) {
+		const struct plan_entry *entry = &e->plan.entries.at[jobs[i]];
+
+		set_leaving(leaving, entry->held, false);
+		if (must_wait(leaving, entry->next)) {
+			set_leaving(leaving, entry->held, true);
+			jobs[left++] = jobs[i];
+		} else if (change(e, &e->jobs.at[jobs[i]], entry->next, err) < 0) {
+			return err->code;
+		}
+	}
+	return left;
+}
+
+/* The jobs that go from some devices to others; returns how many. */
+static int list_changes(struct engine *e, uint32_t *jobs)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < e->plan.touched.n; i++) {
+		const struct plan_entry *entry = &e->plan.entries.at[e->plan.touched.at[i]];
+
+		if (entry->held && entry->next && entry->held != entry->next)
+			jobs[n++] = e->plan.touched.at[i];
+	}
+	return n;
+}
+
+/*
+ * Nobody moves to devices that another has yet to leave.  In a ring of jobs that wait for each other
+ * one must let go: it is stopped here and started again with the others.
+ */
+static int carry_out_changes(struct engine *e, struct err *err)
+{
+	uint32_t *jobs = arena_array(&e->scratch, uint32_t, e->plan.touched.n);
+	int n = list_changes(e, jobs);
+	uint64_t *leaving;
+
+	if (n == 0)
+		return 0;
+	leaving = arena_array(&e->scratch, uint64_t, e->config->cluster->nnodes);
+	for (int i = 0; i < n; i++)
+		set_leaving(leaving, e->plan.entries.at[jobs[i]].held, true);
+	while (n > 0) {
+		int left = change_some(e, jobs, n, leaving, err);
+
+		if (left == n) {
+			set_leaving(leaving, e->plan.entries.at[jobs[--left]].held, false);
+			if (stop(e, &e->jobs.at[jobs[left]], err) < 0)
+				return err->code;
+		}
+		n = left;
+	}
+	return n;
+}
+
+static int carry_out_starts(struct engine *e, struct err *err)
+{
+	for (size_t i = 0; i < e->plan.touched.n; i++) {
+		uint32_t id = e->plan.touched.at[i];
+		const struct grant *next = e->plan.entries.at[id].next;
+
+		if (next && !e->jobs.at[id].grant && start(e, &e->jobs.at[id], next, err) < 0)
+			return err->code;
+	}
+	return 0;
+}
+
+/* In this order, so that nobody takes devices that another still holds. */
+int engine_carry_out(struct engine *e, struct err *err)
+{
+	if (carry_out_stops(e, err) < 0 || carry_out_changes(e, err) < 0)
+		return err->code;
+	return carry_out_starts(e, err);
+}
