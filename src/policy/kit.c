@@ -127,6 +127,11 @@ static const struct job *queue_job(const struct queue *q, uint32_t i)
 	return &q->round->jobs[q->at[i].job];
 }
 
+static bool stops_nobody(const struct ordering *ordering)
+{
+	return !ordering->preempt || ordering->hold;
+}
+
 static void queue_fill(struct queue *q, const struct ordering *ordering, const void *self)
 {
 	const struct round *round = q->round;
@@ -136,7 +141,7 @@ static void queue_fill(struct queue *q, const struct ordering *ordering, const v
 		const struct job *job = &round->jobs[round->active[i]];
 		struct keyed *entry;
 
-		if (!job_active(job) || (!ordering->preempt && job->state == JOB_RUNNING))
+		if (!job_active(job) || (stops_nobody(ordering) && job->grant))
 			continue;
 		entry = &q->at[q->n++];
 		entry->job = job->id;
@@ -208,7 +213,7 @@ static bool queue_try(struct queue *q, const struct ordering *ordering, const st
 
 	if (kit_run(q->round, q->plan, job))
 		return true;
-	n = ordering->preempt && !ordering->hold ? kit_types(q->round, job, types) : 0;
+	n = stops_nobody(ordering) ? 0 : kit_types(q->round, job, types);
 	for (uint32_t i = 0; i < n; i++) {
 		if (queue_take_over(q, job, types[i]))
 			return true;
@@ -230,11 +235,35 @@ static void queue_block(struct queue *q, const struct job *blocker)
 	}
 }
 
+bool kit_any_free(const struct round *round, const struct plan *plan)
+{
+	for (uint32_t type = 0; type < round->cluster->ntypes; type++) {
+		if (plan_free(plan, type) > 0)
+			return true;
+	}
+	return false;
+}
+
+/* Nothing is free and nobody may be stopped: no order changes that, so none is made. */
+static void turn_newcomers_away(const struct round *round, struct plan *plan)
+{
+	for (uint32_t i = 0; i < round->nchanged; i++) {
+		const struct job *job = &round->jobs[round->changed[i]];
+
+		if (job->state == JOB_PENDING)
+			kit_no_room(round, plan, job);
+	}
+}
+
 void kit_anew(const struct ordering *ordering, const void *self, const struct round *round,
 	struct plan *plan)
 {
 	struct queue q = { .round = round, .plan = plan };
 
+	if (ordering->hold && !kit_any_free(round, plan)) {
+		turn_newcomers_away(round, plan);
+		return;
+	}
 	queue_fill(&q, ordering, self);
 	while (q.next < q.n) {
 		const struct job *job = queue_job(&q, q.next++);

@@ -118,6 +118,8 @@ bool turns_hold(const struct turns *turns, const struct round *round);
 /* Decide again at the first turn after now that is not before at_s. */
 void turns_wake(const struct turns *turns, const struct round *round, double at_s, struct plan *plan);
 
+/* Whether any device is free, if the plan ran. */
+bool kit_any_free(const struct round *round, const struct plan *plan);
 bool kit_anybody_waits(const struct round *round, const struct plan *plan);
 /* Decide again in the next round if anybody waits: for keys that move all the time. */
 void kit_wake_while_waiting(const struct round *round, struct plan *plan);

@@ -196,15 +196,6 @@ static void reserve(struct walk *w, const struct job *job, uint32_t type, double
 		at_s + believed_run_s(w->round, job, type), job->gpus);
 }
 
-static bool any_free(const struct walk *w)
-{
-	for (uint32_t t = 0; t < w->round->cluster->ntypes; t++) {
-		if (plan_free(w->plan, t) > 0)
-			return true;
-	}
-	return false;
-}
-
 static bool enough_free(const struct walk *w, const struct job *job)
 {
 	for (uint32_t t = 0; t < w->round->cluster->ntypes; t++) {
@@ -282,7 +273,7 @@ static int backfill_decide(void *self, const struct round *round, struct plan *p
 	};
 
 	(void)err;
-	for (uint32_t i = 0; i < round->nactive && any_free(&w); i++) {
+	for (uint32_t i = 0; i < round->nactive && kit_any_free(round, plan); i++) {
 		const struct job *job = &round->jobs[round->active[i]];
 
 		if (job->state == JOB_PENDING)
