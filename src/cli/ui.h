@@ -14,7 +14,7 @@
 #include "cli/command.h"
 #include "io/notes.h"
 
-/* DESIGN.md, "Faces". */
+/* What scripts rely on; the same for every verb. */
 enum exit_code {
 	EXIT_OK = 0,
 	EXIT_FAILED = 1,
