@@ -1,0 +1,55 @@
+/*
+ * Linear and integer programs of any shape, solved by CLP and CBC.
+ *
+ * A program is built column by column and row by row, solved, changed and
+ * solved again: the second time starts from the last basis.
+ */
+#ifndef SOLVER_LP_H
+#define SOLVER_LP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum lp_status {
+	LP_OPTIMAL,    /* for integer programs: within limits.gap */
+	LP_INFEASIBLE, /* proved */
+	LP_UNBOUNDED,  /* proved */
+	LP_TIME,       /* out of time; lp_has_answer() tells whether there is a feasible answer */
+	LP_FAILED,     /* the solver gave up, or its answer does not satisfy the rows */
+};
+
+struct lp_limits {
+	double seconds; /* 0: none */
+	double gap;     /* relative, integer programs only; 0: exact */
+};
+
+struct lp;
+
+struct lp *lp_create(void); /* minimises unless told otherwise */
+void lp_destroy(struct lp *lp);
+void lp_maximise(struct lp *lp, bool maximise);
+
+/* Numbers from 0; bounds may be infinite. */
+uint32_t lp_add_column(struct lp *lp, double cost, double least, double most, bool whole);
+uint32_t lp_add_row(struct lp *lp, double least, double most);
+/* The coefficient of a column in a row; set it once at most before solving, change it never after. */
+void lp_set(struct lp *lp, uint32_t row, uint32_t column, double value);
+
+/* Changes that keep the basis. */
+void lp_set_cost(struct lp *lp, uint32_t column, double cost);
+void lp_set_column(struct lp *lp, uint32_t column, double least, double most);
+void lp_set_row(struct lp *lp, uint32_t row, double least, double most);
+
+/* The answer is checked against rows and bounds before OPTIMAL is said. */
+enum lp_status lp_solve(struct lp *lp, struct lp_limits limits);
+bool lp_has_answer(const struct lp *lp);
+
+/* Of the last solve. */
+double lp_objective(const struct lp *lp);
+double lp_bound(const struct lp *lp); /* proved limit of the objective; equal to it for linear programs */
+double lp_value(const struct lp *lp, uint32_t column);
+double lp_price(const struct lp *lp, uint32_t row); /* change of the objective per unit of the row's side; linear programs only */
+
+const char *lp_status_name(enum lp_status status);
+
+#endif
