@@ -11,12 +11,13 @@ enum { FRUITLESS_MAX = 1000 };
 void engine_settle(struct engine *e, struct job *job)
 {
 	double steps_from_s = fmin(fmax(job->ready_s, job->held_s), e->now_s);
-	double ran_s = e->now_s - steps_from_s;
+	double ran_s = fmax(0, fmin(e->now_s, job->turn_end_s) - steps_from_s);
 
-	job->done += ran_s * job->rate;
+	job->done += e->now_s >= job->turn_end_s ? job->turn_steps : ran_s * job->rate;
+	job->turn_steps = 0;
 	job->ran_s += ran_s;
-	job->served_s += ran_s * job->grant->gpus;
-	job->overhead_s += steps_from_s - job->held_s;
+	job->served_s += ran_s * job->grant->gpus / (1 + job->company);
+	job->overhead_s += e->now_s - job->held_s - ran_s;
 	job->held_s = e->now_s;
 	job->ready_s = fmax(job->ready_s, e->now_s);
 }
@@ -234,6 +235,7 @@ static void finish(struct engine *e, uint32_t id, double done)
 	struct job *job = &e->jobs.at[id];
 
 	engine_settle(e, job);
+	plan_drop(&e->plan, job);
 	job->done = done;
 	job->state = JOB_FINISHED;
 	job->finish_s = e->now_s;
@@ -245,7 +247,7 @@ static void finish(struct engine *e, uint32_t id, double done)
 	engine_tell(e,
 		(struct event){ .kind = EV_FINISH, .job = id, .grant = job->grant, .value = done });
 	job->fair_s = job->done / job->nominal_rate * course_crowding(&e->course, id, job->arrival_s);
-	plan_drop(&e->plan, job);
+	engine_disturb(e, id, job->grant);
 	job->grant = NULL;
 	engine_mark(e, id);
 	reconsider_held(e);
@@ -279,6 +281,7 @@ static int lose(struct engine *e, struct job *job, uint32_t node, struct err *er
 	if (e->driver->lost(e->world, job, e->now_s, &safe, err) < 0)
 		return err_prefix(err, "job %s", job->label);
 	engine_settle(e, job);
+	plan_drop(&e->plan, job);
 	if (job->rate > 0)
 		lost_s = (job->done - safe) / job->rate;
 	job->done = safe;
@@ -297,7 +300,7 @@ static int lose(struct engine *e, struct job *job, uint32_t node, struct err *er
 			.grant = job->grant,
 			.value = lost_s,
 		});
-	plan_drop(&e->plan, job);
+	engine_disturb(e, job->id, job->grant);
 	job->grant = NULL;
 	engine_mark(e, job->id);
 	shadow->fruitless = safe > before ? 0 : shadow->fruitless + 1;
@@ -342,9 +345,11 @@ int engine_apply(struct engine *e, const struct event *event, struct err *err)
 		return 0;
 	case EV_FINISH:
 		finish(e, event->job, event->value);
-		return 0;
+		return engine_settle_company(e, err);
 	case EV_NODE_DOWN:
-		return node_down(e, event->node, err);
+		if (node_down(e, event->node, err) < 0)
+			return err->code;
+		return engine_settle_company(e, err);
 	case EV_NODE_UP:
 		node_up(e, event->node);
 		return 0;

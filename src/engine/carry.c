@@ -5,10 +5,35 @@
 
 #include "engine/state.h"
 
+static void note_beside(void *ctx, uint32_t other)
+{
+	struct engine *e = ctx;
+	const struct job *job = &e->jobs.at[other];
+
+	for (size_t i = 0; i < e->beside.n; i++) {
+		if (e->beside.at[i] == job)
+			return;
+	}
+	vec_push(&e->beside, job);
+}
+
+/* Who will share the devices once the plan is carried out. */
+static void find_beside(struct engine *e, uint32_t job, const struct grant *grant)
+{
+	e->beside.n = 0;
+	if (!grant || e->plan.space.overlaps == 0)
+		return;
+	for (uint32_t i = 0; i < grant->nslots; i++)
+		space_each_beside(&e->plan.space, job, grant->slots[i], note_beside, e);
+}
+
 static int act(struct engine *e, struct job *job, enum act kind, const struct grant *grant,
 	struct action *action, struct err *err)
 {
+	find_beside(e, job->id, grant);
 	*action = (struct action){
+		.beside = e->beside.at,
+		.nbeside = (uint32_t)e->beside.n,
 		.act = kind,
 		.now_s = e->now_s,
 		.job = job,
@@ -48,6 +73,9 @@ static void hold(struct engine *e, struct job *job, const struct grant *grant,
 	job->held_s = e->now_s;
 	job->ready_s = action->ready_s;
 	job->rate = action->rate;
+	job->turn_end_s = grant->until_s > 0 ? grant->until_s : INFINITY;
+	job->turn_steps = action->turn_steps;
+	job->company = action->nbeside;
 	engine_mark(e, job->id);
 }
 
@@ -75,12 +103,33 @@ static int start(struct engine *e, struct job *job, const struct grant *grant, s
 	return 0;
 }
 
+static int renew(struct engine *e, struct job *job, const struct grant *grant, struct err *err)
+{
+	struct action action;
+
+	if (act(e, job, ACT_RENEW, grant, &action, err) < 0)
+		return err->code;
+	engine_settle(e, job);
+	job->done = action.done;
+	hold(e, job, grant, &action);
+	engine_tell(e,
+		(struct event){
+			.kind = EV_RENEW,
+			.job = job->id,
+			.grant = grant,
+			.value = action.nbeside,
+		});
+	return 0;
+}
+
 static int change(struct engine *e, struct job *job, const struct grant *grant, struct err *err)
 {
 	uint32_t had = job->grant->gpus;
 	bool resized = had != grant->gpus;
 	struct action action;
 
+	if (grant_same_devices(job->grant, grant))
+		return renew(e, job, grant, err);
 	if (act(e, job, ACT_CHANGE, grant, &action, err) < 0)
 		return err->code;
 	engine_settle(e, job);
@@ -202,10 +251,67 @@ static int carry_out_starts(struct engine *e, struct err *err)
 	return 0;
 }
 
+static void note_disturbed(void *ctx, uint32_t other)
+{
+	struct engine *e = ctx;
+
+	if (e->shadows.at[other].disturbed || !e->jobs.at[other].grant)
+		return;
+	e->shadows.at[other].disturbed = true;
+	vec_push(&e->disturbed, other);
+}
+
+void engine_disturb(struct engine *e, uint32_t job, const struct grant *grant)
+{
+	for (uint32_t i = 0; i < grant->nslots; i++)
+		space_each_beside(&e->plan.space, job, grant->slots[i], note_disturbed, e);
+}
+
+/*
+ * Whether changed company is news to a job: not if it was started or changed in this round, and not
+ * within a turn, which was agreed upon as it is.
+ */
+static bool must_know(const struct engine *e, const struct job *job)
+{
+	const struct plan_entry *entry = &e->plan.entries.at[job->id];
+
+	return job->grant && entry->held == entry->next && job->grant->until_s == 0;
+}
+
+int engine_settle_company(struct engine *e, struct err *err)
+{
+	for (size_t i = 0; i < e->disturbed.n; i++) {
+		struct job *job = &e->jobs.at[e->disturbed.at[i]];
+
+		e->shadows.at[job->id].disturbed = false;
+		if (must_know(e, job) && renew(e, job, job->grant, err) < 0)
+			return err->code;
+	}
+	e->disturbed.n = 0;
+	return 0;
+}
+
+/* Those who stay as they are beside somebody who comes, goes or moves. */
+static int carry_out_company(struct engine *e, struct err *err)
+{
+	for (size_t i = 0; i < e->plan.touched.n; i++) {
+		uint32_t id = e->plan.touched.at[i];
+		const struct plan_entry *entry = &e->plan.entries.at[id];
+
+		if (entry->held)
+			engine_disturb(e, id, entry->held);
+		if (entry->next && entry->next != entry->held)
+			engine_disturb(e, id, entry->next);
+	}
+	return engine_settle_company(e, err);
+}
+
 /* In this order, so that nobody takes devices that another still holds. */
 int engine_carry_out(struct engine *e, struct err *err)
 {
 	if (carry_out_stops(e, err) < 0 || carry_out_changes(e, err) < 0)
 		return err->code;
-	return carry_out_starts(e, err);
+	if (carry_out_starts(e, err) < 0)
+		return err->code;
+	return e->shared || e->plan.space.overlaps > 0 ? carry_out_company(e, err) : 0;
 }

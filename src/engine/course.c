@@ -5,9 +5,10 @@
 
 #include <math.h>
 
-void course_init(struct course *course, const struct cluster *cluster, bool want_spans)
+void course_init(struct course *course, const struct cluster *cluster, const uint32_t *held,
+	bool want_spans)
 {
-	*course = (struct course){ .cluster = cluster, .want_spans = want_spans, .step_s = 1 };
+	*course = (struct course){ .cluster = cluster, .held = held, .want_spans = want_spans, .step_s = 1 };
 	course->crowd.up_gpus = cluster->devices;
 }
 
@@ -118,7 +119,6 @@ static void close_spans(struct course *c, const struct event *event)
 
 static void begin_hold(struct course *c, const struct event *event)
 {
-	c->crowd.busy_gpus += event->grant->gpus;
 	c->crowd.running++;
 	if (c->want_spans)
 		open_spans(c, event);
@@ -126,20 +126,18 @@ static void begin_hold(struct course *c, const struct event *event)
 
 static void end_hold(struct course *c, const struct event *event)
 {
-	c->crowd.busy_gpus -= event->grant->gpus;
 	c->crowd.running--;
 	if (c->want_spans)
 		close_spans(c, event);
 }
 
-/* A migration or a resize: `value` is how many devices it had. */
+/* A migration or a resize. */
 static void change_hold(struct course *c, const struct event *event)
 {
-	c->crowd.busy_gpus += event->grant->gpus - event->value;
-	if (c->want_spans) {
-		close_spans(c, event);
-		open_spans(c, event);
-	}
+	if (!c->want_spans)
+		return;
+	close_spans(c, event);
+	open_spans(c, event);
 }
 
 static void remember_crowding(struct course *c, uint32_t job)
@@ -201,6 +199,7 @@ static void course_see(void *self, const struct event *event, const struct job *
 		count_node(c, event);
 		break;
 	}
+	c->crowd.busy_gpus = *c->held;
 }
 
 struct observer course_observer(struct course *course)

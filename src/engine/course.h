@@ -21,6 +21,7 @@ struct crowd {
 
 struct course {
 	const struct cluster *cluster;
+	const uint32_t *held; /* devices in somebody's hands, after the event at hand */
 	bool want_spans;
 	struct crowd crowd;
 	double from_s, now_s;
@@ -35,7 +36,9 @@ struct course {
 	VEC(double) crowding_at_start_s; /* by job */
 };
 
-void course_init(struct course *course, const struct cluster *cluster, bool want_spans);
+/* Keeps `cluster` and `held`. */
+void course_init(struct course *course, const struct cluster *cluster, const uint32_t *held,
+	bool want_spans);
 void course_fini(struct course *course);
 struct observer course_observer(struct course *course);
 

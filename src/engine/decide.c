@@ -58,6 +58,9 @@ static int check(struct engine *e, struct err *err)
 		return err_set(err, ERR_BROKEN,
 			"placer %s answered with devices that were not free or not as many as asked for",
 			e->config->placer.rule->name);
+	if (e->plan.space.overlaps > 0 && !(e->config->policy.rule->traits & POLICY_SHARES))
+		return err_set(err, ERR_BROKEN,
+			"policy %s puts two jobs on one device without saying in its traits that it does", policy);
 	for (size_t i = 0; i < e->plan.touched.n; i++) {
 		const struct job *job = &e->jobs.at[e->plan.touched.at[i]];
 		const struct grant *next = plan_grant(&e->plan, job->id);
@@ -97,6 +100,7 @@ int engine_decide(struct engine *e, struct err *err)
 	uint32_t running = e->running;
 
 	compact_active(e);
+	e->shared = e->plan.space.overlaps > 0;
 	plan_begin(&e->plan);
 	if (ask_policy(e, err) < 0 || check(e, err) < 0 || engine_carry_out(e, err) < 0)
 		return err->code;

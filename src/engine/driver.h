@@ -16,6 +16,7 @@ enum act {
 	ACT_START,  /* begin (or resume) `job` on `grant` */
 	ACT_STOP,   /* save and stop it; it keeps what it has done */
 	ACT_CHANGE, /* go on with other devices: a migration or a resize */
+	ACT_RENEW,  /* go on where it is, on other terms (batch, share, turn) or in other company */
 };
 
 struct action {
@@ -23,10 +24,13 @@ struct action {
 	double now_s;
 	const struct job *job;     /* before the action */
 	const struct grant *grant; /* the devices it shall have; NULL for ACT_STOP */
+	const struct job *const *beside; /* who shares its devices from now on */
+	uint32_t nbeside;
 	/* answered by the driver */
 	double done;    /* steps that are safe now */
 	double ready_s; /* when it makes its next step (not for ACT_STOP) */
 	double rate;    /* steps per second expected or observed there */
+	double turn_steps; /* for a grant that is a turn: the steps it will have made when the turn ends */
 };
 
 struct driver {

@@ -204,7 +204,7 @@ static void engine_init(struct engine *e, const struct engine_config *config,
 	vec_reserve(&e->shadows, config->expected_jobs);
 	plan_init(&e->plan, config->cluster, config->placer.rule, config->placer.state, config->seed);
 	e->plan.belief = config->belief->profile;
-	course_init(&e->course, config->cluster, config->want_spans);
+	course_init(&e->course, config->cluster, &e->plan.space.held, config->want_spans);
 	rng_init(&e->rng, config->seed, RNG_POLICY);
 }
 
@@ -216,6 +216,8 @@ static void engine_fini(struct engine *e)
 	vec_fini(&e->active);
 	vec_fini(&e->held);
 	vec_fini(&e->changed);
+	vec_fini(&e->disturbed);
+	vec_fini(&e->beside);
 	plan_fini(&e->plan);
 	course_fini(&e->course);
 	arena_fini(&e->scratch);

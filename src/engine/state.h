@@ -14,6 +14,7 @@
 struct shadow {
 	double reason_since_s; /* since when it waits for its present reason */
 	bool changed;          /* listed in engine.changed */
+	bool disturbed;        /* listed in engine.disturbed */
 	uint32_t fruitless;    /* losses in a row without a step saved in between */
 };
 
@@ -32,12 +33,15 @@ struct engine {
 	bool held_for_room;         /* one of them for want of room, not for a dependency */
 	VEC(uint32_t) changed;      /* since the last decision */
 	bool capacity_changed;
+	VEC(uint32_t) disturbed;        /* running jobs whose company changed */
+	VEC(const struct job *) beside; /* scratch: who shares a job's devices */
 	uint32_t alive; /* held, pending and running jobs */
 	uint32_t running;
 	uint32_t ended;
 	int64_t demand; /* GPUs asked for by admitted jobs */
 
 	struct plan plan;
+	bool shared;      /* some device was, before this decision */
 	double period_s;  /* of the policy; 0: decides at every event */
 	double decided_s; /* when it last decided; -INFINITY before */
 	double boundary;  /* which multiple of the period that was; -INFINITY before */
@@ -70,6 +74,10 @@ int engine_apply(struct engine *e, const struct event *event, struct err *err);
 void engine_settle(struct engine *e, struct job *job);
 
 /* carry.c: makes what runs what the plan says. */
+/* Notes that those beside `job` on `grant` may see their company change. */
+void engine_disturb(struct engine *e, uint32_t job, const struct grant *grant);
+/* Tells the driver about changed company. */
+int engine_settle_company(struct engine *e, struct err *err);
 int engine_carry_out(struct engine *e, struct err *err);
 
 /* decide.c: one decision, checked and carried out. */

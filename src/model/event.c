@@ -18,6 +18,7 @@ const char *event_name(enum event_kind kind)
 		[EV_START] = "start",
 		[EV_PREEMPT] = "preempt",
 		[EV_MIGRATE] = "migrate",
+		[EV_RENEW] = "renew",
 		[EV_RESIZE] = "resize",
 		[EV_LOST] = "lost",
 		[EV_WAIT] = "wait",

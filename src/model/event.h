@@ -25,6 +25,7 @@ enum event_kind {
 	EV_PREEMPT,
 	EV_MIGRATE,
 	EV_RESIZE,
+	EV_RENEW, /* the same devices, on other terms or in other company */
 	EV_LOST, /* the job's node failed under it */
 	EV_WAIT, /* the reason why it waits became `reason` */
 	EV_KINDS
@@ -37,9 +38,9 @@ struct event {
 	uint32_t node;
 	uint32_t attempt;
 	const struct job *job_spec; /* EV_SUBMIT from a driver */
-	const struct grant *grant; /* EV_START, EV_MIGRATE, EV_RESIZE: the new one; EV_PREEMPT, EV_FINISH, EV_LOST: the old one */
+	const struct grant *grant; /* EV_START, EV_MIGRATE, EV_RESIZE, EV_RENEW: the new one; EV_PREEMPT, EV_FINISH, EV_LOST: the old one */
 	struct reason reason;
-	double value; /* EV_FINISH: steps made in all; EV_LOST: seconds of work lost; EV_START: seconds until the first step; EV_MIGRATE, EV_RESIZE: devices it had */
+	double value; /* EV_FINISH: steps made in all; EV_LOST: seconds of work lost; EV_START: seconds until the first step; EV_MIGRATE, EV_RESIZE: devices it had; EV_RENEW: jobs beside it */
 };
 
 const char *event_name(enum event_kind kind);

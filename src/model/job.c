@@ -23,6 +23,7 @@ void job_init(struct job *job)
 	job->finish_s = NAN;
 	job->held_s = NAN;
 	job->ready_s = NAN;
+	job->turn_end_s = INFINITY;
 }
 
 /* Seconds of steps that the totals do not hold yet. */
@@ -30,13 +31,15 @@ static double stepping_s(const struct job *job, double now_s)
 {
 	if (job->state != JOB_RUNNING || !(now_s > job->ready_s))
 		return 0;
-	return now_s - job->ready_s;
+	return fmax(0, fmin(now_s, job->turn_end_s) - job->ready_s);
 }
 
 double job_done(const struct job *job, double now_s)
 {
 	double s = stepping_s(job, now_s);
 
+	if (job->state == JOB_RUNNING && now_s >= job->turn_end_s)
+		return job->done + job->turn_steps;
 	/* A rate that is not known yet (NAN) must not spoil what is. */
 	return s > 0 ? job->done + s * job->rate : job->done;
 }
@@ -50,7 +53,7 @@ double job_served_s(const struct job *job, double now_s)
 {
 	double gpus = job->grant ? (double)job->grant->gpus : job->gpus;
 
-	return job->served_s + gpus * stepping_s(job, now_s);
+	return job->served_s + gpus / (1 + job->company) * stepping_s(job, now_s);
 }
 
 double job_waited_s(const struct job *job, double now_s)

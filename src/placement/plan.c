@@ -14,6 +14,13 @@ void plan_init(struct plan *plan, const struct cluster *cluster, const struct pl
 	rng_init(&plan->rng, seed, RNG_PLACER);
 }
 
+static void free_dropped(struct plan *plan)
+{
+	for (size_t i = 0; i < plan->dropped.n; i++)
+		free(plan->dropped.at[i]);
+	plan->dropped.n = 0;
+}
+
 void plan_fini(struct plan *plan)
 {
 	for (size_t i = 0; i < plan->entries.n; i++) {
@@ -23,6 +30,8 @@ void plan_fini(struct plan *plan)
 			free(e->held);
 		free(e->next);
 	}
+	free_dropped(plan);
+	vec_fini(&plan->dropped);
 	vec_fini(&plan->entries);
 	vec_fini(&plan->touched);
 	vec_fini(&plan->reasons);
@@ -72,24 +81,46 @@ static bool available(const struct plan *plan, const struct job *job, const stru
 	return true;
 }
 
-static bool suits(const struct grant *grant, const struct want *want)
+/* Whether its devices are as many and of the type wanted. */
+static bool devices_suit(const struct grant *grant, const struct want *want)
 {
-	return grant && grant->gpus == want->gpus && grant->batch == want->batch &&
-		grant->share == want->share &&
+	return grant && grant->gpus == want->gpus &&
 		(want->type == TYPE_ANY || grant->type == (uint32_t)want->type);
 }
 
-static struct grant *grant_create(const struct slots *found, uint32_t type, const struct want *want)
+static bool terms_suit(const struct grant *grant, const struct want *want)
 {
-	struct grant *grant = mem_alloc(sizeof(*grant) + sizeof(struct slot) * found->n);
+	return grant->batch == want->batch && grant->share == want->share &&
+		grant->until_s == want->until_s && grant->steps == want->steps;
+}
+
+static bool suits(const struct grant *grant, const struct want *want)
+{
+	return devices_suit(grant, want) && terms_suit(grant, want);
+}
+
+static struct grant *grant_create(const struct slot *slots, uint32_t nslots, uint32_t type,
+	const struct want *want)
+{
+	struct grant *grant = mem_alloc(sizeof(*grant) + sizeof(struct slot) * nslots);
 
 	grant->type = type;
 	grant->gpus = want->gpus;
-	grant->nslots = found->n;
+	grant->nslots = nslots;
 	grant->batch = want->batch;
 	grant->share = want->share;
-	memcpy(grant->slots, found->at, sizeof(struct slot) * found->n);
+	grant->until_s = want->until_s;
+	grant->steps = want->steps;
+	memcpy(grant->slots, slots, sizeof(struct slot) * nslots);
 	return grant;
+}
+
+/* The devices of a grant on the terms wanted: the grant itself where it has them. */
+static struct grant *renew(struct grant *grant, const struct want *want)
+{
+	if (terms_suit(grant, want))
+		return grant;
+	return grant_create(grant->slots, grant->nslots, grant->type, want);
 }
 
 static bool allows(const struct job *job, uint32_t type)
@@ -146,10 +177,30 @@ static struct grant *find(struct plan *plan, const struct job *job, const struct
 		if (!choose(plan, &plan->space, job, want->gpus, type, &plan->rng))
 			continue;
 		if (answer_holds(plan, want, type))
-			return grant_create(&plan->found, type, want);
+			return grant_create(plan->found.at, plan->found.n, type, want);
 		plan->placer_erred = true;
 	}
 	return NULL;
+}
+
+static void complete(struct want *want, const struct job *job)
+{
+	if (want->gpus == 0)
+		want->gpus = (uint32_t)job->gpus;
+	if (want->share == 0)
+		want->share = 1;
+}
+
+/* The job shall have `found` instead of what it had in the plan, which has been given back. */
+static void settle_on(struct plan *plan, const struct job *job, struct grant *found)
+{
+	struct plan_entry *e = entry_of(plan, job->id);
+
+	if (e->next != e->held && e->next != found)
+		free(e->next);
+	take(plan, job, found);
+	e->next = found;
+	touch(plan, e, job->id);
 }
 
 bool plan_run(struct plan *plan, const struct job *job, struct want want)
@@ -157,16 +208,13 @@ bool plan_run(struct plan *plan, const struct job *job, struct want want)
 	struct plan_entry *e = entry_of(plan, job->id);
 	struct grant *before = e->next, *found;
 
-	if (want.gpus == 0)
-		want.gpus = (uint32_t)job->gpus;
-	if (want.share == 0)
-		want.share = 1;
-	if (suits(before, &want))
+	complete(&want, job);
+	if (suits(before, &want) && !want.move)
 		return true;
 	if (before)
 		give(plan, job, before);
-	if (suits(e->held, &want) && available(plan, job, e->held))
-		found = e->held;
+	if (!want.move && devices_suit(e->held, &want) && available(plan, job, e->held))
+		found = renew(e->held, &want);
 	else
 		found = find(plan, job, &want);
 	if (!found) {
@@ -174,11 +222,46 @@ bool plan_run(struct plan *plan, const struct job *job, struct want want)
 			take(plan, job, before);
 		return false;
 	}
-	if (before != e->held)
-		free(before);
-	take(plan, job, found);
-	e->next = found;
-	touch(plan, e, job->id);
+	settle_on(plan, job, found);
+	return true;
+}
+
+/* Whether the nodes of `grant` have CPUs and memory left for another job on the same devices. */
+static bool feeds_another(const struct plan *plan, const struct job *job, const struct grant *grant)
+{
+	for (uint32_t i = 0; i < grant->nslots; i++) {
+		struct slot slot = grant->slots[i];
+
+		if (!space_feeds(&plan->space, job, grant->gpus, slot.node,
+			    (uint32_t)__builtin_popcountll(slot.devices)))
+			return false;
+	}
+	return true;
+}
+
+bool plan_run_beside(struct plan *plan, const struct job *job, const struct job *host,
+	struct want want)
+{
+	struct plan_entry *e = entry_of(plan, job->id);
+	const struct grant *with = plan_grant(plan, host->id);
+	struct grant *before = e->next;
+
+	complete(&want, job);
+	if (!with || with->gpus != want.gpus || !allows(job, with->type))
+		return false;
+	if (before && grant_same_devices(before, with) && terms_suit(before, &want))
+		return true;
+	if (before)
+		give(plan, job, before);
+	if (!feeds_another(plan, job, with)) {
+		if (before)
+			take(plan, job, before);
+		return false;
+	}
+	if (e->held && grant_same_devices(e->held, with))
+		settle_on(plan, job, renew(e->held, &want));
+	else
+		settle_on(plan, job, grant_create(with->slots, with->nslots, with->type, &want));
 	return true;
 }
 
@@ -233,6 +316,7 @@ void plan_begin(struct plan *plan)
 {
 	for (size_t i = 0; i < plan->reasons.n; i++)
 		plan->entries.at[plan->reasons.at[i].job].told = false;
+	free_dropped(plan);
 	plan->touched.n = 0;
 	plan->reasons.n = 0;
 	plan->wake_s = INFINITY;
@@ -259,7 +343,7 @@ void plan_drop(struct plan *plan, const struct job *job)
 	if (!e->held)
 		return;
 	give(plan, job, e->held);
-	free(e->held);
+	vec_push(&plan->dropped, e->held);
 	e->held = e->next = NULL;
 }
 

@@ -39,6 +39,7 @@ struct plan {
 	VEC(struct plan_entry) entries; /* by job */
 	VEC(uint32_t) touched;
 	VEC(struct plan_reason) reasons;
+	VEC(struct grant *) dropped; /* of jobs that ended since the last round; observers may still look */
 	bool placer_erred;  /* its answer was not what it was asked for */
 	struct slots found; /* scratch of placers */
 	double wake_s;      /* when the policy wants to decide again though nothing happened */
@@ -52,6 +53,12 @@ void plan_fini(struct plan *plan);
 
 /* Runs `job` as wanted (and says false if there is no room for it so); a job that already runs so keeps its devices. */
 bool plan_run(struct plan *plan, const struct job *job, struct want want);
+/*
+ * Runs `job` on the very devices that `host` shall have, both at once; `want` says the rest.  False: the
+ * host shall not run, it has another number of devices than wanted, or its nodes lack CPUs or memory.
+ */
+bool plan_run_beside(struct plan *plan, const struct job *job, const struct job *host,
+	struct want want);
 /* The job shall not run. */
 void plan_stop(struct plan *plan, const struct job *job);
 /* Nothing shall run: for policies that build the whole state anew. */
@@ -71,7 +78,7 @@ void plan_why(struct plan *plan, uint32_t job, struct reason reason);
 void plan_begin(struct plan *plan);
 /* The difference has been carried out. */
 void plan_commit(struct plan *plan);
-/* Takes everything from a job at once (it ended, or its node failed). */
+/* Takes everything from a job at once (it ended, or its node failed); its grant lasts until the next round. */
 void plan_drop(struct plan *plan, const struct job *job);
 void plan_node_up(struct plan *plan, uint32_t node, bool up);
 /* Whether `job` could run as asked if the cluster were empty and whole. */

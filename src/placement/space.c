@@ -62,6 +62,8 @@ void space_fini(struct space *space)
 {
 	if (!space->cluster)
 		return;
+	for (uint32_t i = 0; i < space->cluster->nnodes; i++)
+		vec_fini(&space->nodes[i].users);
 	for (uint32_t t = 0; t < space->cluster->ntypes; t++) {
 		for (uint32_t f = 0; f <= space->types[t].max; f++)
 			free(space->types[t].buckets[f].words);
@@ -118,31 +120,79 @@ static void feed(struct space *space, const struct job *job, uint32_t gpus, uint
 						      : mem_for(job, gpus, (uint32_t)n);
 }
 
+/* After the free devices of a node became `free`. */
+static void set_free(struct space *space, uint32_t node, uint64_t free)
+{
+	struct space_node *n = &space->nodes[node];
+	uint32_t before = n->nfree;
+
+	n->free = free;
+	n->nfree = (uint8_t)__builtin_popcountll(free);
+	space->held += before - n->nfree;
+	refile(space, node, before);
+}
+
 void space_take(struct space *space, const struct job *job, uint32_t gpus, struct slot slot)
 {
 	struct space_node *n = &space->nodes[slot.node];
-	uint32_t before = n->nfree;
 
-	assert((slot.devices & ~n->free) == 0);
-	n->free &= ~slot.devices;
-	n->nfree = (uint8_t)__builtin_popcountll(n->free);
-	refile(space, slot.node, before);
+	vec_push(&n->users, (struct space_user){ .job = job->id, .devices = slot.devices });
+	if (slot.devices & ~n->free) {
+		n->overlaps++;
+		space->overlaps++;
+	}
+	set_free(space, slot.node, n->free & ~slot.devices);
 	feed(space, job, gpus, slot.node, __builtin_popcountll(slot.devices));
+}
+
+static void drop_user(struct space_node *n, uint32_t job, uint64_t devices)
+{
+	size_t i = 0;
+
+	while (n->users.at[i].job != job || n->users.at[i].devices != devices)
+		i++;
+	n->users.at[i] = n->users.at[--n->users.n];
+}
+
+/* Devices that still have users, counting anew who is not alone; none needs counting where nobody shares. */
+static uint64_t held_by_others(struct space *space, struct space_node *n)
+{
+	uint64_t held = 0;
+
+	if (n->overlaps == 0)
+		return 0;
+	space->overlaps -= n->overlaps;
+	n->overlaps = 0;
+	for (size_t i = 0; i < n->users.n; i++) {
+		n->overlaps += (held & n->users.at[i].devices) != 0;
+		held |= n->users.at[i].devices;
+	}
+	space->overlaps += n->overlaps;
+	return held;
 }
 
 void space_give(struct space *space, const struct job *job, uint32_t gpus, struct slot slot)
 {
 	struct space_node *n = &space->nodes[slot.node];
-	uint32_t before = n->nfree;
 
 	assert((slot.devices & n->free) == 0);
-	n->free |= slot.devices;
-	n->nfree = (uint8_t)__builtin_popcountll(n->free);
-	refile(space, slot.node, before);
+	drop_user(n, job->id, slot.devices);
+	set_free(space, slot.node, n->free | (slot.devices & ~held_by_others(space, n)));
 	feed(space, job, gpus, slot.node, -__builtin_popcountll(slot.devices));
 	/* Sums of fractions leave dust behind; an empty node has all it has. */
 	if (n->nfree == space->cluster->nodes[slot.node].devices)
 		n->cpus = space->cluster->nodes[slot.node].cpus;
+}
+
+void space_each_beside(const struct space *space, uint32_t job, struct slot slot,
+	void (*see)(void *ctx, uint32_t other), void *ctx)
+{
+	const struct space_node *n = &space->nodes[slot.node];
+
+	for (size_t i = 0; i < n->users.n; i++) {
+		if (n->users.at[i].job != job && (n->users.at[i].devices & slot.devices))
+			see(ctx, n->users.at[i].job);
+	}
 }
 
 void space_set_up(struct space *space, uint32_t node, bool up)

@@ -10,9 +10,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/vec.h"
 #include "model/cluster.h"
 #include "model/grant.h"
 #include "model/job.h"
+
+/* Devices of a node in one job's hands. */
+struct space_user {
+	uint32_t job;
+	uint64_t devices;
+};
 
 struct space_node {
 	uint64_t free; /* devices nobody holds, whether up or not */
@@ -20,6 +27,8 @@ struct space_node {
 	bool up;
 	double cpus;       /* left */
 	int64_t mem_bytes; /* left */
+	VEC(struct space_user) users;
+	uint32_t overlaps; /* users that are not alone on their devices, the first of them not counted */
 };
 
 /* Nodes of one type with a given number of free devices. */
@@ -42,14 +51,20 @@ struct space {
 	bool models_cpus, models_memory; /* some node does */
 	uint32_t *position;              /* of a node in its type's list */
 	struct space_type *types;
+	uint32_t held;     /* devices in somebody's hands, up or not */
+	uint32_t overlaps; /* of all nodes: 0 while no device is shared */
 };
 
 void space_init(struct space *space, const struct cluster *cluster); /* keeps `cluster`; all up and free */
 void space_fini(struct space *space);
 
-/* Devices of `slot` that `job` takes or gives back, with its part of CPUs and memory. */
+/* Devices of `slot` that `job` takes or gives back, with its part of CPUs and memory.  Others may hold them too. */
 void space_take(struct space *space, const struct job *job, uint32_t gpus, struct slot slot);
 void space_give(struct space *space, const struct job *job, uint32_t gpus, struct slot slot);
+
+/* Calls see() for every other job that holds one of the devices; more than once if on several nodes. */
+void space_each_beside(const struct space *space, uint32_t job, struct slot slot,
+	void (*see)(void *ctx, uint32_t other), void *ctx);
 
 void space_set_up(struct space *space, uint32_t node, bool up);
 

@@ -16,6 +16,7 @@ enum policy_traits {
 	POLICY_PREEMPTS = 1 << 0,  /* may stop a running job */
 	POLICY_ESTIMATES = 1 << 1, /* looks at believed run times */
 	POLICY_RANDOM = 1 << 2,    /* uses the generator */
+	POLICY_SHARES = 1 << 3,    /* may put two jobs on the same devices */
 };
 
 struct policy {

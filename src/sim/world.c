@@ -197,10 +197,30 @@ static double steps_done(const struct world *w, const struct job *job, double no
 /* Seconds before the first step there. */
 static double cost_of(const struct action *a)
 {
+	if (a->act == ACT_RENEW)
+		return fmax(0, a->job->ready_s - a->now_s); /* it goes on with what it is about */
 	if (a->act == ACT_CHANGE && a->job->grant->gpus != a->grant->gpus)
 		return a->job->resize_cost_s;
 	return a->act == ACT_START && a->job->attempts == 0 ? a->job->start_cost_s
 							    : a->job->resume_cost_s;
+}
+
+/*
+ * A turn: so many steps, or as many as really can be made in the time; they count when it ends, and
+ * only then does the job.
+ */
+static void begin_turn(struct world *w, struct action *a)
+{
+	const double slack = 1 + 1e-9; /* steps / rate * rate shall be steps */
+	double left = w->config->trace->work[a->job->id] - a->done;
+	double span_s = a->grant->until_s - a->ready_s;
+	double steps = fmin(a->grant->steps, a->rate * fmax(0, span_s) * slack);
+
+	a->turn_steps = fmin(steps, left);
+	if (span_s > 0)
+		a->rate = a->turn_steps / span_s;
+	if (left <= steps)
+		heap_put(&w->ends, a->job->id, a->grant->until_s, w->order++);
 }
 
 static int sim_act(void *self, struct action *a, struct err *err)
@@ -212,11 +232,15 @@ static int sim_act(void *self, struct action *a, struct err *err)
 	heap_remove(&w->ends, job->id);
 	if (a->act == ACT_STOP)
 		return 0;
-	a->rate = rate(&w->truth, job, a->grant, NULL, 0);
+	a->rate = rate(&w->truth, job, a->grant, a->beside, a->nbeside);
 	if (!(a->rate > 0))
 		return err_set(err, ERR_BROKEN, "it cannot run on %u x %s, where it was placed",
 			a->grant->gpus, w->config->cluster->types[a->grant->type].name);
 	a->ready_s = a->now_s + cost_of(a);
+	if (a->grant->until_s > 0) {
+		begin_turn(w, a);
+		return 0;
+	}
 	heap_put(&w->ends, job->id,
 		a->ready_s + (w->config->trace->work[job->id] - a->done) / a->rate, w->order++);
 	return 0;

@@ -129,6 +129,7 @@ static void put_rest(struct buf *out, const struct event *event, const struct jo
 	case EV_START:
 	case EV_MIGRATE:
 	case EV_RESIZE:
+	case EV_RENEW:
 		put_number(out, "attempt", event->attempt);
 		if (event->grant)
 			put_grant(out, event->grant, cluster);

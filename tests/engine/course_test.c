@@ -147,6 +147,7 @@ static void too_many_spans_are_counted(void **state)
 	struct err err;
 	struct job job;
 	struct grant *grant = mem_alloc(sizeof(*grant) + sizeof(struct slot));
+	uint32_t held = 0;
 
 	(void)state;
 	assert_int_equal(cluster_parse("1x1", &cluster, &err), 0);
@@ -154,10 +155,12 @@ static void too_many_spans_are_counted(void **state)
 	grant->slots[0] = (struct slot){ 0, 1 };
 	job_init(&job);
 	job.id = 0;
-	course_init(&course, &cluster, true);
+	course_init(&course, &cluster, &held, true);
 	tell(&course, 0, EV_SUBMIT, &job, NULL);
 	for (int i = 0; i < SPANS_MAX + 10; i++) {
+		held = 1;
 		tell(&course, i, EV_START, &job, grant);
+		held = 0;
 		tell(&course, i + 0.5, EV_PREEMPT, &job, grant);
 	}
 	course_finish(&course, SPANS_MAX + 10, &out);
@@ -176,9 +179,10 @@ static void nothing_happened(void **state)
 	struct cluster cluster = { 0 };
 	struct course course;
 	struct outcome out = { 0 };
+	uint32_t held = 0;
 
 	(void)state;
-	course_init(&course, &cluster, true);
+	course_init(&course, &cluster, &held, true);
 	course_finish(&course, 0, &out);
 	assert_int_equal(out.nsamples, 0);
 	assert_true(out.busy_gpu_s == 0 && out.up_gpu_s == 0);
@@ -233,10 +237,11 @@ static void a_failed_node_makes_it_more_crowded(void **state)
 	struct event down = { .at_s = 10, .kind = EV_NODE_DOWN, .job = JOB_NONE, .node = 1 };
 	struct event up = { .at_s = 20, .kind = EV_NODE_UP, .job = JOB_NONE, .node = 1 };
 	struct observer observer;
+	uint32_t held = 0;
 
 	(void)state;
 	assert_int_equal(cluster_parse("2x1", &cluster, &err), 0);
-	course_init(&course, &cluster, false);
+	course_init(&course, &cluster, &held, false);
 	observer = course_observer(&course);
 	job_init(&job);
 	job.id = 0;

@@ -162,10 +162,10 @@ static void the_placer_that_erred_is_named(void **state)
 
 /* ---- carrying out */
 
-/* What a plan says for each job at a moment: devices and batch, 0 none; a new batch means new devices. */
+/* What a plan says for each job at a moment: how many devices, and which choice of them; a new choice means new devices. */
 struct wish {
 	double at_s;
-	uint32_t gpus[3], batch[3];
+	uint32_t gpus[3], choice[3];
 	bool backwards; /* the last job chooses first */
 };
 
@@ -190,7 +190,11 @@ static int direct(void *self, const struct round *round, struct plan *plan, stru
 	plan_clear(plan, round->jobs, round->active, round->nactive);
 	for (uint32_t k = 0; k < 3; k++) {
 		uint32_t i = wish->backwards ? 2 - k : k;
-		struct want want = { .gpus = wish->gpus[i], .batch = wish->batch[i], .type = TYPE_ANY };
+		struct want want = {
+			.gpus = wish->gpus[i],
+			.move = d->next > 1 && wish[-1].choice[i] != wish->choice[i],
+			.type = TYPE_ANY,
+		};
 
 		if (i < round->njobs && job_active(&round->jobs[i]) && want.gpus > 0)
 			assert_true(plan_run(plan, &round->jobs[i], want));
