@@ -51,6 +51,7 @@ static void args_of(const struct replay_call *call, struct args *out)
 		/* Rows left out then are left out now; the hash says whether the input is the same. */
 		.lenient = true,
 		.admit = m->admit,
+		.tenants = m->tenants,
 		.cluster = m->cluster_spec,
 		.throughputs = m->throughputs,
 		.start_cost = m->start_cost_s,
@@ -161,7 +162,9 @@ static int check_files(const struct replay_call *call, struct err *err)
 	const struct manifest *m = &call->manifest;
 	int rc = check_file(call, "throughputs", m->throughputs, m->throughputs_hash, err);
 
-	return rc ? rc : check_file(call, "failures", m->failures_file, m->failures_hash, err);
+	if (!rc)
+		rc = check_file(call, "failures", m->failures_file, m->failures_hash, err);
+	return rc ? rc : check_file(call, "tenants", m->tenants, m->tenants_hash, err);
 }
 
 static int read_workload(struct replay_call *call, struct err *err)
@@ -205,6 +208,8 @@ static int prepare(struct replay_call *call, struct err *err)
 		rc = cluster_read_yaml(call->dir, yaml, strlen(yaml), &call->setup.cluster, err);
 	if (!rc)
 		rc = check_files(call, err);
+	if (!rc)
+		rc = setup_tenants(&call->recorded, &call->setup.tenants, err);
 	if (!rc)
 		rc = read_workload(call, err);
 	return rc;

@@ -171,17 +171,17 @@ static bool moved(void *ctx, uint32_t ended, double now_s)
 /* Before anything is read: several policies or placers are another verb's work. */
 static int check_one(const struct args *args, struct err *err)
 {
-	size_t policies = setup_count(&args->policy), placers = setup_count(&args->placer);
+	size_t npolicies = setup_count(&args->policy), nplacers = setup_count(&args->placer);
 
-	if (policies > 1)
+	if (npolicies > 1)
 		return err_set(err, ERR_USAGE,
 			"sim runs one policy and %zu are given: 'stint compare' takes the same flags and runs all",
-			policies);
-	if (placers > 1)
+			npolicies);
+	if (nplacers > 1)
 		return err_set(err, ERR_USAGE,
 			"sim runs one placer and %zu are given: 'stint compare' takes the same flags and "
 			"runs every policy with each",
-			placers);
+			nplacers);
 	return 0;
 }
 

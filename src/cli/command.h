@@ -32,6 +32,7 @@ struct args {
 	/* who decides */
 	struct words policy, placer;
 	const char *admit;
+	const char *tenants;
 
 	/* the world */
 	const char *cluster, *throughputs;
@@ -39,6 +40,7 @@ struct args {
 	double mtbf, repair;                         /* 0: no failures */
 	const char *failures;
 	double until; /* 0: to the end */
+	double at;    /* shares: the moment to look at; NAN: when most jobs are active */
 
 	/* belief and chance */
 	int64_t seed, seeds;
@@ -51,8 +53,10 @@ struct args {
 	double load; /* NAN: as the generator likes it */
 
 	/* output */
-	const char *out, *html;
+	const char *out, *html, *svg;
 	bool json, csv, markdown, yaml, quiet, timings;
+	int64_t top; /* rows of a long table */
+	bool all;    /* every row */
 	int64_t threads;
 };
 

@@ -44,6 +44,8 @@ static struct manifest manifest_of(const struct run *run, const struct sim_confi
 		.failures_hash = run->setup->failures_hash,
 		.throughputs = (char *)args->throughputs,
 		.throughputs_hash = run->setup->throughputs_hash,
+		.tenants = (char *)args->tenants,
+		.tenants_hash = run->setup->tenants.hash,
 		.until_s = config->until_s,
 		.command = owned->command.at,
 		.event_hash = outcome->event_hash,

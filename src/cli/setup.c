@@ -10,11 +10,13 @@
 #include "cli/speeds.h"
 #include "cli/ui.h"
 #include "io/cluster_io.h"
+#include "io/tenants_io.h"
 
 static const struct flag decider_flags[] = {
 	LIST(policy, "NAME[:OPTIONS]", "who runs now; see 'stint policies' (default fifo)"),
 	LIST(placer, "NAME[:OPTIONS]", "on which devices; see 'stint placers' (default first-fit)"),
 	TEXT(admit, "NAME[:OPTIONS]", "who may compete; see 'stint admissions' (default all)"),
+	TEXT(tenants, "FILE", "weights of tenants, YAML, for policies that share (default: none)"),
 	{ 0 },
 };
 
@@ -136,19 +138,19 @@ size_t setup_count(const struct words *words)
 
 static void pair_up(struct setup *setup)
 {
-	const struct chosen_list *policies = &setup->policies, *placers = &setup->placers;
+	const struct chosen_list *who = &setup->policies, *where = &setup->placers;
 
-	setup->npairings = policies->n * placers->n;
+	setup->npairings = who->n * where->n;
 	setup->pairings = mem_alloc(mem_array_size(setup->npairings, sizeof(*setup->pairings)));
 	for (size_t i = 0; i < setup->npairings; i++) {
-		const struct chosen *policy = &policies->at[i % policies->n];
-		const struct chosen *placer = &placers->at[i / policies->n];
+		const struct chosen *policy = &who->at[i % who->n];
+		const struct chosen *placer = &where->at[i / who->n];
 
 		setup->pairings[i] = (struct pairing){
 			.policy = policy,
 			.placer = placer,
-			.label = placers->n == 1 ? mem_strdup(policy->label)
-						 : mem_printf("%s / %s", policy->label, placer->label),
+			.label = where->n == 1 ? mem_strdup(policy->label)
+					       : mem_printf("%s / %s", policy->label, placer->label),
 		};
 	}
 }
@@ -168,6 +170,11 @@ static int check_flags(const struct args *args, struct err *err)
 		rc = input_exists("failures", args->failures, err);
 	if (!rc && args->throughputs)
 		rc = input_exists("throughputs", args->throughputs, err);
+	if (!rc && args->tenants)
+		rc = input_exists("tenants", args->tenants, err);
+	if (!rc && args->tenants && !strcmp(args->tenants, "-"))
+		rc = err_set(err, ERR_USAGE,
+			"--tenants names a file, so that the run can be replayed, not standard input");
 	if (!rc && args->oracle && args->error > 0)
 		ui_say(args, "--error says nothing beside --oracle: policies know the truth");
 	return rc;
@@ -187,6 +194,23 @@ int setup_rules(const struct args *args, struct setup *out, struct err *err)
 	if (!rc)
 		pair_up(out);
 	return rc;
+}
+
+int setup_tenants(const struct args *args, struct tenants *out, struct err *err)
+{
+	return args->tenants ? tenants_read(args->tenants, out, err) : 0;
+}
+
+static void tell_tenants(const struct setup *setup)
+{
+	const struct args *args = setup->args;
+	struct notes notes = { 0 };
+
+	if (!args->tenants)
+		return;
+	tenants_note(&setup->tenants, &setup->base.trace, &notes);
+	ui_notes(args, args->tenants, &notes);
+	notes_fini(&notes);
 }
 
 int file_hash(const char *path, uint64_t *out, struct err *err)
@@ -212,11 +236,15 @@ int setup_read(const struct args *args, const char *trace, struct setup *out, st
 	*out = (struct setup){ 0 };
 	rc = setup_rules(args, out, err);
 	if (!rc)
+		rc = setup_tenants(args, &out->tenants, err);
+	if (!rc)
 		rc = setup_cluster(args->cluster, &out->cluster, err);
 	if (!rc)
 		speeds_check_types(args, &out->cluster);
 	if (!rc)
 		rc = workload_read(args, trace, (uint64_t)args->seed, &out->cluster, &out->base, err);
+	if (!rc)
+		tell_tenants(out);
 	if (!rc)
 		rc = file_hash(args->throughputs, &out->throughputs_hash, err);
 	if (!rc)
@@ -235,6 +263,7 @@ void setup_fini(struct setup *setup)
 {
 	workload_fini(&setup->base);
 	cluster_fini(&setup->cluster);
+	tenants_fini(&setup->tenants);
 	for (size_t i = 0; i < setup->npairings; i++)
 		free(setup->pairings[i].label);
 	free(setup->pairings);
@@ -260,6 +289,7 @@ void setup_config(const struct setup *setup, const struct workload *workload,
 	out->trace = &workload->trace;
 	out->cluster = &setup->cluster;
 	out->truth = workload->profile;
+	out->tenants = setup->tenants.n ? &setup->tenants : NULL;
 	out->policy = pair->policy->full;
 	out->placer = pair->placer->full;
 	out->admit = setup->admit.full;
@@ -296,6 +326,8 @@ void setup_settings(const struct setup *setup, struct buf *out)
 		buf_printf(out, ", failures from %s", args->failures);
 	if (args->throughputs)
 		buf_printf(out, ", speeds from %s", args->throughputs);
+	if (args->tenants)
+		buf_printf(out, ", tenants from %s", args->tenants);
 	if (args->until > 0)
 		buf_printf(out, ", stopped at %s", text_duration(args->until, time));
 }

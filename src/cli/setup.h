@@ -13,6 +13,7 @@
 #include "cli/rules.h"
 #include "cli/workload.h"
 #include "model/cluster.h"
+#include "model/tenant.h"
 #include "sim/sim.h"
 
 /* With flags_workload, all that shapes results: a manifest's command repeats them. */
@@ -37,6 +38,7 @@ struct setup {
 	size_t npairings;
 	struct chosen admit;
 	struct cluster cluster;
+	struct tenants tenants; /* not bound; empty: none were given */
 	struct workload base;
 	uint64_t throughputs_hash, failures_hash; /* of the files' bytes; 0: there is none */
 };
@@ -47,6 +49,8 @@ size_t setup_count(const struct words *words);
 /* The steps of setup_read(), for who has some of the parts already. */
 int setup_rules(const struct args *args, struct setup *out, struct err *err);
 int setup_cluster(const char *spec, struct cluster *out, struct err *err);
+/* Reads --tenants, if it is there. */
+int setup_tenants(const struct args *args, struct tenants *out, struct err *err);
 
 /*
  * Everything that the flags name, cheapest checks first.  Release with setup_fini(),

@@ -8,7 +8,10 @@
 void course_init(struct course *course, const struct cluster *cluster, const uint32_t *held,
 	bool want_spans)
 {
-	*course = (struct course){ .cluster = cluster, .held = held, .want_spans = want_spans, .step_s = 1 };
+	*course = (struct course){ .cluster = cluster,
+		.held = held,
+		.want_spans = want_spans,
+		.step_s = 1 };
 	course->crowd.up_gpus = cluster->devices;
 }
 

@@ -60,7 +60,8 @@ static int check(struct engine *e, struct err *err)
 			e->config->placer.rule->name);
 	if (e->plan.space.overlaps > 0 && !(e->config->policy.rule->traits & POLICY_SHARES))
 		return err_set(err, ERR_BROKEN,
-			"policy %s puts two jobs on one device without saying in its traits that it does", policy);
+			"policy %s puts two jobs on one device without saying in its traits that it does",
+			policy);
 	for (size_t i = 0; i < e->plan.touched.n; i++) {
 		const struct job *job = &e->jobs.at[e->plan.touched.at[i]];
 		const struct grant *next = plan_grant(&e->plan, job->id);

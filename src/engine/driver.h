@@ -22,8 +22,8 @@ enum act {
 struct action {
 	enum act act;
 	double now_s;
-	const struct job *job;     /* before the action */
-	const struct grant *grant; /* the devices it shall have; NULL for ACT_STOP */
+	const struct job *job;           /* before the action */
+	const struct grant *grant;       /* the devices it shall have; NULL for ACT_STOP */
 	const struct job *const *beside; /* who shares its devices from now on */
 	uint32_t nbeside;
 	/* answered by the driver */

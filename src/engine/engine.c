@@ -58,6 +58,7 @@ struct round engine_round(struct engine *e)
 		.now_s = e->now_s,
 		.cluster = e->config->cluster,
 		.belief = e->config->belief,
+		.tenants = e->config->tenants,
 		.jobs = e->jobs.at,
 		.njobs = (uint32_t)e->jobs.n,
 		.active = e->active.at,
@@ -68,6 +69,8 @@ struct round engine_round(struct engine *e)
 		.job_state = e->job_state.at,
 		.scratch = &e->scratch,
 		.rng = &e->rng,
+		.seed = e->config->seed,
+		.closed = e->driver->over(e->world),
 	};
 }
 
@@ -259,8 +262,17 @@ static void write_outcome(struct engine *e, double cpu_s, struct outcome *out)
 		out->decision_cpu_s = fmin(cpu_s,
 			e->timed_cpu_s * (double)e->decisions / (double)e->timed_decisions);
 	out->cpu_s = cpu_s;
+	if (e->config->policy.rule->figures)
+		out->nfigures = e->config->policy.rule->figures(e->config->policy.state, out->figures);
 	out->node_failures = e->node_failures;
 	memcpy(out->waited_by_why_s, e->waited_by_why_s, sizeof(out->waited_by_why_s));
+}
+
+static int take_a_look(struct engine *e, struct err *err)
+{
+	struct round round = engine_round(e);
+
+	return e->config->look(e->config->look_ctx, &e->config->policy, &round, &e->plan, err);
 }
 
 int engine_run(const struct engine_config *config, const struct driver *driver, void *world,
@@ -272,6 +284,8 @@ int engine_run(const struct engine_config *config, const struct driver *driver, 
 
 	engine_init(&e, config, driver, world);
 	rc = loop(&e, err);
+	if (rc == 0 && config->look)
+		rc = take_a_look(&e, err);
 	if (rc == 0)
 		write_outcome(&e, clock_thread_cpu_s() - before_s, out);
 	engine_fini(&e);

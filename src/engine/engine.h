@@ -15,6 +15,7 @@
 #include "engine/observer.h"
 #include "engine/outcome.h"
 #include "model/rate.h"
+#include "model/tenant.h"
 #include "policy/admission.h"
 #include "policy/policy.h"
 
@@ -35,6 +36,7 @@ struct chosen_admission {
 struct engine_config {
 	const struct cluster *cluster;
 	const struct rates *belief;
+	const struct tenants *tenants; /* bound; NULL: none were given */
 	struct chosen_policy policy;
 	struct chosen_placer placer;
 	struct chosen_admission admission;
@@ -47,6 +49,10 @@ struct engine_config {
 	double until_s; /* stop there; 0: when all is done */
 	bool (*progress)(void *ctx, uint32_t ended, double now_s); /* false: stop; may be NULL */
 	void *progress_ctx;
+	/* At the end, before jobs that did not finish are closed; may be NULL. */
+	int (*look)(void *ctx, const struct chosen_policy *policy, const struct round *round,
+		const struct plan *plan, struct err *err);
+	void *look_ctx;
 };
 
 /* Runs until the driver has no more to tell and every job has ended, or none can.  `out` is written on success only. */

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "model/cluster.h"
+#include "model/figure.h"
 #include "model/job.h"
 
 /* The state over [from_s, from_s + step_s), as means. */
@@ -49,6 +50,8 @@ struct outcome {
 	double busy_gpu_s, useful_gpu_s, up_gpu_s;
 	uint32_t gpus;
 	uint32_t node_failures;
+	struct figure figures[FIGURES_MAX]; /* what the policy says of itself */
+	uint32_t nfigures;
 	double waited_by_why_s[WHY_COUNT]; /* job-seconds of waiting by stated reason */
 };
 

@@ -35,7 +35,7 @@ struct engine {
 	bool capacity_changed;
 	VEC(uint32_t) disturbed;        /* running jobs whose company changed */
 	VEC(const struct job *) beside; /* scratch: who shares a job's devices */
-	uint32_t alive; /* held, pending and running jobs */
+	uint32_t alive;                 /* held, pending and running jobs */
 	uint32_t running;
 	uint32_t ended;
 	int64_t demand; /* GPUs asked for by admitted jobs */

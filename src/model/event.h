@@ -26,8 +26,8 @@ enum event_kind {
 	EV_MIGRATE,
 	EV_RESIZE,
 	EV_RENEW, /* the same devices, on other terms or in other company */
-	EV_LOST, /* the job's node failed under it */
-	EV_WAIT, /* the reason why it waits became `reason` */
+	EV_LOST,  /* the job's node failed under it */
+	EV_WAIT,  /* the reason why it waits became `reason` */
 	EV_KINDS
 };
 

@@ -100,6 +100,7 @@ static const struct {
 	[WHY_OUTRANKED] = { "outranked", "another job ranks higher" },
 	[WHY_SHARE] = { "share", "its tenant is above its share" },
 	[WHY_ROUND] = { "round", "waits for the next round" },
+	[WHY_TURN] = { "turn", "others are owed the devices first" },
 	[WHY_ADMISSION] = { "admission", "held back by admission" },
 	[WHY_DEPENDENCY] = { "dependency", "another job must end first" },
 	[WHY_NODE_LOST] = { "node-lost", "its node failed" },
@@ -156,6 +157,9 @@ void reason_text(const struct reason *reason, const char *other, struct buf *out
 		break;
 	case WHY_ROUND:
 		buf_str(out, "it waits for the next round");
+		break;
+	case WHY_TURN:
+		buf_str(out, "others are owed the devices first");
 		break;
 	case WHY_ADMISSION:
 		buf_str(out, "admission holds it back");

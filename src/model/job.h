@@ -46,6 +46,7 @@ enum why {
 	WHY_OUTRANKED,  /* runs if it comes before `other`, which holds the devices */
 	WHY_SHARE,      /* its tenant is above its share */
 	WHY_ROUND,      /* waits for the next round */
+	WHY_TURN,       /* others are owed the devices first */
 	WHY_ADMISSION,  /* held back by admission */
 	WHY_DEPENDENCY, /* `other` has not ended */
 	WHY_NODE_LOST,  /* its node failed */
@@ -101,20 +102,20 @@ struct job {
 	uint32_t attempts;         /* starts so far */
 	uint32_t preemptions, migrations, resizes, failures;
 	uint32_t company; /* other jobs on its devices now */
-	double start_s;      /* first start; NAN before */
-	double finish_s;     /* NAN before */
-	double held_s;       /* when the present grant began; NAN unless running */
-	double ready_s;      /* when it began (or begins) to make steps on it */
-	double rate;         /* steps per second observed on it */
-	double turn_end_s;   /* when its turn ends and it makes no more steps; INFINITY: it has no turns */
+	double start_s;   /* first start; NAN before */
+	double finish_s;  /* NAN before */
+	double held_s;    /* when the present grant began; NAN unless running */
+	double ready_s;   /* when it began (or begins) to make steps on it */
+	double rate;      /* steps per second observed on it */
+	double turn_end_s; /* when its turn ends and it makes no more steps; INFINITY: it has no turns */
 	double turn_steps;   /* that count then, whatever the rate says */
 	double wait_since_s; /* when it last began to wait */
 
 	/* totals up to the last change of its grant; use the functions below for "now" */
-	double done;       /* steps */
-	double ran_s;      /* seconds making steps */
-	double served_s;   /* GPU-seconds making steps; a device shared by two counts half for each */
-	double waited_s;   /* seconds without devices */
+	double done;     /* steps */
+	double ran_s;    /* seconds making steps */
+	double served_s; /* GPU-seconds making steps; a device shared by two counts half for each */
+	double waited_s; /* seconds without devices */
 	double overhead_s; /* seconds holding devices without making steps */
 	double lost_s;     /* seconds of work done again after failures */
 	double lost_gpu_s; /* the same in GPU-seconds */

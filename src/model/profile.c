@@ -98,6 +98,7 @@ struct profile {
 	const struct names *models;
 	struct table speeds;  /* (model, type, gpus, nodes) */
 	struct table pairs;   /* (a, b, type, gpus): speed of a */
+	struct table beside;  /* likewise: what is left of a's speed */
 	struct table nearest; /* (model, type or ANY, gpus or ANY, 0): index of an anchor */
 	VEC(struct anchor) anchors;
 	VEC(struct known) known;        /* by model, as far as names were there when last looked */
@@ -164,6 +165,7 @@ void profile_destroy(struct profile *profile)
 		return;
 	free(profile->speeds.at);
 	free(profile->pairs.at);
+	free(profile->beside.at);
 	free(profile->nearest.at);
 	vec_fini(&profile->anchors);
 	vec_fini(&profile->known);
@@ -190,17 +192,36 @@ struct shape profile_packed(const struct profile *profile, uint32_t type, uint32
 
 /* ---- what was measured */
 
-static void add_anchor(struct profile *profile, struct key key, size_t anchor)
+static void set_anchor(struct profile *profile, struct key key, size_t anchor)
 {
 	if (isnan(table_get(&profile->nearest, key)))
 		table_put(&profile->nearest, key, (double)anchor);
+}
+
+/* The first of each configuration stands for it; its speed is kept up to date. */
+static void add_anchor(struct profile *profile, uint32_t model, struct anchor anchor)
+{
+	struct key key = { model, anchor.type, anchor.shape.gpus, 0 };
+	double at = table_get(&profile->nearest, key);
+	size_t i = profile->anchors.n;
+
+	if (!isnan(at)) {
+		struct anchor *old = &profile->anchors.at[(size_t)at];
+
+		if (old->shape.nodes == anchor.shape.nodes)
+			old->steps_per_s = anchor.steps_per_s;
+		return;
+	}
+	vec_push(&profile->anchors, anchor);
+	set_anchor(profile, key, i);
+	set_anchor(profile, (struct key){ model, anchor.type, ANY, 0 }, i);
+	set_anchor(profile, (struct key){ model, ANY, ANY, 0 }, i);
 }
 
 void profile_add(struct profile *profile, uint32_t model, uint32_t type, uint32_t gpus,
 	uint32_t nodes, double steps_per_s)
 {
 	struct anchor anchor = { type, profile_packed(profile, type, gpus), steps_per_s };
-	size_t i = profile->anchors.n;
 
 	look_up_new(profile);
 	table_put(&profile->speeds, (struct key){ model, type, gpus, nodes }, steps_per_s);
@@ -210,10 +231,7 @@ void profile_add(struct profile *profile, uint32_t model, uint32_t type, uint32_
 		anchor.shape.racks = nodes > anchor.shape.nodes ? nodes : anchor.shape.racks;
 		anchor.shape.nodes = nodes;
 	}
-	vec_push(&profile->anchors, anchor);
-	add_anchor(profile, (struct key){ model, type, gpus, 0 }, i);
-	add_anchor(profile, (struct key){ model, type, ANY, 0 }, i);
-	add_anchor(profile, (struct key){ model, ANY, ANY, 0 }, i);
+	add_anchor(profile, model, anchor);
 }
 
 void profile_add_pair(struct profile *profile, uint32_t type, uint32_t gpus, uint32_t a,
@@ -222,6 +240,32 @@ void profile_add_pair(struct profile *profile, uint32_t type, uint32_t gpus, uin
 	look_up_new(profile);
 	table_put(&profile->pairs, (struct key){ b, a, type, gpus }, b_steps_per_s);
 	table_put(&profile->pairs, (struct key){ a, b, type, gpus }, a_steps_per_s);
+}
+
+void profile_add_beside(struct profile *profile, uint32_t type, uint32_t gpus, uint32_t a,
+	uint32_t b, double fraction)
+{
+	look_up_new(profile);
+	table_put(&profile->beside, (struct key){ a, b, type, gpus }, fraction);
+}
+
+void profile_each(const struct profile *profile, void (*see)(void *ctx, const struct measured *one),
+	void *ctx)
+{
+	for (size_t i = 0; i < profile->speeds.cap; i++) {
+		const struct entry *e = &profile->speeds.at[i];
+
+		if (e->used)
+			see(ctx,
+				&(struct measured){ e->key.a, e->key.b, e->key.c, e->key.d,
+					NAME_NONE, e->value });
+	}
+	for (size_t i = 0; i < profile->pairs.cap; i++) {
+		const struct entry *e = &profile->pairs.at[i];
+
+		if (e->used)
+			see(ctx, &(struct measured){ e->key.a, e->key.c, e->key.d, 0, e->key.b, e->value });
+	}
 }
 
 /* ---- what is estimated */
@@ -345,7 +389,10 @@ static double measured_beside(const struct profile *profile, uint32_t type, uint
 	uint32_t a, uint32_t b)
 {
 	double together = table_get(&profile->pairs, (struct key){ a, b, type, gpus });
+	double fraction = table_get(&profile->beside, (struct key){ a, b, type, gpus });
 
+	if (!isnan(fraction))
+		return fraction;
 	if (isnan(together) || together == 0)
 		return together;
 	return together / profile_rate(profile, a, type, profile_packed(profile, type, gpus));

@@ -26,12 +26,30 @@ struct profile;
 struct profile *profile_create(const struct cluster *cluster, const struct names *models);
 void profile_destroy(struct profile *profile);
 
-/* A measured speed of the whole job alone; nodes 0: any placement.  0 means it cannot run so. */
+/*
+ * A measured speed of the whole job alone; nodes 0: any placement.  0 means it cannot run so.
+ * What was known of the same configuration is replaced.
+ */
 void profile_add(struct profile *profile, uint32_t model, uint32_t type, uint32_t gpus,
 	uint32_t nodes, double steps_per_s);
 /* Speeds of `a` and `b` when both share the same devices. */
 void profile_add_pair(struct profile *profile, uint32_t type, uint32_t gpus, uint32_t a,
 	double a_steps_per_s, uint32_t b, double b_steps_per_s);
+
+/* A fraction for profile_beside(), said directly; wins over the speeds of a pair, and is replaced likewise. */
+void profile_add_beside(struct profile *profile, uint32_t type, uint32_t gpus, uint32_t a,
+	uint32_t b, double fraction);
+
+/* A speed as it was added. */
+struct measured {
+	uint32_t model, type, gpus, nodes;
+	uint32_t beside; /* NAME_NONE: alone; else nodes is 0 */
+	double steps_per_s;
+};
+
+/* Every speed added (not fractions), in an order that depends on nothing but what was added. */
+void profile_each(const struct profile *profile, void (*see)(void *ctx, const struct measured *one),
+	void *ctx);
 
 /* Devices on as few nodes and racks as those of the type allow. */
 struct shape profile_packed(const struct profile *profile, uint32_t type, uint32_t gpus);

@@ -85,7 +85,7 @@ static double alone(const struct rates *rates, const struct job *job, uint32_t t
 static double left_by(const struct rates *rates, const struct job *job, const struct grant *grant,
 	const struct job *const *beside, uint32_t n)
 {
-	double left = 1;
+	double left = rates->profile ? 1 : 1.0 / (n + 1);
 
 	for (uint32_t i = 0; rates->profile && i < n; i++)
 		left *= profile_beside(rates->profile, grant->type, grant->gpus, job->model,

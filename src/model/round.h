@@ -11,12 +11,14 @@
 #include "model/cluster.h"
 #include "model/job.h"
 #include "model/rate.h"
+#include "model/tenant.h"
 
 struct round {
 	double now_s;
 	const struct cluster *cluster;
 	const struct rates *belief;
-	const struct job *jobs; /* every job submitted so far, by id */
+	const struct tenants *tenants; /* bound to the jobs' tenants; NULL: nothing was said of any */
+	const struct job *jobs;        /* every job submitted so far, by id */
 	uint32_t njobs;
 	const uint32_t *active; /* ids in order of arrival; skip those that are not job_active() */
 	uint32_t nactive;
@@ -26,6 +28,8 @@ struct round {
 	void *job_state; /* policy.job_state_size bytes for each job, zeroed; the policy's to write */
 	struct arena *scratch; /* gone when decide returns */
 	struct rng *rng;
+	uint64_t seed; /* of the run, for generators of a policy's own */
+	bool closed;   /* no job will be submitted any more; false where nobody knows */
 };
 
 #endif

@@ -12,12 +12,12 @@
 
 /* What a policy wants for a job. */
 struct want {
-	uint32_t gpus;  /* 0: as the job asked */
-	int type;       /* TYPE_ANY: the first of its types that has room */
-	uint32_t batch; /* 0: the job's own */
-	double share;   /* of each device, 0 means all of it */
+	uint32_t gpus;         /* 0: as the job asked */
+	int type;              /* TYPE_ANY: the first of its types that has room */
+	uint32_t batch;        /* 0: the job's own */
+	double share;          /* of each device, 0 means all of it */
 	double until_s, steps; /* a turn, as in struct grant; 0: none */
-	bool move;      /* choose devices anew, though those it has would do */
+	bool move;             /* choose devices anew, though those it has would do */
 };
 
 #define TYPE_ANY (-1)

@@ -239,8 +239,7 @@ static bool feeds_another(const struct plan *plan, const struct job *job, const 
 	return true;
 }
 
-bool plan_run_beside(struct plan *plan, const struct job *job, const struct job *host,
-	struct want want)
+bool plan_run_beside(struct plan *plan, const struct job *job, const struct job *host, struct want want)
 {
 	struct plan_entry *e = entry_of(plan, job->id);
 	const struct grant *with = plan_grant(plan, host->id);

@@ -39,7 +39,8 @@ struct plan {
 	VEC(struct plan_entry) entries; /* by job */
 	VEC(uint32_t) touched;
 	VEC(struct plan_reason) reasons;
-	VEC(struct grant *) dropped; /* of jobs that ended since the last round; observers may still look */
+	VEC(struct grant *)
+	dropped;            /* of jobs that ended since the last round; observers may still look */
 	bool placer_erred;  /* its answer was not what it was asked for */
 	struct slots found; /* scratch of placers */
 	double wake_s;      /* when the policy wants to decide again though nothing happened */

@@ -9,8 +9,12 @@
 
 #include "base/err.h"
 #include "base/option.h"
+#include "model/figure.h"
 #include "model/round.h"
 #include "placement/plan.h"
+
+struct program;
+struct shares;
 
 enum policy_traits {
 	POLICY_PREEMPTS = 1 << 0,  /* may stop a running job */
@@ -34,6 +38,14 @@ struct policy {
 	void (*fini)(void *self);
 	/* Seconds between decisions: it decides at multiples of this only.  NULL or 0: at every event. */
 	double (*period_s)(const void *self);
+	/*
+	 * The shares of time it would choose now (policy/hetero/program.h), without changing what it will
+	 * decide; everything in the arena of the round.  NULL: it does not work by shares.
+	 */
+	int (*shares)(void *self, const struct round *round, const struct plan *plan,
+		struct program *program, struct shares *shares, struct err *err);
+	/* Numbers about the run so far; returns how many.  NULL: none. */
+	uint32_t (*figures)(const void *self, struct figure out[FIGURES_MAX]);
 	/* Edits the plan.  Required. */
 	int (*decide)(void *self, const struct round *round, struct plan *plan, struct err *err);
 };

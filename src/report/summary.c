@@ -105,6 +105,9 @@ static void set_totals(struct summary *s, const struct outcome *o)
 	s->event_hash = o->event_hash;
 	for (int w = 0; w < WHY_COUNT; w++)
 		s->waited_by_why_s[w] = o->waited_by_why_s[w];
+	s->nfigures = o->nfigures;
+	for (uint32_t i = 0; i < o->nfigures; i++)
+		s->figures[i] = o->figures[i];
 }
 
 void summary_of(const struct trace *trace, const struct outcome *outcome, struct summary *out)
@@ -178,6 +181,10 @@ void summary_json(const struct summary *s, struct buf *out)
 	json_begin_object(&j, "waited_by_why_s");
 	for (int w = WHY_NONE + 1; w < WHY_COUNT; w++)
 		json_double(&j, why_name(w), s->waited_by_why_s[w]);
+	json_end(&j, '}');
+	json_begin_object(&j, "policy_figures");
+	for (uint32_t i = 0; i < s->nfigures; i++)
+		json_double(&j, s->figures[i].name, s->figures[i].value);
 	json_end(&j, '}');
 	json_end(&j, '}');
 	buf_char(out, '\n');

@@ -34,6 +34,8 @@ struct summary {
 	uint64_t events, event_hash;
 	double deadline_met; /* share of jobs with a deadline that met it, NAN if none has one */
 	double waited_by_why_s[WHY_COUNT];
+	struct figure figures[FIGURES_MAX]; /* what the policy says of itself */
+	uint32_t nfigures;
 };
 
 /* Policy, placer and seed are the caller's to set, the texts malloc'ed. */

@@ -98,6 +98,22 @@ static void put_waits(const struct summary *s, struct buf *out)
 		buf_char(out, '\n');
 }
 
+/* "share computations 81, leases kept 0.93". */
+static void put_figures(const struct summary *s, struct buf *out)
+{
+	for (uint32_t i = 0; i < s->nfigures; i++) {
+		if (i == 0)
+			buf_printf(out, "%-16s ", "policy");
+		else
+			buf_str(out, ", ");
+		for (const char *c = s->figures[i].name; *c; c++)
+			buf_char(out, *c == '_' ? ' ' : *c);
+		buf_printf(out, " %.6g", s->figures[i].value);
+	}
+	if (s->nfigures)
+		buf_char(out, '\n');
+}
+
 static void put_timings(const struct summary *s, struct buf *out)
 {
 	buf_printf(out, "%-16s %llu decision%s in ", "scheduler", (unsigned long long)s->decisions,
@@ -118,6 +134,7 @@ static void summary_text(const struct summary *s, bool timings, struct buf *out)
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
 		put_line(&lines[i], s, out);
 	put_waits(s, out);
+	put_figures(s, out);
 	if (timings)
 		put_timings(s, out);
 }

@@ -25,6 +25,7 @@ void table_fini(struct table *table)
 	free(table->columns);
 	free(table->cells);
 	free(table->strong);
+	free(table->styles);
 	*table = (struct table){ 0 };
 }
 
@@ -51,7 +52,9 @@ void table_cell(struct table *table, const char *text)
 		table->cap = table->cap ? table->cap * 2 : 64;
 		table->cells = mem_resize(table->cells, mem_array_size(table->cap, sizeof(char *)));
 		table->strong = mem_resize(table->strong, mem_array_size(table->cap, sizeof(bool)));
+		table->styles = mem_resize(table->styles, mem_array_size(table->cap, sizeof(char *)));
 	}
+	table->styles[table->ncells] = NULL;
 	table->strong[table->ncells] = false;
 	table->cells[table->ncells++] = text ? mem_strdup(text) : NULL;
 	table->nrows = (table->ncells + table->ncolumns - 1) / table->ncolumns;
@@ -71,6 +74,11 @@ void table_cellf(struct table *table, const char *fmt, ...)
 void table_strong(struct table *table)
 {
 	table->strong[table->ncells - 1] = true;
+}
+
+void table_style(struct table *table, const char *sgr)
+{
+	table->styles[table->ncells - 1] = sgr;
 }
 
 size_t text_columns(const char *text)
@@ -217,6 +225,19 @@ static void end_line(struct buf *out)
 	buf_char(out, '\n');
 }
 
+static const char *style_of(const struct table *table, size_t row, size_t column)
+{
+	size_t at = row * table->ncolumns + column;
+
+	if (at >= table->ncells)
+		return NULL;
+	if (table->styles[at])
+		return table->styles[at];
+	if (!table->strong[at])
+		return NULL;
+	return column == 0 ? "1" : "1;32";
+}
+
 static void put_row(const struct layout *l, size_t row)
 {
 	const char *rest = cell(l->table, row, 0);
@@ -224,16 +245,14 @@ static void put_row(const struct layout *l, size_t row)
 	char *line;
 
 	for (size_t i = 0; i < l->table->ncolumns; i++) {
-		size_t at = row * l->table->ncolumns + i;
+		const char *style = style_of(l->table, row, i);
 
 		if (i == 0) {
 			line = mem_strndup(rest, n);
-			put_cell(l, 0, line,
-				at < l->table->ncells && l->table->strong[at] ? "1" : NULL);
+			put_cell(l, 0, line, style);
 			free(line);
 		} else if (l->shown[i]) {
-			put_cell(l, i, cell(l->table, row, i),
-				at < l->table->ncells && l->table->strong[at] ? "1;32" : NULL);
+			put_cell(l, i, cell(l->table, row, i), style);
 		}
 	}
 	end_line(l->out);

@@ -28,8 +28,9 @@ struct table_column {
 /* Cells are text, row by row.  A zeroed table is valid and empty. */
 struct table {
 	struct table_column *columns;
-	char **cells; /* nrows * ncolumns; NULL: empty */
-	bool *strong; /* likewise: shown in bold or colour where that is possible */
+	char **cells;        /* nrows * ncolumns; NULL: empty */
+	bool *strong;        /* likewise: shown in bold or colour where that is possible */
+	const char **styles; /* likewise: how a terminal with colour shows it; NULL: as the others */
 	size_t ncolumns, nrows, ncells, cap;
 };
 
@@ -42,6 +43,8 @@ void table_cell(struct table *table, const char *text);
 void table_cellf(struct table *table, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Makes the last cell strong. */
 void table_strong(struct table *table);
+/* How a terminal with colour shows the last cell: SGR numbers, "48;5;27;38;5;231".  Keeps the text. */
+void table_style(struct table *table, const char *sgr);
 
 /* Writes the table and marks the columns that had to go; `left_out` (may be NULL) gets the titles of the columns for which there was no room, "p95, Jain". */
 void table_write(struct table *table, enum table_form form, const struct term *term,

@@ -88,10 +88,12 @@ static void rules_fini(struct engine_config *engine)
 int sim_run(const struct sim_config *config, struct outcome *out, struct err *err)
 {
 	struct rates belief = { config->cluster, config->belief ? config->belief : config->truth };
+	struct tenants tenants = { 0 };
 	struct world world = { 0 };
 	struct engine_config engine = {
 		.cluster = config->cluster,
 		.belief = &belief,
+		.tenants = config->tenants ? &tenants : NULL,
 		.seed = config->seed,
 		.deps = config->trace->deps,
 		.want_spans = config->want_spans,
@@ -101,9 +103,13 @@ int sim_run(const struct sim_config *config, struct outcome *out, struct err *er
 		.until_s = config->until_s,
 		.progress = config->progress,
 		.progress_ctx = config->progress_ctx,
+		.look = config->look,
+		.look_ctx = config->look_ctx,
 	};
 	int rc;
 
+	if (config->tenants)
+		tenants_bind(config->tenants, &config->trace->tenants, &tenants);
 	if (choose_policy(config, &engine.policy, err) < 0 ||
 		choose_placer(config, &engine.placer, err) < 0 ||
 		choose_admission(config, &engine.admission, err) < 0 ||
@@ -113,5 +119,6 @@ int sim_run(const struct sim_config *config, struct outcome *out, struct err *er
 		rc = engine_run(&engine, &sim_driver, &world, out, err);
 	world_fini(&world);
 	rules_fini(&engine);
+	tenants_fini(&tenants);
 	return rc;
 }

@@ -9,10 +9,12 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "engine/engine.h"
 #include "engine/observer.h"
 #include "engine/outcome.h"
 #include "model/cluster.h"
 #include "model/profile.h"
+#include "model/tenant.h"
 #include "model/trace.h"
 
 /* Seconds a job holds its devices without making steps; NAN: what the trace says of the job. */
@@ -32,11 +34,12 @@ struct failures {
 struct sim_config {
 	const struct trace *trace;
 	const struct cluster *cluster;
-	const struct profile *truth;  /* NULL: every job at nominal speed */
-	const struct profile *belief; /* NULL: the truth */
-	const char *policy;           /* "tiresias:queues=3,limit_s=3600" */
-	const char *placer;           /* likewise; NULL: first-fit */
-	const char *admit;            /* likewise; NULL: all */
+	const struct profile *truth;   /* NULL: every job at nominal speed */
+	const struct profile *belief;  /* NULL: the truth */
+	const struct tenants *tenants; /* not bound: each run binds a copy; NULL: none were given */
+	const char *policy;            /* "tiresias:queues=3,limit_s=3600" */
+	const char *placer;            /* likewise; NULL: first-fit */
+	const char *admit;             /* likewise; NULL: all */
 	uint64_t seed;
 	double error; /* believed run time = true one times lognormal noise of this deviation, mean 1; ignored if oracle */
 	bool oracle;  /* policies believe the truth, even where the trace has estimates */
@@ -49,6 +52,10 @@ struct sim_config {
 	/* Called now and then with the jobs ended so far; NULL: nobody asks.  False stops the run with ERR_REFUSED. */
 	bool (*progress)(void *ctx, uint32_t ended, double now_s);
 	void *progress_ctx;
+	/* As in struct engine_config. */
+	int (*look)(void *ctx, const struct chosen_policy *policy, const struct round *round,
+		const struct plan *plan, struct err *err);
+	void *look_ctx;
 };
 
 /* Defaults: costs from the trace, no error, no failures. */

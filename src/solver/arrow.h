@@ -15,12 +15,12 @@
 #include "solver/interior.h"
 
 struct arrow {
-	uint32_t jobs, types;
-	uint32_t rows;          /* private rows per job: 1..3 */
-	const double *v;        /* [jobs][rows][types] */
-	const double *g;        /* [jobs][rows]; NULL: there is no z */
-	const double *h;        /* [jobs][rows] */
-	const double *cost;     /* [jobs][types]; NULL: zero */
+	uint32_t jobs, types; /* at least one, types at most 64 */
+	uint32_t rows;        /* private rows per job: 1..3 */
+	const double *v;      /* [jobs][rows][types] */
+	const double *g;      /* [jobs][rows]; NULL: there is no z */
+	const double *h;      /* [jobs][rows] */
+	const double *cost;   /* [jobs][types]; NULL: zero */
 	double z_cost;
 	const double *gang;     /* [jobs] */
 	const double *capacity; /* [types] */
@@ -32,26 +32,36 @@ struct arrow_answer {
 	double residual; /* the largest relative violation left, primal, dual or gap */
 	double objective;
 	double z;
-	double *x;        /* [jobs][types], given by the caller; as the method left it, clipped to [0, 1] */
-	double *prices;   /* [types], given by the caller or NULL: what one more device would be worth */
-	double *row_duals; /* [jobs][rows], given by the caller or NULL */
+	/* Given by the caller: */
+	double *x;          /* [jobs][types], as the method left it, clipped to [0, 1] */
+	double *prices;     /* [types] what one more device would be worth; or NULL */
+	double *row_duals;  /* [jobs][rows]; or NULL */
+	struct arena *work; /* memory for the solve, the caller's to reset afterwards; or NULL */
 };
 
-/* Writes the answer where its status is OPTIMAL, or STALLED with a residual below 1e-6; status else only. */
+/*
+ * Writes the answer where its status is OPTIMAL, or STALLED with a residual
+ * below 1e-6; else only status, iterations and residual.
+ */
 void arrow_solve(const struct arrow *program, struct arrow_answer *answer);
 
 /*
  * Finish-time fairness: minimise z subject to
- *     age_i + work_i / (sum_w speed_iw x_iw) <= z * limit_i,  sum_w x_iw <= 1,  capacities, x >= 0
+ *
+ *     (age_i + work_i / sum_w speed_iw x_iw) / limit_i <= z
+ *     sum_w x_iw <= 1,  sum_i gang_i x_iw <= capacity_w,  x >= 0
+ *
+ * as a cone program: q_i stands for what is at least 1 / sum_w speed_iw x_iw.
  */
 struct arrow_finish {
-	uint32_t jobs, types;
-	const double *speed; /* [jobs][types] */
-	const double *age, *work, *limit; /* [jobs] */
-	const double *gang;     /* [jobs] */
-	const double *capacity; /* [types] */
+	uint32_t jobs, types;             /* at least one, types at most 64 */
+	const double *speed;              /* [jobs][types], each job's largest > 0 */
+	const double *age, *work, *limit; /* [jobs] age >= 0, the others > 0 */
+	const double *gang;               /* [jobs] */
+	const double *capacity;           /* [types] */
 };
 
+/* Like arrow_solve(); there are two rows: sum_w x_iw <= 1 and the one with z. */
 void arrow_solve_finish(const struct arrow_finish *program, struct arrow_answer *answer);
 
 #endif

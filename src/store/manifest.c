@@ -35,6 +35,8 @@ const struct manifest_field manifest_fields[] = {
 	{ "failures_hash", HASH, offsetof(struct manifest, failures_hash), false },
 	{ "throughputs", TEXT, offsetof(struct manifest, throughputs), false },
 	{ "throughputs_hash", HASH, offsetof(struct manifest, throughputs_hash), false },
+	{ "tenants", TEXT, offsetof(struct manifest, tenants), false },
+	{ "tenants_hash", HASH, offsetof(struct manifest, tenants_hash), false },
 	{ "until_s", NUMBER, offsetof(struct manifest, until_s), false },
 	{ "events", WHOLE, offsetof(struct manifest, events), true },
 	{ "event_hash", HASH, offsetof(struct manifest, event_hash), true },

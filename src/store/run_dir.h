@@ -77,8 +77,9 @@ struct manifest {
 	bool oracle;
 	double start_cost_s, resume_cost_s, resize_cost_s; /* NAN: from the trace */
 	double mtbf_s, repair_s;
-	char *failures_file, *throughputs;
-	uint64_t failures_hash, throughputs_hash; /* of their bytes; 0: no such file, or not known */
+	char *failures_file, *throughputs, *tenants;
+	/* Of their bytes; 0: no such file, or not known. */
+	uint64_t failures_hash, throughputs_hash, tenants_hash;
 	double until_s;
 	char *command; /* the command line that reproduces it */
 	uint64_t event_hash, events;

@@ -53,6 +53,8 @@ fails 3 "nowhere.csv: no such file" "a missing trace" stint sim nowhere.csv --cl
 fails 3 "nowhere.yaml: no such file" "a missing cluster" stint sim good.csv --cluster nowhere.yaml
 fails 3 "nowhere: no such file" "missing throughputs" "${sim[@]}" --throughputs nowhere
 fails 3 "nowhere: no such file" "missing failures" "${sim[@]}" --failures nowhere
+fails 3 "tenants nowhere: no such file" "missing tenants" "${sim[@]}" --tenants nowhere
+fails 2 "not standard input" "tenants that cannot be read again" "${sim[@]}" --tenants -
 fails 3 "nowhere" "a missing run" stint replay nowhere
 
 # clusters that make no sense
@@ -64,6 +66,22 @@ printf 'nodes: [\n' >broken.yaml
 run stint sim good.csv --cluster broken.yaml
 want 1 "a broken YAML file"
 err 'broken.yaml' "names the file"
+
+# tenants that make no sense
+tenants() { # REGEX WHAT TEXT
+	printf '%b' "$3" >labs.yaml
+	fails 1 "$1" "$2" "${sim[@]}" --policy fair-share --tenants labs.yaml
+}
+tenants 'labs.yaml:3: tenants #1 weight: with weight 0 tenant "a" would never run' "a tenant with weight 0" \
+	'tenants:\n  - name: a\n    weight: 0\n'
+tenants 'labs.yaml:2: tenants #1 weight: -1 is negative' "a negative weight" 'tenants:\n  - {name: a, weight: -1}\n'
+tenants 'labs.yaml:2: .*"nan" is not a number' "a weight that is no number" 'tenants:\n  - {name: a, weight: nan}\n'
+tenants 'labs.yaml:2: tenants #1 parent: there is no tenant "b" in this file' "an unknown parent" \
+	'tenants:\n  - {name: a, parent: b}\n'
+tenants 'labs.yaml:2: tenants #1 parent: parents go round in a circle' "parents in a circle" \
+	'tenants:\n  - {name: a, parent: b}\n  - {name: b, parent: a}\n'
+tenants 'labs.yaml:3: tenants #2 name: tenant "a" is given twice' "a tenant twice" 'tenants:\n  - name: a\n  - name: a\n'
+tenants 'labs.yaml: no tenants' "an empty file of tenants" ''
 
 # traces that make no sense: LINE of the error, TEXT, the file's rows
 bad_trace() { # WHAT REGEX HEADER ROW...

@@ -149,6 +149,33 @@ out '"jct_mean_s": 100,' "measured speeds count"
 run stint replay steps
 want 0 "and replay"
 
+# tenants with weights
+printf 'tenants:\n  - {name: tenant-2, weight: 8}\n  - {name: nobody, parent: tenant-1}\n  - name: tenant-1\n' >labs.yaml
+share=(sim trace.csv --cluster 1x8:v100 --policy fair-share)
+run stint "${share[@]}" --tenants labs.yaml --out shared
+want 0 "sim --tenants"
+err '^labs.yaml: assumed: weight 1 .*: tenant-[0-9]+, .* and [0-9]+ more; add' "tenants that the file has not are named"
+err '^labs.yaml: dropped: no job of the trace is of nobody$' "and those that no job has"
+stint "${share[@]}" --quiet --out alike >/dev/null
+is "weights change who runs" [ "$(cut -d, -f7 shared/jobs.csv)" != "$(cut -d, -f7 alike/jobs.csv)" ]
+run stint replay shared
+want 0 "a run with tenants replays"
+command=$(sed -n 's/.*"command": *"\(.*\)",*/\1/p' shared/manifest.json)
+run bash -c "\"$STINT\" ${command#stint } --quiet --out shared2"
+is "its command gives the same events" cmp -s shared/events.jsonl shared2/events.jsonl
+sed -i 's/weight: 8/weight: 4/' labs.yaml
+run stint replay shared
+want 1 "changed tenants are a difference"
+err 'tenants labs.yaml has changed since shared was made' "that is called by its name"
+run stint compare synth:jobs=60 "${cluster[@]}" --policy fair-share,fifo --seeds 2 --tenants labs.yaml --out several
+want 0 "compare --tenants, on two draws"
+run stint replay several/fair-share-seed1
+want 0 "the second draw replays"
+printf 'id,gpus,arrival_s,duration_s\na,1,0,10\nb,1,0,10\n' >nameless.csv
+run stint sim nameless.csv --cluster 1x1:v100 --policy fair-share --tenants labs.yaml
+want 0 "a trace without tenants"
+err 'the 2 jobs without a tenant' "says what they are taken for"
+
 # time that runs out is the user's wish
 printf 'id,gpus,arrival_s,duration_s,deadline_s\na,32,0,1h,60\nb,1,0,10,5\n' >two.csv
 run stint sim two.csv "${cluster[@]}" --until 10m

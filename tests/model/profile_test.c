@@ -283,6 +283,60 @@ static void test_beside(void **state)
 	destroy(w);
 }
 
+static void test_replaced(void **state)
+{
+	struct world *w = world(0);
+	struct profile *p = w->profile;
+
+	(void)state;
+	/* What is carried over to other counts follows, however often it is said. */
+	for (int i = 1; i <= 100; i++)
+		profile_add(p, w->odd, V100, 1, 0, i);
+	assert_true(profile_rate(p, w->odd, V100, shape(1, 1, 1)) == 100);
+	assert_true(profile_rate(p, w->odd, V100, shape(2, 1, 1)) == 200);
+	/* A fraction wins over the speeds of a pair, and stays when the speed alone changes. */
+	profile_add_pair(p, V100, 1, w->odd, 70, w->vgg, 3);
+	assert_true(profile_beside(p, V100, 1, w->odd, w->vgg) == 0.7);
+	profile_add_beside(p, V100, 1, w->odd, w->vgg, 0.25);
+	profile_add(p, w->odd, V100, 1, 0, 10);
+	assert_true(profile_beside(p, V100, 1, w->odd, w->vgg) == 0.25);
+	destroy(w);
+}
+
+struct told {
+	double alone, beside;
+	int n;
+};
+
+static void note_told(void *ctx, const struct measured *one)
+{
+	struct told *told = ctx;
+
+	told->n++;
+	if (one->beside == NAME_NONE)
+		told->alone += one->steps_per_s * one->gpus * (one->nodes + 1);
+	else
+		told->beside += one->steps_per_s * one->gpus;
+}
+
+static void test_each(void **state)
+{
+	struct world *w = world(0);
+	struct told told = { 0 };
+
+	(void)state;
+	profile_each(w->profile, note_told, &told);
+	assert_int_equal(told.n, 0);
+	profile_add(w->profile, w->vgg, V100, 2, 3, 10);
+	profile_add(w->profile, w->vgg, K80, 1, 0, 5);
+	profile_add_pair(w->profile, K80, 1, w->vgg, 4, w->resnet, 3);
+	profile_add_beside(w->profile, K80, 1, w->vgg, w->odd, 1);
+	profile_each(w->profile, note_told, &told);
+	assert_int_equal(told.n, 4);
+	assert_true(told.alone == 85 && told.beside == 7);
+	destroy(w);
+}
+
 static void test_skew(void **state)
 {
 	struct world *w = world(0);
@@ -348,6 +402,8 @@ int main(void)
 		cmocka_unit_test(test_measured_locality),
 		cmocka_unit_test(test_without_a_network_every_placement_is_equal),
 		cmocka_unit_test(test_beside),
+		cmocka_unit_test(test_replaced),
+		cmocka_unit_test(test_each),
 		cmocka_unit_test(test_skew),
 		cmocka_unit_test(test_table_property),
 	};

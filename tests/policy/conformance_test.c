@@ -333,8 +333,12 @@ int main(void)
 
 	for (size_t i = 0; placers[i]; i++)
 		add_specs(&placer_specs, placers[i]->name, placers[i]->options);
-	for (size_t i = 0; policies[i]; i++)
+	/* ONLY=gavel runs the policies with that in their name. */
+	for (size_t i = 0; policies[i]; i++) {
+		if (getenv("ONLY") && !strstr(policies[i]->name, getenv("ONLY")))
+			continue;
 		add_specs(&specs, policies[i]->name, policies[i]->options);
+	}
 	for (size_t i = 0; i < specs.n; i++) {
 		settle_spec(&specs.at[i]);
 		vec_push(&tests,

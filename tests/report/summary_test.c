@@ -2,6 +2,7 @@
 
 #include <jansson.h>
 
+#include "report/compare.h"
 #include "report/fixture.h"
 
 static void near(const char *what, double got, double want)
@@ -138,6 +139,33 @@ static void json_has_the_promised_keys(void **state)
 	fixture_fini(&f);
 }
 
+static void a_policy_has_figures_of_its_own(void **state)
+{
+	struct fixture f;
+	struct outcome o;
+	struct summary s;
+	struct buf json = { 0 }, text = { 0 };
+
+	(void)state;
+	fixture_init(&f, 2);
+	o = fixture_run(&f, 20);
+	o.figures[0] = (struct figure){ "share_computations", 81 };
+	o.figures[1] = (struct figure){ "leases_kept", 0.75 };
+	o.nfigures = 2;
+	summary_of(&f.trace, &o, &s);
+	summary_json(&s, &json);
+	assert_non_null(strstr(json.at, "\"policy_figures\": {\n    \"share_computations\": 81,"));
+	assert_non_null(strstr(json.at, "\"leases_kept\": 0.75\n  }"));
+	summary_table(&s, &(struct compare_style){ 0 }, &(struct term){ 0 }, &text);
+	assert_non_null(
+		strstr(text.at, "\npolicy           share computations 81, leases kept 0.75\n"));
+	buf_fini(&json);
+	buf_fini(&text);
+	summary_fini(&s);
+	fixture_run_fini(&o);
+	fixture_fini(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -145,6 +173,7 @@ int main(void)
 		cmocka_unit_test(only_finished_jobs_have_completion_times),
 		cmocka_unit_test(nothing_has_no_figures),
 		cmocka_unit_test(json_has_the_promised_keys),
+		cmocka_unit_test(a_policy_has_figures_of_its_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -106,6 +106,27 @@ static void marks_are_colour_only_on_request(void **state)
 	table_fini(&t);
 }
 
+static void a_cell_may_have_a_style_of_its_own(void **state)
+{
+	struct table t = { 0 };
+	struct buf plain = { 0 }, colour = { 0 };
+
+	(void)state;
+	table_column(&t, "a", ALIGN_LEFT, 0);
+	table_column(&t, "b", ALIGN_LEFT, 0);
+	table_cell(&t, "x");
+	table_cell(&t, "50");
+	table_style(&t, "48;5;39");
+	table_cell(&t, "y");
+	table_write(&t, TABLE_TEXT, &(struct term){ .width = 80 }, &plain, NULL);
+	table_write(&t, TABLE_TEXT, &(struct term){ .width = 80, .colour = true }, &colour, NULL);
+	assert_string_equal(plain.at, "a  b\nx  50\ny\n");
+	assert_non_null(strstr(colour.at, "\nx  \033[48;5;39m50\033[0m\ny"));
+	buf_fini(&plain);
+	buf_fini(&colour);
+	table_fini(&t);
+}
+
 static void names_cannot_steer_the_terminal(void **state)
 {
 	struct table t = { 0 };
@@ -157,6 +178,7 @@ int main(void)
 		cmocka_unit_test(the_least_important_goes_first),
 		cmocka_unit_test(a_long_first_column_wraps),
 		cmocka_unit_test(marks_are_colour_only_on_request),
+		cmocka_unit_test(a_cell_may_have_a_style_of_its_own),
 		cmocka_unit_test(names_cannot_steer_the_terminal),
 		cmocka_unit_test(other_forms_have_everything),
 		cmocka_unit_test(an_empty_table_is_nothing),

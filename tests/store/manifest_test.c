@@ -50,6 +50,8 @@ static void what_is_written_reads_back(void **state)
 		.directory = mem_strdup("/home/ana/experiments"),
 		.throughputs = mem_strdup("speeds.json"),
 		.throughputs_hash = 23,
+		.tenants = mem_strdup("labs.yaml"),
+		.tenants_hash = 29,
 		.trace_format = mem_strdup("stint"),
 		.trace_hash = UINT64_C(0xfedcba9876543210),
 		.cluster_spec = mem_strdup("16x8:v100"),
@@ -80,6 +82,8 @@ static void what_is_written_reads_back(void **state)
 	assert_null(back.placer);
 	assert_string_equal(back.directory, m.directory);
 	assert_true(back.throughputs_hash == 23 && back.failures_hash == 0);
+	assert_string_equal(back.tenants, m.tenants);
+	assert_true(back.tenants_hash == 29);
 	assert_non_null(strstr(text.at, "\"failures_hash\": null"));
 	assert_int_equal(text.at[text.n - 1], '\n');
 	assert_true(back.trace_hash == m.trace_hash && back.seed == m.seed);

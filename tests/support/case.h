@@ -8,12 +8,13 @@
  *	policy: las round=1
  *	expect: a 0-10, b 10-15, a 15-105
  *
- * Lines, each at most once but for `job`, `fail`, `speed`, `belief` and `expect`:
+ * Lines, each at most once but for `job`, `tenant`, `fail`, `speed`, `belief` and `expect`:
  *
  *	cluster: N node[s], M gpu[s] [of TYPE] [, cpus C] [, mem BYTES] | 2x4:v100,1x8:a100 [, cpus C] …
  *	job NAME: FIELD VALUE, …       at gpus work est tenant weight priority deadline model class cpus
  *	                               mem after types min max epochs batch start resume resize
  *	                               checkpoint rate steps; lists as a|b; work and est may be times (1h)
+ *	tenant NAME: FIELD VALUE, …    weight within parent (on an earlier line)
  *	policy: NAME [OPTION=VALUE …]  `round` means round_s
  *	placer: NAME [OPTION=VALUE …]
  *	admit: NAME [OPTION=VALUE …]
@@ -85,6 +86,7 @@ struct text_case {
 	struct names labels; /* of jobs, by position */
 	struct cluster cluster;
 	struct trace trace;
+	struct tenants tenants;
 	struct sim_config config;
 	VEC(struct node_failure) failures;
 	VEC(struct speed) speeds;

@@ -245,6 +245,50 @@ static int read_job(struct text_case *c, struct slice name, struct slice fields,
 	return isnan(c->trace.work[position]) ? err_set(err, ERR_FORMAT, "a job needs its work") : 0;
 }
 
+/* ---- tenant NAME: weight 2, within fifo, parent OTHER */
+
+static int read_within(struct slice value, enum within *out, struct err *err)
+{
+	for (int i = 0; within_names[i]; i++) {
+		if (slice_is(value, within_names[i])) {
+			*out = (enum within)i;
+			return 0;
+		}
+	}
+	return wrong(value, "fair or fifo", err);
+}
+
+static int read_tenant_field(struct text_case *c, struct tenant *tenant, struct slice value,
+	struct err *err)
+{
+	struct slice name = word(&value);
+
+	if (slice_is(name, "weight"))
+		return number(value, &tenant->weight, err);
+	if (slice_is(name, "within"))
+		return read_within(value, &tenant->within, err);
+	if (!slice_is(name, "parent"))
+		return err_set(err, ERR_FORMAT, "a tenant has no field '%.*s'", (int)name.n, name.at);
+	tenant->parent = tenants_find(&c->tenants, value.at, value.n);
+	if (tenant->parent == TENANT_NONE || &c->tenants.at[tenant->parent] == tenant)
+		return wrong(value, "a tenant of an earlier line", err);
+	return 0;
+}
+
+static int read_tenant(struct text_case *c, struct slice name, struct slice fields, struct err *err)
+{
+	uint32_t i = name.n ? tenants_add(&c->tenants, name.at, name.n) : TENANT_NONE;
+
+	if (i == TENANT_NONE)
+		return err_set(err, ERR_FORMAT,
+			"a tenant needs a name of its own: 'tenant a: weight 2, …'");
+	while (fields.n > 0) {
+		if (read_tenant_field(c, &c->tenants.at[i], cut(&fields, ','), err) < 0)
+			return err->code;
+	}
+	return 0;
+}
+
 /* ---- rules and settings */
 
 /* "las round=1 misfit=skip" as "las:round_s=1,misfit=skip". */
@@ -435,11 +479,13 @@ static int read_setting(struct text_case *c, struct slice key, struct slice valu
 
 static int read_line(struct text_case *c, struct slice line, struct err *err)
 {
-	struct slice value = line, key = cut(&value, ':'), name = key;
+	struct slice value = line, key = cut(&value, ':'), name = key, what = word(&name);
 
 	value = slice_trim(value);
-	if (slice_is(word(&name), "job"))
+	if (slice_is(what, "job"))
 		return read_job(c, name, value, err);
+	if (slice_is(what, "tenant"))
+		return read_tenant(c, name, value, err);
 	if (slice_is(key, "cluster"))
 		return read_cluster(c, value, err);
 	if (slice_is(key, "policy"))
@@ -572,6 +618,7 @@ void cases_fini(struct text_cases *cases)
 		vec_fini(&c->speeds);
 		vec_fini(&c->expected);
 		trace_fini(&c->trace);
+		tenants_fini(&c->tenants);
 		cluster_fini(&c->cluster);
 		names_fini(&c->labels);
 		arena_fini(&c->memory);

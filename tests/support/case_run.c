@@ -259,6 +259,7 @@ static int simulate(struct text_case *c, struct diary *diary, struct outcome *ou
 
 	c->config.trace = &c->trace;
 	c->config.cluster = &c->cluster;
+	c->config.tenants = c->tenants.n ? &c->tenants : NULL;
 	c->config.truth = truth;
 	c->config.belief = belief;
 	c->config.failures.file = failures;

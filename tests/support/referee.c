@@ -12,6 +12,7 @@ void referee_init(struct referee *r, const struct cluster *cluster, const struct
 {
 	*r = (struct referee){ .cluster = cluster, .trace = trace };
 	r->taken = mem_alloc((cluster->nnodes + 1) * sizeof(*r->taken));
+	r->twice = mem_alloc((cluster->nnodes + 1) * sizeof(*r->twice));
 	r->down = mem_alloc((cluster->nnodes + 1) * sizeof(*r->down));
 }
 
@@ -21,6 +22,7 @@ void referee_fini(struct referee *r)
 		free(r->jobs.at[i].grant);
 	vec_fini(&r->jobs);
 	free(r->taken);
+	free(r->twice);
 	free(r->down);
 }
 
@@ -97,6 +99,12 @@ static struct grant *copy_of(const struct grant *g)
 	return copy;
 }
 
+/* Two jobs on one device, but never three. */
+static bool may_share(const struct referee *r)
+{
+	return r->watched.rule && (r->watched.rule->traits & POLICY_SHARES);
+}
+
 static void take(struct referee *r, const struct job *job, const struct grant *g)
 {
 	struct ref_job *mine = &r->jobs.at[job->id];
@@ -105,10 +113,13 @@ static void take(struct referee *r, const struct job *job, const struct grant *g
 	mine->grant = copy_of(g);
 	mine->since_s = r->now_s;
 	for (uint32_t i = 0; i < g->nslots; i++) {
-		if (r->taken[g->slots[i].node] & g->slots[i].devices)
-			breach(r, "job %u takes devices of node %u that are held", job->id,
-				g->slots[i].node);
-		r->taken[g->slots[i].node] |= g->slots[i].devices;
+		struct slot slot = g->slots[i];
+		uint64_t again = r->taken[slot.node] & slot.devices;
+
+		if (again && (!may_share(r) || again & r->twice[slot.node]))
+			breach(r, "job %u takes devices of node %u that are held", job->id, slot.node);
+		r->twice[slot.node] |= again;
+		r->taken[slot.node] |= slot.devices;
 	}
 }
 
@@ -120,9 +131,13 @@ static void give(struct referee *r, uint32_t job)
 		breach(r, "job %u gives back what it has not", job);
 		return;
 	}
-	for (uint32_t i = 0; i < mine->grant->nslots; i++)
-		r->taken[mine->grant->slots[i].node] &= ~mine->grant->slots[i].devices;
-	r->held_gpu_s += mine->grant->gpus * (r->now_s - mine->since_s);
+	for (uint32_t i = 0; i < mine->grant->nslots; i++) {
+		struct slot slot = mine->grant->slots[i];
+		uint64_t alone = slot.devices & ~r->twice[slot.node];
+
+		r->twice[slot.node] &= ~slot.devices;
+		r->taken[slot.node] &= ~alone;
+	}
 	free(mine->grant);
 	mine->grant = NULL;
 }
@@ -188,6 +203,7 @@ static void turn_node(struct referee *r, const struct event *event)
 static void pass(struct referee *r, double now_s)
 {
 	for (uint32_t i = 0; now_s > r->now_s && i < r->cluster->nnodes; i++) {
+		r->held_gpu_s += __builtin_popcountll(r->taken[i]) * (now_s - r->now_s);
 		if (r->down[i] && r->taken[i])
 			breach(r, "a job runs on node %u, which is down", i);
 		check_node(r, i);

@@ -23,6 +23,7 @@ struct referee {
 	const struct cluster *cluster;
 	const struct trace *trace;
 	VEC(struct ref_job) jobs;
+	uint64_t *twice; /* likewise: held by two jobs */
 	uint64_t *taken; /* by node: devices held */
 	bool *down;      /* by node */
 	double now_s;

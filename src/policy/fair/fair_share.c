@@ -1,6 +1,9 @@
 /*
  * Tenants share the cluster by weight: whoever has used least of late goes next.
  *
+ * The weight is the tenant's own where tenants were given, each against all others
+ * whatever its parent; else the largest of its jobs so far.
+ *
  * Use is GPU-seconds that fade with a half-life.  Devices handed out in this
  * decision count at once, as if held for a quantum, so that one tenant does not
  * take everything that is free because it was behind by a little.
@@ -56,14 +59,15 @@ static int fair_share_init(void *self, struct err *err)
 }
 
 /* Jobs without a tenant form one of their own: number 0. */
-static struct account *account_of(struct fair_share *f, const struct job *job)
+static struct account *account_of(struct fair_share *f, const struct round *round, const struct job *job)
 {
 	size_t number = job->tenant == NAME_NONE ? 0 : (size_t)job->tenant + 1;
+	double weight = round->tenants ? tenants_of_job(round->tenants, job)->weight : job->weight;
 
 	while (f->accounts.n <= number)
 		vec_push(&f->accounts, (struct account){ .weight = 0 });
-	if (job->weight > f->accounts.at[number].weight)
-		f->accounts.at[number].weight = job->weight;
+	if (weight > f->accounts.at[number].weight)
+		f->accounts.at[number].weight = weight;
 	return &f->accounts.at[number];
 }
 
@@ -72,7 +76,7 @@ static void charge(struct fair_share *f, const struct round *round, const struct
 	struct memory *m = (struct memory *)round->job_state + job->id;
 	double served_s = job_served_s(job, round->now_s);
 
-	account_of(f, job)->used_s += served_s - m->counted_s;
+	account_of(f, round, job)->used_s += served_s - m->counted_s;
 	m->counted_s = served_s;
 }
 
@@ -118,7 +122,7 @@ static uint32_t *queue_up(struct fair_share *f, const struct round *round)
 	}
 	qsort_r(queue, n, sizeof(*queue), by_tenant, (void *)round->jobs);
 	for (uint32_t i = 0; i < n; i++) {
-		struct account *a = account_of(f, &round->jobs[queue[i]]);
+		struct account *a = account_of(f, round, &round->jobs[queue[i]]);
 
 		if (a->end == 0)
 			a->next = i;

@@ -1,0 +1,27 @@
+/*
+ * Tenants from a YAML file (doc/formats.md).
+ */
+#ifndef IO_TENANTS_IO_H
+#define IO_TENANTS_IO_H
+
+#include "base/err.h"
+#include "io/notes.h"
+#include "model/tenant.h"
+#include "model/trace.h"
+
+/*
+ * Reads a table that is not bound yet; its parents form a tree.  Errors name line, field and
+ * what to do.  Release with tenants_fini().
+ */
+int tenants_read(const char *path, struct tenants *out, struct err *err);
+/* The same from memory; `where` names it in messages. */
+int tenants_read_yaml(const char *where, const char *text, size_t n, struct tenants *out,
+	struct err *err);
+
+/*
+ * Notes where table (not bound) and trace do not meet: tenants of the trace that are not in the
+ * table, jobs without a tenant, and tenants, without others below them, that no job has.
+ */
+void tenants_note(const struct tenants *tenants, const struct trace *trace, struct notes *notes);
+
+#endif

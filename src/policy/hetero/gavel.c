@@ -1,0 +1,99 @@
+/*
+ * Gavel: policies as optimisation problems over the share of time that each
+ * job spends on each type, realised by turns.
+ *
+ * The objectives are in gavel_*.c, the turns in turns.h; this file ties them
+ * together and has the options.
+ */
+#include "policy/hetero/gavel.h"
+
+static const char *const objective_names[] = { "max-min", "finish-time", "makespan", "fifo", "sjf",
+	"throughput", "cost", "slo-cost", NULL };
+
+static shares_fn *const objectives[] = {
+	[OBJECTIVE_MAX_MIN] = gavel_max_min,
+	[OBJECTIVE_FINISH_TIME] = gavel_finish_time,
+	[OBJECTIVE_MAKESPAN] = gavel_makespan,
+	[OBJECTIVE_FIFO] = gavel_fifo,
+	[OBJECTIVE_SJF] = gavel_sjf,
+	[OBJECTIVE_THROUGHPUT] = gavel_throughput,
+	[OBJECTIVE_COST] = gavel_cost,
+	[OBJECTIVE_SLO_COST] = gavel_slo_cost,
+};
+
+static const struct option options[] = {
+	OPT_CHOICE(struct gavel, objective, OBJECTIVE_MAX_MIN, objective_names,
+		"what the shares shall be best for"),
+	OPT_BOOL(struct gavel, hetero, 1, "look at the speed of each job on each type"),
+	OPT_BOOL(struct gavel, water_filling, 0,
+		"max-min: raise whoever can still be raised, until nobody can"),
+	OPT_BOOL(struct gavel, tenants, 0,
+		"max-min: fair between tenants by weight, within each as it says, by water filling"),
+	OPT_BOOL(struct gavel, normalise, 0,
+		"throughput: count each job in units of its best speed, not in steps"),
+	OPT_BOOL(struct gavel, packing, 0, "let two jobs share devices where that pays"),
+	SHARE_TURNS_OPTIONS(struct gavel),
+	{ 0 },
+};
+
+static int gavel_init(void *self, struct err *err)
+{
+	struct gavel *g = self;
+
+	if (g->water_filling && g->objective != OBJECTIVE_MAX_MIN)
+		return err_set(err, ERR_USAGE,
+			"water_filling=1 goes with objective=max-min, not with %s",
+			objective_names[g->objective]);
+	if (g->tenants && g->objective != OBJECTIVE_MAX_MIN)
+		return err_set(err, ERR_USAGE, "tenants=1 goes with objective=max-min, not with %s",
+			objective_names[g->objective]);
+	g->water_filling |= g->tenants;
+	g->turns.pack = g->packing;
+	g->turns.shuffle = !g->hetero && !g->packing;
+	g->turns.strict = g->objective == OBJECTIVE_FIFO;
+	return 0;
+}
+
+static void gavel_fini(void *self)
+{
+	struct gavel *g = self;
+
+	share_turns_fini(&g->turns);
+	vec_fini(&g->memory);
+}
+
+static int gavel_decide(void *self, const struct round *round, struct plan *plan, struct err *err)
+{
+	struct gavel *g = self;
+
+	return share_turns_decide(&g->turns, objectives[g->objective], g, round, plan, err);
+}
+
+static int gavel_show(void *self, const struct round *round, const struct plan *plan,
+	struct program *program, struct shares *shares, struct err *err)
+{
+	struct gavel *g = self;
+
+	return share_turns_show(&g->turns, objectives[g->objective], g, round, plan, program,
+		shares, err);
+}
+
+static uint32_t gavel_figures(const void *self, struct figure out[FIGURES_MAX])
+{
+	return share_turns_figures(&((const struct gavel *)self)->turns, out);
+}
+
+const struct policy policy_gavel = {
+	.name = "gavel",
+	.summary = "shares of time on each type by an optimisation problem, realised by turns",
+	.origin = "Narayanan et al., OSDI 2020",
+	.family = "hetero",
+	.traits = POLICY_PREEMPTS | POLICY_ESTIMATES | POLICY_SHARES,
+	.options = options,
+	.state_size = sizeof(struct gavel),
+	.init = gavel_init,
+	.fini = gavel_fini,
+	.decide = gavel_decide,
+	.figures = gavel_figures,
+	.shares = gavel_show,
+};

@@ -1,0 +1,68 @@
+/*
+ * Gavel's objectives: each turns a program into shares.
+ */
+#ifndef POLICY_HETERO_GAVEL_H
+#define POLICY_HETERO_GAVEL_H
+
+#include "policy/hetero/turns.h"
+
+enum objective {
+	OBJECTIVE_MAX_MIN,
+	OBJECTIVE_FINISH_TIME,
+	OBJECTIVE_MAKESPAN,
+	OBJECTIVE_FIFO,
+	OBJECTIVE_SJF,
+	OBJECTIVE_THROUGHPUT,
+	OBJECTIVE_COST,
+	OBJECTIVE_SLO_COST,
+};
+
+struct gavel {
+	struct share_turns turns;
+	int objective;
+	bool hetero;
+	bool water_filling;
+	bool packing;
+	bool tenants;
+	bool normalise;
+
+	/* finish-time fairness: what each job has had in its equal part, by job */
+	VEC(struct finish_memory) memory;
+};
+
+/* Of a job at the last computation. */
+struct finish_memory {
+	double isolated_s; /* what it has done so far would have taken that long on its equal part */
+	double left;       /* steps; 0: not seen yet */
+	double rate;       /* on its equal part */
+};
+
+/* What a job would go at if it had the devices of each type in proportion, all the time. */
+double gavel_proportional(const struct program *program, uint32_t row);
+
+/* Steps per second on its fastest type. */
+double gavel_best_speed(const struct program *program, uint32_t row);
+
+/*
+ * Of all shares that give each job `need` steps per second, those with the most throughput; leaves
+ * the shares as they are where it finds none, or where there is hardly anything left to give.
+ */
+void gavel_spend_rest(const struct program *program, const double *need, struct shares *shares);
+
+static inline bool gavel_published(const struct gavel *g)
+{
+	return g->turns.compat == COMPAT_GAVEL;
+}
+
+shares_fn gavel_cost;
+shares_fn gavel_fifo;
+shares_fn gavel_max_min;
+shares_fn gavel_queue; /* fifo as the paper has it: the earlier a job came, the more it counts */
+shares_fn gavel_sjf;
+shares_fn gavel_slo_cost;
+shares_fn gavel_water_filling;
+shares_fn gavel_finish_time;
+shares_fn gavel_makespan;
+shares_fn gavel_throughput;
+
+#endif

@@ -1,0 +1,113 @@
+/*
+ * The time by which all jobs can be done, if none comes any more, shall be as
+ * small as can be.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "policy/hetero/gavel.h"
+#include "policy/hetero/gavel_lp.h"
+#include "solver/maxmin.h"
+
+/* Whether all jobs can be done within `end_s`. */
+static bool feasible(const struct program *p, double end_s, struct shares *shares)
+{
+	struct share_lp lp;
+
+	share_lp_init(&lp, p, 2, false);
+	for (uint32_t i = 0; i < p->jobs; i++)
+		share_lp_rate(&lp, p, i, 1, 1, 0, -p->left[i] / end_s);
+	return share_lp_solve(&lp, p, shares, NULL, NULL);
+}
+
+/* Bisection as in the published code: from 100 s to 10^6 s, then ten times as far, to five per cent. */
+static bool by_bisection(const struct program *p, struct shares *shares)
+{
+	double low = 100, high = 1e6;
+	struct shares tried;
+	bool found = false;
+
+	for (; !found && high <= 1e15; low = high, high *= 10) {
+		double from = low, to = high;
+
+		while (1.05 * from < to) {
+			double middle = (from + to) / 2;
+
+			shares_init(&tried, p);
+			if (feasible(p, middle, &tried)) {
+				found = true;
+				*shares = tried;
+				shares->value = to = middle;
+			} else {
+				from = middle;
+			}
+		}
+	}
+	return found;
+}
+
+/* A job's rate counts in units of what it has left: the least of these shall be as large as can be. */
+static bool by_prices(const struct program *p, struct shares *shares)
+{
+	struct arena *arena = p->round->scratch;
+	double *rate = arena_array(arena, double, (size_t)p->jobs * p->types);
+	struct maxmin_answer answer = {
+		.x = shares->x,
+		.prices = arena_array(arena, double, p->types),
+	};
+
+	for (uint32_t i = 0; i < p->jobs; i++) {
+		for (uint32_t w = 0; w < p->types; w++)
+			rate[(size_t)i * p->types + w] = p->speed[(size_t)i * p->types + w] /
+				p->left[i];
+	}
+	if (!maxmin_solve(
+		    &(struct maxmin){
+			    .jobs = p->jobs,
+			    .types = p->types,
+			    .rate = rate,
+			    .gang = p->gang,
+			    .capacity = p->capacity,
+		    },
+		    &answer) ||
+		!(answer.z > 0))
+		return false;
+	shares->value = 1 / answer.z;
+	shares->price = answer.prices;
+	return true;
+}
+
+static void spend_rest(const struct program *p, struct shares *shares)
+{
+	double *need = arena_array(p->round->scratch, double, p->jobs);
+
+	for (uint32_t i = 0; i < p->jobs; i++)
+		need[i] = p->left[i] / shares->value;
+	gavel_spend_rest(p, need, shares);
+}
+
+/* When each would end, and who is last. */
+static void tell_ends(const struct program *p, struct shares *shares)
+{
+	shares->level = arena_array(p->round->scratch, double, p->jobs);
+	shares->tight = arena_array(p->round->scratch, bool, p->jobs);
+	for (uint32_t i = 0; i < p->jobs; i++) {
+		shares->level[i] = p->left[i] / program_rate(p, shares, i);
+		shares->tight[i] = shares->level[i] >= shares->value * (1 - 1e-5);
+	}
+}
+
+int gavel_makespan(void *self, const struct program *p, struct shares *shares, struct err *err)
+{
+	const struct gavel *g = self;
+	struct program copy;
+
+	if (!g->hetero)
+		p = program_blind(p, BLIND_REFERENCE, &copy);
+	if (!(gavel_published(g) || !g->hetero ? by_bisection(p, shares) : by_prices(p, shares)))
+		return err_set(err, ERR_BROKEN, "no time was found by which all jobs can end");
+	if (!gavel_published(g) && g->hetero)
+		spend_rest(p, shares);
+	tell_ends(p, shares);
+	return 0;
+}

@@ -1,0 +1,82 @@
+/*
+ * The table behind turns: every job, and every pair that may share devices,
+ * with its share of each type and the time it has had there.
+ */
+#ifndef POLICY_HETERO_TABLE_H
+#define POLICY_HETERO_TABLE_H
+
+#include "io/share_log.h"
+#include "policy/hetero/turns.h"
+
+/* One entry on one type. */
+struct share_cell {
+	double x;      /* its share of time */
+	double time_s; /* that it has had */
+	double deficit_s;
+	double priority;
+	double speed[2]; /* steps per second of both; 0: cannot run there */
+};
+
+struct share_entry {
+	uint32_t a, b; /* jobs, a < b; b is JOB_NONE for a job alone */
+	uint32_t gang;
+	bool known; /* the present shares speak of it */
+};
+
+/* An entry that runs until `end_s`. */
+struct share_task {
+	uint32_t entry; /* until the next table_forget() */
+	uint32_t a, b;
+	uint32_t type; /* the cluster's */
+	double end_s;
+};
+
+struct share_table {
+	uint32_t types; /* of the cluster, present or not */
+	VEC(struct share_entry)
+	entries; /* in order of arrival: a job, then its pairs with those before it */
+	VEC(struct share_cell) cells;  /* [entries][types] */
+	VEC(uint32_t) entry_of;        /* by job: 1 + the entry of the job alone, 0 none */
+	uint32_t seen;                 /* jobs that have been looked at */
+	VEC(struct share_task) tasks;  /* what runs */
+	double type_time_s[TYPES_MAX]; /* published: time of all entries on a type */
+	double start_s, end_s;         /* of the present round; end NAN before the first */
+	bool in_round;
+	bool stale;                        /* the shares are not for the jobs there are */
+	double computed_s;                 /* when they were computed; published: 0 never or at 0 */
+	double charged_s;                  /* up to when times are brought up to date */
+	struct twister types_rng;          /* published: the order of types */
+	struct share_log log;              /* shares to follow, if any */
+	uint64_t solves, kept, might_keep; /* figures: leases extended, and that could have been */
+};
+
+struct share_table *table_create(const struct cluster *cluster, uint64_t seed);
+void table_destroy(struct share_table *table);
+
+/* Enters jobs that came since the last decision.  Returns whether there were any. */
+bool table_welcome(struct share_table *table, const struct share_turns *turns,
+	const struct round *round);
+/* Forgets jobs that ended, and their pairs.  Returns whether there were any. */
+bool table_forget(struct share_table *table, const struct round *round);
+
+static inline struct share_cell *table_cell(const struct share_table *table, size_t entry, uint32_t type)
+{
+	return &table->cells.at[entry * table->types + type];
+}
+
+/* Writes new shares into the cells. */
+void table_take_shares(struct share_table *table, const struct program *program,
+	const struct shares *shares);
+
+/* Computes shares, from the log or by the policy's own means. */
+int table_compute(struct share_table *table, const struct share_turns *turns, shares_fn *compute,
+	void *self, const struct round *round, const struct plan *plan, struct err *err);
+
+/* The published mechanism. */
+int published_decide(struct share_turns *turns, shares_fn *compute, void *self,
+	const struct round *round, struct plan *plan, struct err *err);
+/* Stint's own. */
+int credits_decide(struct share_turns *turns, shares_fn *compute, void *self,
+	const struct round *round, struct plan *plan, struct err *err);
+
+#endif
