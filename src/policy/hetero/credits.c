@@ -15,6 +15,9 @@
 /* Credit and debt beyond so many rounds are forgotten. */
 #define MEMORY_ROUNDS 16
 
+/* Less is what a solver leaves where it means nothing. */
+#define SHARE_MIN 1e-6
+
 /* ---- accounts */
 
 static double within(double x, double limit)
@@ -115,21 +118,15 @@ static struct candidate *list_owed(struct share_turns *turns, const struct round
 /* What is still to be had while choosing. */
 struct choice {
 	uint32_t room[TYPES_MAX];
-	bool *taken; /* by job */
+	const struct share_table *table;
+	bool *taken; /* by entry of a job alone */
 	struct share_task *picks;
 	uint32_t n;
 };
 
-static bool is_taken(const struct choice *c, const struct share_entry *e)
-{
-	return c->taken[e->a] || (e->b != JOB_NONE && c->taken[e->b]);
-}
-
 static void take(struct choice *c, const struct share_entry *e, uint32_t entry, uint32_t type)
 {
-	c->taken[e->a] = true;
-	if (e->b != JOB_NONE)
-		c->taken[e->b] = true;
+	table_mark(c->table, c->taken, e);
 	c->room[type] -= e->gang;
 	c->picks[c->n++] = (struct share_task){ .entry = entry, .a = e->a, .b = e->b, .type = type };
 }
@@ -143,7 +140,7 @@ static void choose_owed(struct share_turns *turns, const struct round *round,
 	for (uint32_t i = 0; i < n; i++) {
 		const struct share_entry *e = &turns->table->entries.at[list[i].entry];
 
-		if (e->gang <= c->room[list[i].type] && !is_taken(c, e))
+		if (e->gang <= c->room[list[i].type] && !table_marked(c->table, c->taken, e))
 			take(c, e, list[i].entry, list[i].type);
 	}
 }
@@ -200,7 +197,7 @@ static struct candidate *list_left_over(const struct share_table *t, const struc
 	for (size_t i = 0; i < t->entries.n; i++) {
 		const struct share_entry *e = &t->entries.at[i];
 
-		if (e->b == JOB_NONE && !c->taken[e->a])
+		if (e->b == JOB_NONE && !c->taken[i])
 			list[(*n)++] = (struct candidate){
 				.owed_s = -job_remaining_s(&round->jobs[e->a], round->now_s),
 				.entry = (uint32_t)i,
@@ -241,22 +238,20 @@ static void run(const struct round *round, struct plan *plan, const struct share
 /* Whoever does not stay where it is leaves first, so that stayers keep their devices and movers find some. */
 static void stop_leavers(const struct round *round, struct plan *plan, const struct choice *c)
 {
-	uint32_t *stays = arena_array(round->scratch, uint32_t, round->njobs);
+	const struct share_table *t = c->table;
+	bool *stays = arena_array(round->scratch, bool, t->entries.n);
 
 	for (uint32_t i = 0; i < c->n; i++) {
-		struct share_entry e = { .a = c->picks[i].a, .b = c->picks[i].b };
+		const struct share_entry *e = &t->entries.at[c->picks[i].entry];
 
-		if (runs_on(plan, &e, c->picks[i].type)) {
-			stays[e.a] = 1;
-			if (e.b != JOB_NONE)
-				stays[e.b] = 1;
-		}
+		if (runs_on(plan, e, c->picks[i].type))
+			table_mark(t, stays, e);
 	}
-	for (uint32_t i = 0; i < round->nactive; i++) {
-		uint32_t job = round->active[i];
+	for (size_t i = 0; i < t->entries.n; i++) {
+		const struct share_entry *e = &t->entries.at[i];
 
-		if (plan_grant(plan, job) && !stays[job])
-			plan_stop(plan, &round->jobs[job]);
+		if (e->b == JOB_NONE && !stays[i] && plan_grant(plan, e->a))
+			plan_stop(plan, &round->jobs[e->a]);
 	}
 }
 
@@ -265,30 +260,6 @@ static void carry_out(const struct round *round, struct plan *plan, const struct
 	stop_leavers(round, plan, c);
 	for (uint32_t i = 0; i < c->n; i++)
 		run(round, plan, &c->picks[i]);
-}
-
-/* ---- rounds */
-
-static void begin_choice(const struct share_table *t, const struct round *round, struct choice *c)
-{
-	*c = (struct choice){
-		.taken = arena_array(round->scratch, bool, round->njobs),
-		.picks = arena_array(round->scratch, struct share_task, t->entries.n),
-	};
-}
-
-static void choose_anew(struct share_turns *turns, const struct round *round, struct plan *plan)
-{
-	struct share_table *t = turns->table;
-	struct choice c;
-
-	begin_choice(t, round, &c);
-	for (uint32_t type = 0; type < t->types; type++)
-		c.room[type] = plan->space.types[type].up;
-	choose_newly_begun(turns, round, &c);
-	choose_owed(turns, round, plan, &c);
-	fill(turns, round, &c);
-	carry_out(round, plan, &c);
 }
 
 /*
@@ -311,6 +282,51 @@ static void list_tasks(struct share_table *t, const struct plan *plan)
 	}
 }
 
+/* ---- rounds */
+
+static void drop_dust(struct share_table *t)
+{
+	for (size_t i = 0; i < t->cells.n; i++) {
+		if (t->cells.at[i].x < SHARE_MIN)
+			t->cells.at[i].x = 0;
+	}
+}
+
+static int compute_shares(struct share_turns *turns, shares_fn *compute, void *self,
+	const struct round *round, const struct plan *plan, struct err *err)
+{
+	if (!turns->table->stale)
+		return 0;
+	if (table_compute(turns->table, turns, compute, self, round, plan, err) < 0)
+		return err->code;
+	drop_dust(turns->table);
+	list_tasks(turns->table, plan); /* entries may have changed places */
+	return 0;
+}
+
+static void begin_choice(const struct share_table *t, const struct round *round, struct choice *c)
+{
+	*c = (struct choice){
+		.table = t,
+		.taken = arena_array(round->scratch, bool, t->entries.n),
+		.picks = arena_array(round->scratch, struct share_task, t->entries.n),
+	};
+}
+
+static void choose_anew(struct share_turns *turns, const struct round *round, struct plan *plan)
+{
+	struct share_table *t = turns->table;
+	struct choice c;
+
+	begin_choice(t, round, &c);
+	for (uint32_t type = 0; type < t->types; type++)
+		c.room[type] = plan->space.types[type].up;
+	choose_newly_begun(turns, round, &c);
+	choose_owed(turns, round, plan, &c);
+	fill(turns, round, &c);
+	carry_out(round, plan, &c);
+}
+
 /* Between rounds: what is free goes to those who wait. */
 static void fill_gaps(struct share_turns *turns, const struct round *round, struct plan *plan)
 {
@@ -320,8 +336,8 @@ static void fill_gaps(struct share_turns *turns, const struct round *round, stru
 	begin_choice(t, round, &c);
 	for (uint32_t type = 0; type < t->types; type++)
 		c.room[type] = plan_free(plan, type);
-	for (uint32_t i = 0; i < round->nactive; i++)
-		c.taken[round->active[i]] = plan_grant(plan, round->active[i]) != NULL;
+	for (size_t i = 0; i < t->tasks.n; i++)
+		table_mark(t, c.taken, &t->entries.at[t->tasks.at[i].entry]);
 	choose_owed(turns, round, plan, &c);
 	fill(turns, round, &c);
 	for (uint32_t i = 0; i < c.n; i++)
@@ -373,11 +389,12 @@ int credits_decide(struct share_turns *turns, shares_fn *compute, void *self,
 	t->stale |= table_welcome(t, turns, round);
 	t->stale |= table_forget(t, round);
 	t->stale |= round->capacity_changed;
-	list_tasks(t, plan);
+	if (round->nchanged > 0)
+		list_tasks(t, plan);
 	if (t->entries.n == 0)
 		return 0;
 	if (round_begins(turns, round->now_s)) {
-		if (t->stale && table_compute(t, turns, compute, self, round, plan, err) < 0)
+		if (compute_shares(turns, compute, self, round, plan, err) < 0)
 			return err->code;
 		choose_anew(turns, round, plan);
 	} else {

@@ -48,7 +48,14 @@ static int gavel_init(void *self, struct err *err)
 		return err_set(err, ERR_USAGE, "tenants=1 goes with objective=max-min, not with %s",
 			objective_names[g->objective]);
 	g->water_filling |= g->tenants;
-	g->turns.pack = g->packing;
+	if (g->packing && g->objective != OBJECTIVE_MAX_MIN &&
+		g->objective != OBJECTIVE_THROUGHPUT && g->objective != OBJECTIVE_MAKESPAN)
+		return err_set(err, ERR_USAGE,
+			"packing=1 goes with objective=max-min, makespan or throughput, not with %s",
+			objective_names[g->objective]);
+	if (g->packing && g->water_filling)
+		return err_set(err, ERR_USAGE, "packing=1 and water_filling=1 do not go together");
+	g->turns.pack = g->packing && (gavel_published(g) || g->turns.replay[0]);
 	g->turns.shuffle = !g->hetero && !g->packing;
 	g->turns.strict = g->objective == OBJECTIVE_FIFO;
 	return 0;

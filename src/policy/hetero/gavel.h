@@ -49,6 +49,15 @@ double gavel_best_speed(const struct program *program, uint32_t row);
  */
 void gavel_spend_rest(const struct program *program, const double *need, struct shares *shares);
 
+/*
+ * With pairs: the least value of all jobs, or their sum, as large as can be; a step per second is worth
+ * `unit`.  False: no answer was found, `fallback` says so and the caller does without pairs.
+ */
+bool gavel_packed_levels(const struct gavel *g, const struct program *program, const double *unit,
+	struct shares *shares);
+bool gavel_packed_sum(const struct gavel *g, const struct program *program, const double *unit,
+	struct shares *shares);
+
 static inline bool gavel_published(const struct gavel *g)
 {
 	return g->turns.compat == COMPAT_GAVEL;

@@ -84,6 +84,15 @@ static void spend_rest(const struct program *p, struct shares *shares)
 	gavel_spend_rest(p, need, shares);
 }
 
+static bool with_pairs(const struct gavel *g, const struct program *p, struct shares *shares)
+{
+	double *unit = arena_array(p->round->scratch, double, p->jobs);
+
+	for (uint32_t i = 0; i < p->jobs; i++)
+		unit[i] = unit_of(p, i);
+	return gavel_packed_levels(g, p, unit, shares);
+}
+
 int gavel_max_min(void *self, const struct program *p, struct shares *shares, struct err *err)
 {
 	const struct gavel *g = self;
@@ -91,6 +100,8 @@ int gavel_max_min(void *self, const struct program *p, struct shares *shares, st
 
 	if (g->water_filling)
 		return gavel_water_filling(self, p, shares, err);
+	if (g->packing && with_pairs(g, p, shares))
+		return 0;
 	if (!g->hetero)
 		p = program_blind(p, BLIND_ONE, &copy);
 	/* Types that are all alike make every mix as good as the next: the middle of these is wanted. */

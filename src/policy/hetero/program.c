@@ -145,20 +145,46 @@ void shares_init(struct shares *shares, const struct program *p)
 		shares->pair_x = arena_array(arena, double, (size_t)p->pairs * p->types);
 }
 
+uint32_t shares_pairs(const struct program *p, const struct shares *shares)
+{
+	return shares->pair ? shares->pairs : p->pairs;
+}
+
+struct program_pair shares_pair(const struct program *p, const struct shares *shares, uint32_t i)
+{
+	return shares->pair ? shares->pair[i] : p->pair[i];
+}
+
+/* What pair `i` gives its first or second job. */
+static double pair_rate(const struct program *p, const struct shares *shares, uint32_t i, bool second)
+{
+	struct program_pair pair = shares_pair(p, shares, i);
+	const struct job *jobs = p->round->jobs;
+	double rate = 0;
+
+	for (uint32_t w = 0; w < p->types; w++) {
+		double x = shares->pair_x[(size_t)i * p->types + w], speed[2];
+
+		if (!(x > 0))
+			continue;
+		program_pair_speed(p->round, &jobs[p->id[pair.a]], &jobs[p->id[pair.b]], p->type[w],
+			speed);
+		rate += x * speed[second];
+	}
+	return rate;
+}
+
 double program_rate(const struct program *p, const struct shares *shares, uint32_t row)
 {
 	double rate = 0;
 
 	for (uint32_t w = 0; w < p->types; w++)
 		rate += p->speed[row * p->types + w] * shares->x[row * p->types + w];
-	for (uint32_t i = 0; shares->pair_x && i < p->pairs; i++) {
-		const struct program_pair *pair = &p->pair[i];
+	for (uint32_t i = 0; shares->pair_x && i < shares_pairs(p, shares); i++) {
+		struct program_pair pair = shares_pair(p, shares, i);
 
-		if (pair->a != row && pair->b != row)
-			continue;
-		for (uint32_t w = 0; w < p->types; w++)
-			rate += p->pair_speed[(i * p->types + w) * 2 + (pair->b == row)] *
-				shares->pair_x[i * p->types + w];
+		if (pair.a == row || pair.b == row)
+			rate += pair_rate(p, shares, i, pair.b == row);
 	}
 	return rate;
 }

@@ -35,9 +35,11 @@ struct program {
 
 /* The answer.  Everything lives in the arena of the round. */
 struct shares {
-	double *x;      /* [jobs][types] */
-	double *pair_x; /* [pairs][types]; NULL: no pairs */
-	double value;   /* of the objective, in its own units */
+	double *x;                 /* [jobs][types] */
+	double *pair_x;            /* [pairs][types]; NULL: no pairs */
+	struct program_pair *pair; /* which these are; NULL: the program's, all of them */
+	uint32_t pairs;
+	double value; /* of the objective, in its own units */
 	double *price; /* [types] what one more device would add to the value; NULL: the objective has none */
 	double *level; /* [jobs] what the objective compares, e.g. normalised speed; NULL: nothing */
 	bool *tight;   /* [jobs] it holds the value down; NULL: not known */
@@ -57,6 +59,10 @@ void shares_init(struct shares *shares, const struct program *program);
 /* Speed of `job` and `other` when both run at once on the same `gpus` devices of a type; 0, 0: they cannot. */
 void program_pair_speed(const struct round *round, const struct job *job, const struct job *other,
 	uint32_t type, double out[2]);
+
+/* The pairs that the answer speaks of. */
+uint32_t shares_pairs(const struct program *program, const struct shares *shares);
+struct program_pair shares_pair(const struct program *program, const struct shares *shares, uint32_t i);
 
 /* Sum over types of speed times share: steps per second on the long run, pairs included. */
 double program_rate(const struct program *program, const struct shares *shares, uint32_t row);

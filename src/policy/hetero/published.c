@@ -168,13 +168,8 @@ struct pick {
 struct choice {
 	struct pick *picks;
 	uint32_t n;
-	bool *taken; /* by job */
+	bool *taken; /* by entry of a job alone */
 };
-
-static bool is_taken(const struct choice *c, const struct share_entry *e)
-{
-	return c->taken[e->a] || (e->b != JOB_NONE && c->taken[e->b]);
-}
 
 static void pick_for_type(struct share_turns *turns, uint32_t type, uint32_t devices,
 	struct candidate *heap, struct choice *c)
@@ -186,12 +181,10 @@ static void pick_for_type(struct share_turns *turns, uint32_t type, uint32_t dev
 		struct candidate first = next_in_line(heap, &n);
 		const struct share_entry *e = &t->entries.at[first.entry];
 
-		if (e->gang > devices || is_taken(c, e))
+		if (e->gang > devices || table_marked(t, c->taken, e))
 			continue;
 		devices -= e->gang;
-		c->taken[e->a] = true;
-		if (e->b != JOB_NONE)
-			c->taken[e->b] = true;
+		table_mark(t, c->taken, e);
 		if (e->known)
 			c->picks[c->n++] = (struct pick){ first.entry, type };
 	}
@@ -206,7 +199,7 @@ static void pick(struct share_turns *turns, const struct round *round, const str
 	uint32_t order[TYPES_MAX], n;
 
 	c->picks = arena_array(round->scratch, struct pick, t->entries.n);
-	c->taken = arena_array(round->scratch, bool, round->njobs);
+	c->taken = arena_array(round->scratch, bool, t->entries.n);
 	program_types(&columns, round, plan);
 	n = order_types(turns, &columns, order);
 	for (uint32_t type = 0; type < t->types; type++)

@@ -55,6 +55,8 @@ static void add_entry(struct share_table *table, const struct round *round, uint
 {
 	vec_push(&table->entries,
 		(struct share_entry){ .a = a, .b = b, .gang = (uint32_t)round->jobs[a].gpus });
+	if (b == JOB_NONE)
+		table->entry_of.at[a] = (uint32_t)table->entries.n;
 	vec_grow_zero(&table->cells, table->entries.n * table->types);
 	fill_cells(table, round, table->entries.n - 1, time_s);
 }
@@ -77,24 +79,31 @@ static bool gone(const struct round *round, uint32_t job)
 	return job != JOB_NONE && !job_active(&round->jobs[job]);
 }
 
+static void move_entry(struct share_table *table, size_t from, size_t to)
+{
+	size_t stride = table->types;
+
+	if (from == to)
+		return;
+	table->entries.at[to] = table->entries.at[from];
+	if (table->entries.at[to].b == JOB_NONE)
+		table->entry_of.at[table->entries.at[to].a] = (uint32_t)to + 1;
+	memcpy(&table->cells.at[to * stride], &table->cells.at[from * stride],
+		sizeof(struct share_cell) * stride);
+}
+
 bool table_forget(struct share_table *table, const struct round *round)
 {
-	size_t kept = 0, before = table->entries.n, stride = table->types;
+	size_t kept = 0, before = table->entries.n;
 
 	for (size_t i = 0; i < before; i++) {
 		const struct share_entry *e = &table->entries.at[i];
 
-		if (gone(round, e->a) || gone(round, e->b))
-			continue;
-		if (kept < i) {
-			table->entries.at[kept] = *e;
-			memcpy(&table->cells.at[kept * stride], &table->cells.at[i * stride],
-				sizeof(struct share_cell) * stride);
-		}
-		kept++;
+		if (!gone(round, e->a) && !gone(round, e->b))
+			move_entry(table, i, kept++);
 	}
 	table->entries.n = kept;
-	table->cells.n = kept * stride;
+	table->cells.n = kept * table->types;
 	return kept < before;
 }
 
@@ -114,7 +123,6 @@ bool table_welcome(struct share_table *table, const struct share_turns *turns, c
 		if (!job_active(&round->jobs[job]) || has_entry(table, job))
 			continue;
 		vec_grow_zero(&table->entry_of, (size_t)job + 1);
-		table->entry_of.at[job] = 1;
 		add_entry(table, round, job, JOB_NONE,
 			turns->compat == COMPAT_GAVEL ? turns->round_s / 2 : 0);
 		if (turns->pack)
@@ -158,6 +166,97 @@ static void take_row(struct share_table *table, const struct program *p, size_t 
 	table->entries.at[entry].known = true;
 }
 
+/* ---- pairs that the answer names, instead of all there are */
+
+static int by_jobs(const void *a, const void *b)
+{
+	const struct share_entry *x = *(const struct share_entry *const *)a;
+	const struct share_entry *y = *(const struct share_entry *const *)b;
+
+	if (x->a != y->a)
+		return x->a < y->a ? -1 : 1;
+	return x->b < y->b ? -1 : x->b > y->b;
+}
+
+/* The pairs of the table, sorted; `n` of them. */
+static const struct share_entry **sorted_pairs(const struct share_table *table, struct arena *arena,
+	size_t *n)
+{
+	const struct share_entry **pairs = arena_array(arena, const struct share_entry *,
+		table->entries.n);
+
+	*n = 0;
+	for (size_t i = 0; i < table->entries.n; i++) {
+		if (table->entries.at[i].b != JOB_NONE)
+			pairs[(*n)++] = &table->entries.at[i];
+	}
+	if (*n > 0)
+		qsort(pairs, *n, sizeof(*pairs), by_jobs);
+	return pairs;
+}
+
+/* Where a pair of rows stands among them; NULL: nowhere. */
+static const struct share_entry *find_pair(const struct share_entry **pairs, size_t n,
+	const struct program *p, struct program_pair rows)
+{
+	const struct share_entry key = { .a = p->id[rows.a], .b = p->id[rows.b] }, *at = &key;
+	const struct share_entry **found = n > 0 ? bsearch(&at, pairs, n, sizeof(*pairs), by_jobs)
+						 : NULL;
+
+	return found ? *found : NULL;
+}
+
+/* Enters those that are new; what a pair is owed lasts as long as it is named. */
+static void enter_named_pairs(struct share_table *table, const struct program *p,
+	const struct shares *shares)
+{
+	struct arena *arena = p->round->scratch;
+	size_t had, n = 0;
+	const struct share_entry **pairs = sorted_pairs(table, arena, &had);
+	struct program_pair *new = arena_array(arena, struct program_pair, shares->pairs);
+
+	for (uint32_t i = 0; i < shares->pairs; i++) {
+		if (!find_pair(pairs, had, p, shares->pair[i]))
+			new[n++] = shares->pair[i];
+	}
+	for (size_t i = 0; i < n; i++)
+		add_entry(table, p->round, p->id[new[i].a], p->id[new[i].b], 0);
+}
+
+/* Pairs that were left out are forgotten. */
+static void drop_idle_pairs(struct share_table *table)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < table->entries.n; i++) {
+		if (table->entries.at[i].b == JOB_NONE || table->entries.at[i].known)
+			move_entry(table, i, kept++);
+	}
+	table->entries.n = kept;
+	table->cells.n = kept * table->types;
+}
+
+static void take_named_pairs(struct share_table *table, const struct program *p,
+	const struct shares *shares)
+{
+	const struct share_entry **pairs;
+	size_t n;
+
+	for (size_t i = 0; i < table->entries.n; i++) {
+		if (table->entries.at[i].b != JOB_NONE)
+			table->entries.at[i].known = false;
+	}
+	enter_named_pairs(table, p, shares);
+	pairs = sorted_pairs(table, p->round->scratch, &n);
+	for (uint32_t i = 0; i < shares->pairs; i++) {
+		const struct share_entry *e = find_pair(pairs, n, p, shares->pair[i]);
+
+		take_row(table, p, (size_t)(e - table->entries.at),
+			&shares->pair_x[(size_t)i * p->types]);
+	}
+	drop_idle_pairs(table);
+}
+
 void table_take_shares(struct share_table *table, const struct program *p, const struct shares *shares)
 {
 	const uint32_t *number = p->pairs > 0 ? number_pairs(p) : NULL;
@@ -173,6 +272,8 @@ void table_take_shares(struct share_table *table, const struct program *p, const
 			x = &shares->pair_x[(number[(size_t)a * p->jobs + b] - 1) * (size_t)p->types];
 		take_row(table, p, i, x);
 	}
+	if (shares->pair)
+		take_named_pairs(table, p, shares);
 }
 
 /* A job that the log does not speak of has no share. */

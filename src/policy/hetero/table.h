@@ -64,6 +64,27 @@ static inline struct share_cell *table_cell(const struct share_table *table, siz
 	return &table->cells.at[entry * table->types + type];
 }
 
+/* The entry of a job alone; it must have one. */
+static inline uint32_t table_single(const struct share_table *table, uint32_t job)
+{
+	return table->entry_of.at[job] - 1;
+}
+
+/* Marks by entry of a job alone: whether a job of `entry` is marked, and marking both. */
+static inline bool table_marked(const struct share_table *table, const bool *marks,
+	const struct share_entry *e)
+{
+	return marks[table_single(table, e->a)] ||
+		(e->b != JOB_NONE && marks[table_single(table, e->b)]);
+}
+
+static inline void table_mark(const struct share_table *table, bool *marks, const struct share_entry *e)
+{
+	marks[table_single(table, e->a)] = true;
+	if (e->b != JOB_NONE)
+		marks[table_single(table, e->b)] = true;
+}
+
 /* Writes new shares into the cells. */
 void table_take_shares(struct share_table *table, const struct program *program,
 	const struct shares *shares);
