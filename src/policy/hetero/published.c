@@ -295,8 +295,13 @@ static bool run_pick(struct share_turns *turns, const struct round *round, struc
 	if (e->b != JOB_NONE)
 		cost_s = fmax(cost_s, cost_of(plan, &round->jobs[e->b]));
 	turn.end_s += cost_s;
-	if (cost_s > 0 && !run_turn(round, plan, e, pick, &turn))
-		return false;
+	if (cost_s > 0) {
+		plan_stop(plan, &round->jobs[e->a]);
+		if (e->b != JOB_NONE)
+			plan_stop(plan, &round->jobs[e->b]);
+		if (!run_turn(round, plan, e, pick, &turn))
+			return false;
+	}
 	vec_push(&t->tasks, (struct share_task){ pick->entry, e->a, e->b, pick->type, turn.end_s });
 	t->end_s = t->tasks.n == 1 ? turn.end_s : fmax(t->end_s, turn.end_s);
 	return true;
