@@ -160,7 +160,7 @@ $(B)/fuzz/%: $(B)/obj/tests/fuzz/%.o $(FUZZ_MAIN) $(call obj,$(SUPPORT_SRC)) $(L
 
 # ---- quality
 
-.PHONY: lint lint-layers lint-format lint-shell lint-warnings lint-cppcheck fmt cov
+.PHONY: lint lint-layers lint-format lint-shell lint-warnings lint-names lint-cppcheck fmt cov
 C_FILES = $(call find,src tests bench examples,*.[ch])
 SHELL_FILES = $(shell grep -lE '^\#!/(usr/)?bin/(env )?(ba)?sh' \
 	tools/* .ci/* bench/* examples/* tests/*/*.sh 2>/dev/null)
@@ -168,7 +168,7 @@ CLANG_FORMAT ?= $(firstword $(shell command -v clang-format-14 clang-format))
 
 lint: ## layers, format, shell, warnings as errors, cppcheck
 	@tools/setup lint
-	@$(BUILD) -k lint-layers lint-format lint-shell lint-warnings lint-cppcheck
+	@$(BUILD) -k lint-layers lint-format lint-shell lint-warnings lint-names lint-cppcheck
 
 lint-layers:
 	@tools/check-layers
@@ -182,6 +182,11 @@ lint-shell:
 
 lint-warnings:
 	@$(MAKE) --quiet B=build-werror CFLAGS=-Werror all tests
+
+# An archive hides two functions of one name: the linker takes whichever it meets first.
+lint-names: lint-warnings
+	@twice=$$(nm -g build-werror/libstint.a | awk '$$2 == "T" || $$2 == "D" || $$2 == "R" { print $$3 }' | \
+		sort | uniq -d); [ -z "$$twice" ] || { echo "defined twice: $$twice"; exit 1; }
 
 lint-cppcheck:
 	@cppcheck --quiet --std=c11 --language=c --enable=warning,performance,portability \

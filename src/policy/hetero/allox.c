@@ -147,7 +147,7 @@ static int by_progress(const void *a, const void *b)
 }
 
 /* The users with jobs that compete, those that have had least first; returns how many. */
-static uint32_t rank_users(struct allox *a, const struct matching *m, struct standing *standing)
+static uint32_t rank_users(struct allox *a, const struct lineup *m, struct standing *standing)
 {
 	const struct round *round = m->program->round;
 	uint32_t n = 0, kept = 0;
@@ -170,7 +170,7 @@ static uint32_t rank_users(struct allox *a, const struct matching *m, struct sta
 	return kept;
 }
 
-static void leave_out(const struct matching *m, const struct place *at, struct plan *plan, enum why why)
+static void leave_out(const struct lineup *m, const struct place *at, struct plan *plan, enum why why)
 {
 	if (plan)
 		plan_why(plan, m->program->id[at->row],
@@ -180,7 +180,7 @@ static void leave_out(const struct matching *m, const struct place *at, struct p
 }
 
 /* Leaves a part of the users, and more if their jobs would not fill the free devices. */
-static void keep_poor_users(struct allox *a, struct matching *m, double free, struct plan *plan)
+static void keep_poor_users(struct allox *a, struct lineup *m, double free, struct plan *plan)
 {
 	const struct round *round = m->program->round;
 	struct standing *standing = arena_array(round->scratch, struct standing, a->users.n);
@@ -203,7 +203,7 @@ static void keep_poor_users(struct allox *a, struct matching *m, double free, st
 	m->n = kept;
 }
 
-static void keep_old_jobs(const struct allox *a, struct matching *m, double free, struct plan *plan)
+static void keep_old_jobs(const struct allox *a, struct lineup *m, double free, struct plan *plan)
 {
 	uint32_t want = (uint32_t)fmin(m->n, fmax(floor(a->alpha * m->n), free));
 
@@ -229,14 +229,14 @@ static int by_row(const void *a, const void *b)
 	return x->row < y->row ? -1 : x->row > y->row;
 }
 
-static void keep_short_jobs(const struct allox *a, struct matching *m, struct plan *plan)
+static void keep_short_jobs(const struct allox *a, struct lineup *m, struct plan *plan)
 {
 	uint32_t most = (uint32_t)a->most_jobs;
 
 	if (m->n <= most)
 		return;
 	for (uint32_t i = 0; i < m->n; i++)
-		m->at[i].run_s = matching_shortest_s(m->program, m->at[i].row);
+		m->at[i].run_s = lineup_shortest_s(m->program, m->at[i].row);
 	qsort(m->at, m->n, sizeof(*m->at), by_run_time);
 	for (uint32_t i = most; i < m->n; i++)
 		leave_out(m, &m->at[i], plan, WHY_BEHIND);
@@ -245,7 +245,7 @@ static void keep_short_jobs(const struct allox *a, struct matching *m, struct pl
 }
 
 /* `plan` is told why jobs are left out; NULL: nobody is. */
-static void consider(struct allox *a, struct matching *m, double free, struct plan *plan)
+static void consider(struct allox *a, struct lineup *m, double free, struct plan *plan)
 {
 	if (m->n > 0 && a->filter == FILTER_USERS)
 		keep_poor_users(a, m, free, plan);
@@ -275,12 +275,11 @@ static uint32_t column_of_type(const struct program *p, uint32_t type)
 }
 
 /* Running jobs block their devices, or compete for all if they may be stopped; returns the devices to be had. */
-static double gather(struct allox *a, struct matching *m, const struct program *p,
-	const struct plan *plan)
+static double gather(struct allox *a, struct lineup *m, const struct program *p, const struct plan *plan)
 {
 	double free = 0;
 
-	matching_init(m, p);
+	lineup_init(m, p);
 	/* Running jobs first: of equals the one that runs goes on. */
 	for (int running = 1; running >= 0; running--) {
 		for (uint32_t row = 0; row < p->jobs; row++) {
@@ -291,14 +290,14 @@ static double gather(struct allox *a, struct matching *m, const struct program *
 			if (a->preempt || !grant)
 				m->at[m->n++].row = row;
 			else if (column_of_type(p, grant->type) < p->types)
-				matching_add_devices(m, column_of_type(p, grant->type), grant->gpus,
-					matching_run_s(p, row, column_of_type(p, grant->type)));
+				lineup_add_devices(m, column_of_type(p, grant->type), grant->gpus,
+					lineup_run_s(p, row, column_of_type(p, grant->type)));
 		}
 	}
 	for (uint32_t w = 0; w < p->types; w++) {
 		uint32_t n = a->preempt ? (uint32_t)p->capacity[w] : plan_free(plan, p->type[w]);
 
-		matching_add_devices(m, w, n, 0);
+		lineup_add_devices(m, w, n, 0);
 		free += n;
 	}
 	return free;
@@ -313,7 +312,7 @@ struct choice {
 	uint32_t n;
 };
 
-static void choose_one(const struct matching *m, struct choice *c, struct place *at, struct plan *plan)
+static void choose_one(const struct lineup *m, struct choice *c, struct place *at, struct plan *plan)
 {
 	const struct program *p = m->program;
 	uint32_t w = m->lines[at->line].column, gang = (uint32_t)p->gang[at->row];
@@ -335,11 +334,11 @@ static void choose_one(const struct matching *m, struct choice *c, struct place 
 	} else {
 		c->room[w] -= gang;
 		c->picks[c->n++] = at;
-		matching_take_devices(m, w, gang, at->run_s);
+		lineup_take_devices(m, w, gang, at->run_s);
 	}
 }
 
-static void choose(const struct matching *m, struct choice *c, bool preempt, struct plan *plan)
+static void choose(const struct lineup *m, struct choice *c, bool preempt, struct plan *plan)
 {
 	const struct program *p = m->program;
 
@@ -353,7 +352,7 @@ static void choose(const struct matching *m, struct choice *c, bool preempt, str
 }
 
 /* Whoever runs and was not chosen to go on there. */
-static void stop_leavers(const struct matching *m, const struct choice *c, struct plan *plan)
+static void stop_leavers(const struct lineup *m, const struct choice *c, struct plan *plan)
 {
 	const struct round *round = m->program->round;
 	int *chosen = arena_array(round->scratch, int, round->njobs);
@@ -401,7 +400,7 @@ static void turn_away_the_rest(const struct round *round, struct plan *plan)
 static int decide_at_event(struct allox *a, const struct round *round, struct plan *plan)
 {
 	struct program program;
-	struct matching m;
+	struct lineup m;
 	struct choice c;
 	double free;
 
@@ -411,7 +410,7 @@ static int decide_at_event(struct allox *a, const struct round *round, struct pl
 	if (free == 0)
 		m.n = 0;
 	consider(a, &m, free, plan);
-	matching_solve(&m);
+	lineup_solve(&m);
 	choose(&m, &c, a->preempt, plan);
 	if (a->preempt)
 		stop_leavers(&m, &c, plan);
@@ -424,11 +423,11 @@ static int decide_at_event(struct allox *a, const struct round *round, struct pl
 
 /* ---- as published: by shares; who has been matched once keeps its type */
 
-static double gather_unmatched(struct allox *a, struct matching *m, const struct program *p)
+static double gather_unmatched(struct allox *a, struct lineup *m, const struct program *p)
 {
 	double free = 0, kept[TYPES_MAX] = { 0 };
 
-	matching_init(m, p);
+	lineup_init(m, p);
 	vec_grow_zero(&a->kept, p->round->njobs);
 	for (uint32_t row = 0; row < p->jobs; row++) {
 		uint32_t had = a->kept.at[p->id[row]];
@@ -442,7 +441,7 @@ static double gather_unmatched(struct allox *a, struct matching *m, const struct
 	for (uint32_t w = 0; w < p->types; w++) {
 		double n = fmax(0, p->capacity[w] - kept[w]);
 
-		matching_add_devices(m, w, (uint32_t)n, 0);
+		lineup_add_devices(m, w, (uint32_t)n, 0);
 		free += n;
 	}
 	return free;
@@ -451,12 +450,12 @@ static double gather_unmatched(struct allox *a, struct matching *m, const struct
 static int allox_shares(void *self, const struct program *p, struct shares *shares, struct err *err)
 {
 	struct allox *a = self;
-	struct matching m;
+	struct lineup m;
 	double free = gather_unmatched(a, &m, p);
 
 	(void)err;
 	consider(a, &m, free, NULL);
-	matching_solve(&m);
+	lineup_solve(&m);
 	for (uint32_t i = 0; i < m.n; i++) {
 		if (m.at[i].start_s == 0)
 			a->kept.at[p->id[m.at[i].row]] = 1 + p->type[m.lines[m.at[i].line].column];

@@ -13,7 +13,7 @@ struct slope {
 	double more_s;  /* for each place before that */
 };
 
-double matching_run_s(const struct program *p, uint32_t row, uint32_t w)
+double lineup_run_s(const struct program *p, uint32_t row, uint32_t w)
 {
 	const struct job *job = &p->round->jobs[p->id[row]];
 	double speed = p->speed[(size_t)row * p->types + w];
@@ -25,12 +25,12 @@ double matching_run_s(const struct program *p, uint32_t row, uint32_t w)
 	return p->left[row] / speed + (job->attempts > 0 ? job->resume_cost_s : job->start_cost_s);
 }
 
-double matching_shortest_s(const struct program *p, uint32_t row)
+double lineup_shortest_s(const struct program *p, uint32_t row)
 {
 	double least = INFINITY;
 
 	for (uint32_t w = 0; w < p->types; w++)
-		least = fmin(least, matching_run_s(p, row, w));
+		least = fmin(least, lineup_run_s(p, row, w));
 	return least;
 }
 
@@ -41,15 +41,15 @@ static int ascending(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void order_devices(struct matching *m)
+static void order_devices(struct lineup *m)
 {
 	for (uint32_t w = 0; w < m->program->types; w++)
 		qsort(m->ready_s[w], m->devices[w], sizeof(double), ascending);
 }
 
-void matching_init(struct matching *m, const struct program *p)
+void lineup_init(struct lineup *m, const struct program *p)
 {
-	*m = (struct matching){
+	*m = (struct lineup){
 		.program = p,
 		.at = arena_array(p->round->scratch, struct place, p->jobs),
 	};
@@ -57,13 +57,13 @@ void matching_init(struct matching *m, const struct program *p)
 		m->ready_s[w] = arena_array(p->round->scratch, double, p->capacity[w]);
 }
 
-void matching_add_devices(struct matching *m, uint32_t w, uint32_t n, double ready_s)
+void lineup_add_devices(struct lineup *m, uint32_t w, uint32_t n, double ready_s)
 {
 	while (n-- > 0 && m->devices[w] < m->program->capacity[w])
 		m->ready_s[w][m->devices[w]++] = ready_s;
 }
 
-static double mean_gang(const struct matching *m)
+static double mean_gang(const struct lineup *m)
 {
 	double sum = 0;
 
@@ -72,7 +72,7 @@ static double mean_gang(const struct matching *m)
 	return sum / m->n;
 }
 
-static void add_slot(struct matching *m, uint32_t w, double ready_s)
+static void add_slot(struct lineup *m, uint32_t w, double ready_s)
 {
 	struct line *last = m->nlines > 0 ? &m->lines[m->nlines - 1] : NULL;
 
@@ -84,7 +84,7 @@ static void add_slot(struct matching *m, uint32_t w, double ready_s)
 	m->nslots++;
 }
 
-static void make_lines(struct matching *m)
+static void make_lines(struct lineup *m)
 {
 	const struct program *p = m->program;
 	uint32_t all = 0;
@@ -102,20 +102,20 @@ static void make_lines(struct matching *m)
 }
 
 /* What it adds to the sum of completion times to run the job in a line, by its place there. */
-static struct slope cost(const struct matching *m, const struct place *at, uint32_t line)
+static struct slope cost(const struct lineup *m, const struct place *at, uint32_t line)
 {
 	const struct line *l = &m->lines[line];
 	double gang = m->program->gang[at->row], run_s, wait_s;
 
 	if (gang > m->devices[l->column])
 		return (struct slope){ INFINITY, 0 };
-	run_s = matching_run_s(m->program, at->row, l->column);
+	run_s = lineup_run_s(m->program, at->row, l->column);
 	wait_s = fmax(l->ready_s, m->ready_s[l->column][(uint32_t)gang - 1]);
 	return (struct slope){ wait_s + run_s, run_s < INFINITY ? run_s * (gang / m->slot_gpus) : 0 };
 }
 
 /* Places in a line that may be needed: a job goes further from the end only when all behind it are taken. */
-static uint32_t places(const struct matching *m, uint32_t line, uint32_t most)
+static uint32_t places(const struct lineup *m, uint32_t line, uint32_t most)
 {
 	uint32_t enough = (m->n + m->lines[line].slots - 1) / m->lines[line].slots;
 
@@ -123,7 +123,7 @@ static uint32_t places(const struct matching *m, uint32_t line, uint32_t most)
 }
 
 /* The columns of the assignment: the earlier in a line the lower, so that of equals the first comes first. */
-static uint32_t list_places(const struct matching *m, uint32_t most, struct place *place,
+static uint32_t list_places(const struct lineup *m, uint32_t most, struct place *place,
 	uint32_t *capacity)
 {
 	uint32_t n = 0;
@@ -137,7 +137,7 @@ static uint32_t list_places(const struct matching *m, uint32_t most, struct plac
 	return n;
 }
 
-static void fill_costs(const struct matching *m, uint32_t most, double *costs)
+static void fill_costs(const struct lineup *m, uint32_t most, double *costs)
 {
 	for (uint32_t i = 0; i < m->n; i++) {
 		for (uint32_t line = 0; line < m->nlines; line++) {
@@ -150,7 +150,7 @@ static void fill_costs(const struct matching *m, uint32_t most, double *costs)
 }
 
 /* With at most so many places in each line.  False: there must be more. */
-static bool match_within(struct matching *m, uint32_t most)
+static bool match_within(struct lineup *m, uint32_t most)
 {
 	struct arena *arena = m->program->round->scratch;
 	uint32_t *capacity = arena_array(arena, uint32_t, (size_t)m->nlines * most);
@@ -168,7 +168,7 @@ static bool match_within(struct matching *m, uint32_t most)
 
 		m->at[i].line = got->line;
 		m->at[i].from_end = got->from_end;
-		m->at[i].run_s = matching_run_s(m->program, m->at[i].row, m->lines[got->line].column);
+		m->at[i].run_s = lineup_run_s(m->program, m->at[i].row, m->lines[got->line].column);
 		enough = enough && (got->from_end < most || places(m, got->line, most + 1) == most);
 	}
 	return enough;
@@ -197,7 +197,7 @@ static int by_start(const void *a, const void *b)
 }
 
 /* Lays the jobs of each line on its slots, and puts all in the order in which they start. */
-static void believe_starts(struct matching *m)
+static void believe_starts(struct lineup *m)
 {
 	double *free_s = arena_array(m->program->round->scratch, double, m->nslots);
 
@@ -224,7 +224,7 @@ static void believe_starts(struct matching *m)
  * Few places per line are enough as a rule.  The answer is the best of all if no line is full: the
  * next place would cost more than the one that nobody took.
  */
-void matching_solve(struct matching *m)
+void lineup_solve(struct lineup *m)
 {
 	uint32_t most;
 
@@ -242,7 +242,7 @@ void matching_solve(struct matching *m)
 	believe_starts(m);
 }
 
-void matching_take_devices(const struct matching *m, uint32_t w, uint32_t n, double run_s)
+void lineup_take_devices(const struct lineup *m, uint32_t w, uint32_t n, double run_s)
 {
 	for (uint32_t i = 0; i < n; i++)
 		m->ready_s[w][i] = run_s;

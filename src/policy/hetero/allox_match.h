@@ -29,7 +29,7 @@ struct place {
 	double start_s; /* from now, as believed */
 };
 
-struct matching {
+struct lineup {
 	const struct program *program;
 	struct place *at; /* the jobs that compete */
 	uint32_t n;
@@ -41,18 +41,18 @@ struct matching {
 };
 
 /* Seconds the job still takes on a type, with what it costs to get there; INFINITY: it cannot run there. */
-double matching_run_s(const struct program *program, uint32_t row, uint32_t column);
+double lineup_run_s(const struct program *program, uint32_t row, uint32_t column);
 /* The least of these. */
-double matching_shortest_s(const struct program *program, uint32_t row);
+double lineup_shortest_s(const struct program *program, uint32_t row);
 
 /* Nobody competes and nothing is there: fill `at` and `n` (rows), and add devices. */
-void matching_init(struct matching *matching, const struct program *program);
-void matching_add_devices(struct matching *matching, uint32_t column, uint32_t n, double ready_s);
+void lineup_init(struct lineup *matching, const struct program *program);
+void lineup_add_devices(struct lineup *matching, uint32_t column, uint32_t n, double ready_s);
 
 /* Finds the cheapest places.  Afterwards `at` is in the order in which jobs start; n is 0 if there are no devices. */
-void matching_solve(struct matching *matching);
+void lineup_solve(struct lineup *matching);
 
 /* The first devices of a type to come free are busy for `run_s` now. */
-void matching_take_devices(const struct matching *matching, uint32_t column, uint32_t n, double run_s);
+void lineup_take_devices(const struct lineup *matching, uint32_t column, uint32_t n, double run_s);
 
 #endif
