@@ -21,6 +21,7 @@ static const struct {
 	{ POLICY_PREEMPTS, "preempts", "may stop a running job" },
 	{ POLICY_ESTIMATES, "estimates", "looks at estimated run times" },
 	{ POLICY_RANDOM, "random", "makes random choices" },
+	{ POLICY_SHARES, "shares", "may put two jobs on the same devices" },
 };
 
 enum { TRAITS = sizeof(traits) / sizeof(traits[0]) };

@@ -36,6 +36,14 @@ static const struct option options[] = {
 	{ 0 },
 };
 
+/* Objectives that know pairs; fifo as published only. */
+static bool can_pack(const struct gavel *g)
+{
+	return g->objective == OBJECTIVE_MAX_MIN || g->objective == OBJECTIVE_THROUGHPUT ||
+		g->objective == OBJECTIVE_MAKESPAN ||
+		(g->objective == OBJECTIVE_FIFO && gavel_published(g));
+}
+
 static int gavel_init(void *self, struct err *err)
 {
 	struct gavel *g = self;
@@ -48,10 +56,10 @@ static int gavel_init(void *self, struct err *err)
 		return err_set(err, ERR_USAGE, "tenants=1 goes with objective=max-min, not with %s",
 			objective_names[g->objective]);
 	g->water_filling |= g->tenants;
-	if (g->packing && g->objective != OBJECTIVE_MAX_MIN &&
-		g->objective != OBJECTIVE_THROUGHPUT && g->objective != OBJECTIVE_MAKESPAN)
+	if (g->packing && !can_pack(g))
 		return err_set(err, ERR_USAGE,
-			"packing=1 goes with objective=max-min, makespan or throughput, not with %s",
+			"packing=1 goes with objective=max-min, makespan or throughput (and fifo with "
+			"compat=gavel), not with %s",
 			objective_names[g->objective]);
 	if (g->packing && g->water_filling)
 		return err_set(err, ERR_USAGE, "packing=1 and water_filling=1 do not go together");
