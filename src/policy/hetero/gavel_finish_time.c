@@ -4,6 +4,7 @@
  */
 #include "policy/hetero/gavel.h"
 #include "policy/hetero/gavel_lp.h"
+#include "solver/maxmin.h"
 
 static double isolated_rate(const struct program *p, uint32_t row)
 {
@@ -46,23 +47,29 @@ static void spend_rest(const struct program *p, const double *limit, struct shar
 	gavel_spend_rest(p, need, shares);
 }
 
-int gavel_finish_time(void *self, const struct program *p, struct shares *shares, struct err *err)
+/* The ratio of each, and whose is the worst. */
+static void tell_ratios(const struct program *p, const double *limit, struct shares *shares)
 {
-	struct gavel *g = self;
-	struct arena *arena = p->round->scratch;
-	double *limit = arena_array(arena, double, p->jobs);
-	double *price = arena_array(arena, double, p->types);
-	struct arrow_answer answer = { .x = shares->x, .prices = price, .work = arena };
-	struct program copy;
-
-	(void)err;
-	if (!g->hetero)
-		p = program_blind(p, BLIND_REFERENCE, &copy);
+	shares->level = arena_array(p->round->scratch, double, p->jobs);
+	shares->tight = arena_array(p->round->scratch, bool, p->jobs);
 	for (uint32_t i = 0; i < p->jobs; i++) {
-		double rate = isolated_rate(p, i);
+		double end_s = p->age_s[i] + p->left[i] / program_rate(p, shares, i);
 
-		limit[i] = isolated_so_far(g, p, i, rate) + p->left[i] / rate;
+		shares->level[i] = end_s / limit[i];
+		shares->tight[i] = shares->level[i] >= shares->value * (1 - 1e-5);
 	}
+}
+
+/* As published: a cone program. */
+static bool by_cones(const struct program *p, const double *limit, struct shares *shares)
+{
+	struct arena *arena = p->round->scratch;
+	struct arrow_answer answer = {
+		.x = shares->x,
+		.prices = arena_array(arena, double, p->types),
+		.work = arena,
+	};
+
 	arrow_solve_finish(
 		&(struct arrow_finish){
 			.jobs = p->jobs,
@@ -76,13 +83,59 @@ int gavel_finish_time(void *self, const struct program *p, struct shares *shares
 		},
 		&answer);
 	if (answer.status != INTERIOR_OPTIMAL &&
-		!(answer.status == INTERIOR_STALLED && answer.residual < 1e-6)) {
+		!(answer.status == INTERIOR_STALLED && answer.residual < 1e-6))
+		return false;
+	shares->value = answer.z;
+	shares->price = answer.prices;
+	return true;
+}
+
+static bool by_prices(const struct program *p, const double *limit, struct shares *shares)
+{
+	struct maxmin_answer answer = {
+		.x = shares->x,
+		.prices = arena_array(p->round->scratch, double, p->types),
+	};
+
+	if (!maxmin_finish(
+		    &(struct maxmin_finish){
+			    .jobs = p->jobs,
+			    .types = p->types,
+			    .speed = p->speed,
+			    .age = p->age_s,
+			    .work = p->left,
+			    .limit = limit,
+			    .gang = p->gang,
+			    .capacity = p->capacity,
+		    },
+		    &answer))
+		return false;
+	shares->value = answer.z;
+	shares->price = answer.prices;
+	return true;
+}
+
+int gavel_finish_time(void *self, const struct program *p, struct shares *shares, struct err *err)
+{
+	struct gavel *g = self;
+	double *limit = arena_array(p->round->scratch, double, p->jobs);
+	bool own = !gavel_published(g) && g->hetero;
+	struct program copy;
+
+	(void)err;
+	if (!g->hetero)
+		p = program_blind(p, BLIND_REFERENCE, &copy);
+	for (uint32_t i = 0; i < p->jobs; i++) {
+		double rate = isolated_rate(p, i);
+
+		limit[i] = isolated_so_far(g, p, i, rate) + p->left[i] / rate;
+	}
+	if (!(own ? by_prices(p, limit, shares) : by_cones(p, limit, shares))) {
 		all_isolated(p, shares);
 		return 0;
 	}
-	shares->value = answer.z;
-	shares->price = price;
-	if (!gavel_published(g) && g->hetero)
+	if (own)
 		spend_rest(p, limit, shares);
+	tell_ratios(p, limit, shares);
 	return 0;
 }

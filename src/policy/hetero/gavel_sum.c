@@ -42,12 +42,21 @@ static double *weights(const struct gavel *g, const struct program *p)
 	return weight;
 }
 
+/* Each job's speed in parts of its best. */
+static void tell_speeds(const struct program *p, struct shares *shares)
+{
+	shares->value = -shares->value;
+	shares->level = arena_array(p->round->scratch, double, p->jobs);
+	for (uint32_t i = 0; i < p->jobs; i++)
+		shares->level[i] = program_rate(p, shares, i) / gavel_best_speed(p, i);
+}
+
 static int solve(const struct share_lp *lp, const struct program *p, struct shares *shares,
 	struct err *err)
 {
 	if (!share_lp_solve(lp, p, shares, NULL, NULL))
 		return err_set(err, ERR_BROKEN, "the shares that make the sum largest were not found");
-	shares->value = -shares->value;
+	tell_speeds(p, shares);
 	return 0;
 }
 
@@ -218,6 +227,6 @@ int gavel_slo_cost(void *self, const struct program *p, struct shares *shares, s
 			return gavel_cost(self, p, shares, err);
 		need[worst] = 0;
 	}
-	shares->value = -shares->value;
+	tell_speeds(p, shares);
 	return 0;
 }
