@@ -27,7 +27,7 @@ PKG_CFLAGS = $(call once,PKG_CFLAGS,$(shell pkg-config --cflags $(PKGS) 2>/dev/n
 PKG_LIBS = $(call once,PKG_LIBS,$(shell pkg-config --libs $(PKGS) 2>/dev/null))
 TEST_LIBS = $(call once,TEST_LIBS,$(shell pkg-config --libs cmocka 2>/dev/null))
 
-WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
+WARN := -Wno-psabi -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 SAN_FLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
 # No -ffast-math and no contraction: every compiler must compute the same doubles.
 COMPILE = $(CC) -std=c11 -D_GNU_SOURCE -DSTINT_VERSION=\"$(VERSION)\" $(WARN) $(OPT) -g \
@@ -86,6 +86,10 @@ $(B)/obj/%.o: %.c $(B)/flags
 
 $(B)/obj/tests/%.o: private INCLUDE := -Itests
 
+$(B)/bench/%: $(B)/obj/bench/%.o $(LIB)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)$(LINK) -o $@ $^ $(LIBS)
+
 $(B)/tests/%_test: $(B)/obj/tests/%_test.o $(call obj,$(SUPPORT_SRC)) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)$(LINK) -o $@ $^ $(TEST_LIBS) $(LIBS)
@@ -98,7 +102,8 @@ $(B)/flags $(B)/sources: FORCE
 	@pkg-config --exists $(PKGS) || { echo 'libraries are missing: run tools/setup' >&2; exit 1; }
 	@echo '$(text)' | cmp -s - $@ || echo '$(text)' >$@
 
--include $(patsubst %.c,$(B)/obj/%.d,$(LIB_SRC) src/cli/main.c $(SUPPORT_SRC) $(TEST_SRC) $(FUZZ_SRC))
+-include $(patsubst %.c,$(B)/obj/%.d,$(LIB_SRC) src/cli/main.c $(SUPPORT_SRC) $(TEST_SRC) $(FUZZ_SRC) \
+	$(wildcard bench/*.c))
 
 clean: ## remove everything that was built
 	rm -rf build build-*
@@ -125,7 +130,7 @@ soak: ## long: every fuzz target for an hour, property tests with many seeds
 
 bench: ## measure speed and memory
 	@tools/setup
-	@$(BUILD) all
+	@$(BUILD) all $(B)/bench/solver
 	@STINT='$(abspath $(B)/stint)' bench/run.sh
 
 parity: ## compare with published simulators, one table

@@ -10,11 +10,11 @@ mkdir -p build
 
 cat <<END
 400 jobs of six tenants within a day, on 32 V100 and 16 A100 in three racks.
-Which jobs run first?  Seven policies, each on five workloads:
+Which jobs run first?  Nine policies, each on five workloads:
 
 END
 "$STINT" compare examples/workload.csv --cluster examples/cluster.yaml \
-	--policy fifo,easy,sjf,srtf,las,tiresias,gittins --placer consolidate \
+	--policy fifo,easy,sjf,srtf,las,tiresias,gittins,gavel,allox --placer consolidate \
 	--seeds 5 --html "$report"
 cat <<END
 
@@ -23,6 +23,7 @@ Now try:
   $shown policies tiresias                    a policy, its paper and its options
   $shown sim examples/workload.csv --cluster 8x8:v100 --policy tiresias:queues=3 --out build/run1
   $shown replay build/run1                    the same run again, event by event
+  $shown shares examples/workload.csv --cluster examples/cluster.yaml    who gets which part of which type
   $shown trace stats examples/workload.csv    what the workload looks like
   $shown help
 END

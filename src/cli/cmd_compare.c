@@ -77,7 +77,7 @@ static bool has_chance(const struct setup *setup)
 
 	for (size_t i = 0; i < setup->npairings; i++)
 		all_random &= setup->pairings[i].policy->random || setup->pairings[i].placer->random;
-	return (args->error > 0 && !args->oracle) || args->mtbf > 0 || all_random;
+	return (args->error > 0 && !args->oracle) || args->estimate || args->mtbf > 0 || all_random;
 }
 
 static int choose_vary(const struct setup *setup, enum vary *out, struct err *err)
@@ -539,6 +539,7 @@ const struct command command_compare = {
 		 "placers every policy runs with each of them.\n"
 		 "Exit code 5 means that in some run a job was refused or can never finish; the others\n"
 		 "have run and the results are written.  An earlier comparison in DIR is replaced.",
+	.more = help_estimate,
 	.examples = examples,
 	.run = compare,
 };

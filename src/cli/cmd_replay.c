@@ -64,6 +64,7 @@ static void args_of(const struct replay_call *call, struct args *out)
 		.seed = (int64_t)m->seed,
 		.error = m->error,
 		.oracle = m->oracle,
+		.estimate = m->estimate,
 	};
 	vec_push(&out->policy, m->policy);
 	if (m->placer)

@@ -415,6 +415,7 @@ const struct command command_shares = {
 		 "and the 'price' of a type is what one more device of it would add.  Without --at, a first\n"
 		 "run (up to --until, if given) finds when most jobs are active.  Jobs are in order of\n"
 		 "arrival; where not all are shown, bottlenecks come first.",
+	.more = help_estimate,
 	.examples = examples,
 	.run = shares,
 };

@@ -344,6 +344,7 @@ const struct command command_sim = {
 		 "Exit code 5 means that some job was refused or can never finish on this cluster: the\n"
 		 "others have run, the record is written, and such jobs are named.  Jobs that --until cut\n"
 		 "short are no failure.  An earlier run in DIR is replaced; anything else is left alone.",
+	.more = help_estimate,
 	.examples = examples,
 	.run = sim,
 };

@@ -46,7 +46,9 @@ struct args {
 	int64_t seed, seeds;
 	double error;
 	bool oracle;
+	const char *estimate;
 	const char *resample;
+	const char *rounds;
 
 	/* generating */
 	int64_t jobs;

@@ -35,6 +35,7 @@ static struct manifest manifest_of(const struct run *run, const struct sim_confi
 		.seed = run->seed,
 		.error = config->error,
 		.oracle = config->oracle,
+		.estimate = (char *)config->estimate,
 		.start_cost_s = config->costs.start_s,
 		.resume_cost_s = config->costs.resume_s,
 		.resize_cost_s = config->costs.resize_s,

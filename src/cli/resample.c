@@ -71,6 +71,7 @@ static void draw_job(struct drawing *d, uint32_t job)
 
 	*to = *from;
 	to->label = label(d, job);
+	to->gpus_by_type = trace_gangs(d->to, from->gpus_by_type);
 	to->name = from->name ? trace_text(d->to, from->name, strlen(from->name)) : NULL;
 	to->arrival_s = arrival_s;
 	to->deadline_s = from->deadline_s + (arrival_s - from->arrival_s);

@@ -11,6 +11,7 @@
 #include "cli/ui.h"
 #include "io/cluster_io.h"
 #include "io/tenants_io.h"
+#include "sim/belief.h"
 
 static const struct flag decider_flags[] = {
 	LIST(policy, "NAME[:OPTIONS]", "who runs now; see 'stint policies' (default fifo)"),
@@ -41,6 +42,7 @@ static const struct flag belief_flags[] = {
 	NUMBER(error, FLAG_NUMBER, "E", 0, 0, 10,
 		"deviation of estimated run times, such as 0.3 (default 0: exact)"),
 	SWITCH(oracle, "policies know the true run times"),
+	TEXT(estimate, "OPTIONS", "policies estimate speeds, such as known=0.3; options below"),
 	{ 0 },
 };
 
@@ -48,6 +50,14 @@ const struct flag_group flags_deciders = { .title = "who decides", .flags = deci
 const struct flag_group flags_world = { .title = "the world (times: 90, 15m, 1.5h, 2d)",
 	.flags = world_flags };
 const struct flag_group flags_belief = { .title = "belief and chance", .flags = belief_flags };
+
+void help_estimate(struct buf *out)
+{
+	buf_str(out,
+		"OPTIONS of --estimate, as name=value,name=value; speeds of jobs that are not known are\n"
+		"completed from those of others, and follow what jobs show while they run:\n");
+	belief_help(out);
+}
 
 /* ---- rules and cluster */
 
@@ -191,6 +201,8 @@ int setup_rules(const struct args *args, struct setup *out, struct err *err)
 		rc = choose_all(&rules_placer, &args->placer, &out->placers, err);
 	if (!rc)
 		rc = rule_choose(&rules_admission, args->admit, &out->admit, err);
+	if (!rc && args->estimate)
+		rc = belief_spell(args->estimate, &out->estimate, err);
 	if (!rc)
 		pair_up(out);
 	return rc;
@@ -211,6 +223,20 @@ static void tell_tenants(const struct setup *setup)
 	tenants_note(&setup->tenants, &setup->base.trace, &notes);
 	ui_notes(args, args->tenants, &notes);
 	notes_fini(&notes);
+}
+
+/* Speeds belong to models: without any there is nothing to be wrong about. */
+static void tell_estimate(const struct setup *setup)
+{
+	const struct trace *trace = &setup->base.trace;
+
+	if (!setup->estimate)
+		return;
+	for (uint32_t i = 0; i < trace->njobs; i++) {
+		if (trace->jobs[i].model != NAME_NONE)
+			return;
+	}
+	ui_say(setup->args, "--estimate says nothing here: no job of the trace names a model");
 }
 
 int file_hash(const char *path, uint64_t *out, struct err *err)
@@ -246,6 +272,8 @@ int setup_read(const struct args *args, const char *trace, struct setup *out, st
 	if (!rc)
 		tell_tenants(out);
 	if (!rc)
+		tell_estimate(out);
+	if (!rc)
 		rc = file_hash(args->throughputs, &out->throughputs_hash, err);
 	if (!rc)
 		rc = file_hash(args->failures, &out->failures_hash, err);
@@ -270,6 +298,7 @@ void setup_fini(struct setup *setup)
 	list_fini(&setup->policies);
 	list_fini(&setup->placers);
 	chosen_fini(&setup->admit);
+	free(setup->estimate);
 	*setup = (struct setup){ 0 };
 }
 
@@ -296,6 +325,7 @@ void setup_config(const struct setup *setup, const struct workload *workload,
 	out->seed = seed;
 	out->error = args->error;
 	out->oracle = args->oracle;
+	out->estimate = setup->estimate;
 	out->costs = (struct costs){ args->start_cost, args->resume_cost, args->resize_cost };
 	out->failures = (struct failures){ args->mtbf, repair_s(args), args->failures };
 	out->until_s = args->until;
@@ -314,6 +344,8 @@ void setup_settings(const struct setup *setup, struct buf *out)
 		buf_str(out, ", policies know the true run times");
 	else if (args->error > 0)
 		buf_printf(out, ", run times estimated with error %g", args->error);
+	if (args->estimate)
+		buf_printf(out, ", speeds estimated with %s", args->estimate);
 	if (!isnan(args->start_cost))
 		buf_printf(out, ", start cost %s", text_duration(args->start_cost, time));
 	if (!isnan(args->resume_cost))

@@ -18,6 +18,8 @@
 
 /* With flags_workload, all that shapes results: a manifest's command repeats them. */
 extern const struct flag_group flags_deciders, flags_world, flags_belief;
+/* For the help of commands with flags_belief: the options of --estimate. */
+void help_estimate(struct buf *out);
 
 /* What was asked for of one kind. */
 struct chosen_list {
@@ -37,6 +39,7 @@ struct setup {
 	struct pairing *pairings; /* every policy with every placer, placer by placer */
 	size_t npairings;
 	struct chosen admit;
+	char *estimate; /* options in full; NULL: speeds are known */
 	struct cluster cluster;
 	struct tenants tenants; /* not bound; empty: none were given */
 	struct workload base;

@@ -140,19 +140,32 @@ static void tell_types(const struct args *args, const struct tally *t)
 	}
 }
 
-static void tell_models(const struct args *args, const struct tally *t)
+/* Models that `is` says of, the first few by name; how many there are. */
+static uint32_t list_models(const struct names *models, const bool *is, struct buf *out)
 {
-	const struct names *models = &t->trace->models;
-	struct buf list = { 0 };
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < models->n; i++) {
-		if (t->odd[i] && n++ < MODELS_NAMED)
-			buf_printf(&list, "%s'%s'", n > 1 ? ", " : "", models->at[i]);
+		if (is[i] && n++ < MODELS_NAMED)
+			buf_printf(out, "%s'%s'", n > 1 ? ", " : "", models->at[i]);
 	}
 	if (n > MODELS_NAMED)
-		buf_printf(&list, " and %u more", n - MODELS_NAMED);
-	if (n)
+		buf_printf(out, " and %u more", n - MODELS_NAMED);
+	return n;
+}
+
+static void tell_models(const struct args *args, const struct tally *t)
+{
+	struct buf list = { 0 };
+	uint32_t n = list_models(&t->trace->models, t->odd, &list);
+
+	if (n && args->throughputs)
+		ui_say(args,
+			"warning: neither %s nor the catalogue says how fast model%s %s %s on every type: "
+			"1 step/s assumed there for %u job%s",
+			args->throughputs, plural(n), list.at, n == 1 ? "is" : "are", t->by_model,
+			plural(t->by_model));
+	else if (n)
 		ui_say(args,
 			"warning: model%s %s %s not in the catalogue: 1 step/s assumed for %u job%s; "
 			"give --throughputs, or the column rate",
@@ -163,6 +176,72 @@ static void tell_models(const struct args *args, const struct tally *t)
 			"give the column model or rate",
 			t->without, plural(t->without), t->without == 1 ? "s" : "");
 	buf_fini(&list);
+}
+
+/* ---- models that the file of speeds lacks */
+
+static void mark_measured(void *ctx, const struct measured *one)
+{
+	bool *missing = ctx;
+
+	if (one->beside == NAME_NONE)
+		missing[one->model] = false;
+}
+
+static void tell_missing(const struct args *args, const struct trace *trace,
+	const struct profile *profile)
+{
+	bool *missing = mem_alloc(mem_array_size(trace->models.n + 1u, sizeof(bool)));
+	struct buf list = { 0 };
+	uint32_t jobs = 0, n;
+
+	for (uint32_t i = 0; i < trace->njobs; i++) {
+		if (trace->jobs[i].model != NAME_NONE)
+			missing[trace->jobs[i].model] = true;
+	}
+	profile_each(profile, mark_measured, missing);
+	for (uint32_t i = 0; i < trace->njobs; i++)
+		jobs += trace->jobs[i].model != NAME_NONE && missing[trace->jobs[i].model];
+	n = list_models(&trace->models, missing, &list);
+	if (n)
+		ui_say(args,
+			"%s: no speeds of model%s %s (%u job%s): estimated where the catalogue knows them",
+			args->throughputs, plural(n), list.at, jobs, plural(jobs));
+	buf_fini(&list);
+	free(missing);
+}
+
+/* ---- types that nobody can use */
+
+/* Where no speed is known, one is assumed; only a speed of 0 says that it cannot run. */
+static bool can_run(const struct tally *t, const struct job *job, uint32_t type)
+{
+	if (!may_use(t, job, type))
+		return false;
+	return job->model == NAME_NONE ||
+		profile_rate(t->profile, job->model, type,
+			profile_packed(t->profile, type, (uint32_t)job->gpus)) != 0;
+}
+
+static bool is_of_use(const struct tally *t, uint32_t type)
+{
+	for (uint32_t i = 0; i < t->trace->njobs; i++) {
+		if (can_run(t, &t->trace->jobs[i], type))
+			return true;
+	}
+	return false;
+}
+
+static void tell_useless(const struct args *args, const struct tally *t)
+{
+	for (uint32_t type = 0; type < t->cluster->ntypes; type++) {
+		if (!is_of_use(t, type))
+			ui_say(args,
+				"warning: no job can run on type '%s': its %u device%s stay%s idle",
+				t->cluster->types[type].name, t->cluster->types[type].devices,
+				plural(t->cluster->types[type].devices),
+				t->cluster->types[type].devices == 1 ? "s" : "");
+	}
 }
 
 void speeds_tell(const struct args *args, const struct trace *trace, const struct cluster *cluster,
@@ -187,8 +266,11 @@ void speeds_tell(const struct args *args, const struct trace *trace, const struc
 			"%u of %u job%s are measured in steps: without --throughputs their speed is "
 			"estimated from the catalogue",
 			t.estimated, trace->njobs, plural(trace->njobs));
+	if (args->throughputs)
+		tell_missing(args, trace, profile);
 	tell_types(args, &t);
 	tell_models(args, &t);
+	tell_useless(args, &t);
 	free(t.known);
 	free(t.odd);
 	free(t.by_type);

@@ -13,7 +13,10 @@
 /* A line for each type that is not in the catalogue and looks like a slip of one that is. */
 void speeds_check_types(const struct args *args, const struct cluster *cluster);
 
-/* How the jobs measured in steps get their speed, with counts and what to do; nothing if there are none. */
+/*
+ * How the jobs measured in steps get their speed, with counts and what to do; which models the file
+ * of speeds lacks; which types no job can use.
+ */
 void speeds_tell(const struct args *args, const struct trace *trace, const struct cluster *cluster,
 	const struct profile *profile);
 

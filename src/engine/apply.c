@@ -16,7 +16,7 @@ void engine_settle(struct engine *e, struct job *job)
 	job->done += e->now_s >= job->turn_end_s ? job->turn_steps : ran_s * job->rate;
 	job->turn_steps = 0;
 	job->ran_s += ran_s;
-	job->served_s += ran_s * job->grant->gpus / (1 + job->company);
+	job->served_s += ran_s * (job->grant->gpus - job->lent_gpus);
 	job->overhead_s += e->now_s - job->held_s - ran_s;
 	job->held_s = e->now_s;
 	job->ready_s = fmax(job->ready_s, e->now_s);
@@ -153,48 +153,39 @@ static uint32_t usable_types(const struct engine *e, const struct job *job)
 	uint32_t usable = 0;
 
 	for (uint32_t type = 0; type < cluster->ntypes; type++) {
-		if (job->types && !(job->types >> type & 1))
+		if (!job_may_use(job, type))
 			continue;
-		if (rate_if(e->config->belief, job, type, (uint32_t)job->gpus) > 0)
+		if (rate_if(e->config->belief, job, type, job_gpus_on(job, type)) > 0)
 			usable |= UINT32_C(1) << type;
 	}
 	return usable;
 }
 
-/* Most devices that one of its types has in all. */
-static uint32_t most_devices(const struct cluster *cluster, uint32_t types)
+/* Devices that the type has beyond the least the job takes there; negative: it is too large for it. */
+static int64_t spare(const struct cluster *cluster, const struct job *job, uint32_t type)
 {
-	uint32_t most = 0;
-
-	for (; types; types &= types - 1) {
-		uint32_t devices = cluster->types[__builtin_ctz(types)].devices;
-
-		if (devices > most)
-			most = devices;
-	}
-	return most;
+	return (int64_t)cluster->types[type].devices - job_least_on(job, type);
 }
 
-/*
- * Whether the job could run on the whole cluster if it were alone, with as many devices as it asks for
- * or the most that fit; else why not.
- */
-static bool could_run(struct engine *e, struct job *job, struct reason *why)
+/* The one of `types` with most to spare. */
+static uint32_t roomiest(const struct cluster *cluster, const struct job *job, uint32_t types)
 {
-	uint32_t types = usable_types(e, job);
-	uint32_t most = most_devices(e->config->cluster, types);
+	uint32_t best = (uint32_t)__builtin_ctz(types);
 
-	*why = (struct reason){ .why = WHY_NO_HOST,
-		.need = job->min_gpus,
-		.have = (int32_t)most,
-		.other = JOB_NONE };
-	if (types == 0)
-		why->why = WHY_NO_TYPE;
-	else if (job->min_gpus > (int32_t)most)
-		why->why = WHY_TOO_LARGE;
-	if (why->why != WHY_NO_HOST)
-		return false;
-	job->types = types;
+	for (types &= types - 1; types; types &= types - 1) {
+		uint32_t type = (uint32_t)__builtin_ctz(types);
+
+		if (spare(cluster, job, type) > spare(cluster, job, best))
+			best = type;
+	}
+	return best;
+}
+
+/* Whether it fits as asked, or else with fewer devices if it takes fewer; then it asks for these. */
+static bool cut_to_fit(struct engine *e, struct job *job, uint32_t most)
+{
+	if (job->gpus_by_type)
+		return plan_could_ever(&e->plan, job);
 	if (job->gpus > (int32_t)most)
 		job->gpus = (int32_t)most;
 	for (; job->gpus >= job->min_gpus; job->gpus--) {
@@ -203,6 +194,28 @@ static bool could_run(struct engine *e, struct job *job, struct reason *why)
 	}
 	job->gpus = job->min_gpus;
 	return false;
+}
+
+/*
+ * Whether the job could run on the whole cluster if it were alone, with as many devices as it asks for
+ * or the most that fit; else why not.
+ */
+static bool could_run(struct engine *e, struct job *job, struct reason *why)
+{
+	const struct cluster *cluster = e->config->cluster;
+	uint32_t types = usable_types(e, job), type;
+
+	*why = (struct reason){ .why = WHY_NO_TYPE, .need = job->min_gpus, .other = JOB_NONE };
+	if (types == 0)
+		return false;
+	type = roomiest(cluster, job, types);
+	why->why = spare(cluster, job, type) < 0 ? WHY_TOO_LARGE : WHY_NO_HOST;
+	why->need = (int32_t)job_least_on(job, type);
+	why->have = (int32_t)cluster->types[type].devices;
+	if (why->why == WHY_TOO_LARGE)
+		return false;
+	job->types = types;
+	return cut_to_fit(e, job, cluster->types[type].devices);
 }
 
 static void submit(struct engine *e, const struct job *spec)

@@ -11,10 +11,10 @@ static void note_beside(void *ctx, uint32_t other)
 	const struct job *job = &e->jobs.at[other];
 
 	for (size_t i = 0; i < e->beside.n; i++) {
-		if (e->beside.at[i] == job)
+		if (e->beside.at[i].job == job)
 			return;
 	}
-	vec_push(&e->beside, job);
+	vec_push(&e->beside, (struct neighbour){ job, plan_grant(&e->plan, other) });
 }
 
 /* Who will share the devices once the plan is carried out. */
@@ -76,6 +76,7 @@ static void hold(struct engine *e, struct job *job, const struct grant *grant,
 	job->turn_end_s = grant->until_s > 0 ? grant->until_s : INFINITY;
 	job->turn_steps = action->turn_steps;
 	job->company = action->nbeside;
+	job->lent_gpus = grant_lent(grant, action->beside, action->nbeside);
 	engine_mark(e, job->id);
 }
 

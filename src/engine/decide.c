@@ -49,32 +49,45 @@ static int ask_policy(struct engine *e, struct err *err)
 	return rc < 0 ? err_prefix(err, "policy %s", policy->rule->name) : 0;
 }
 
+/* Whether the policy may give these devices to the job. */
+static int check_grant(struct engine *e, const struct job *job, const struct grant *grant,
+	struct err *err)
+{
+	const struct policy *policy = e->config->policy.rule;
+	uint32_t least = job_least_on(job, grant->type), most = job_most_on(job, grant->type);
+
+	if (!job_active(job))
+		return err_set(err, ERR_BROKEN, "policy %s wants to run job %s, which is %s",
+			policy->name, job->label, job_state_name(job->state));
+	if (grant->mixed && !(policy->traits & POLICY_MIXES))
+		return err_set(err, ERR_BROKEN,
+			"policy %s gives job %s devices of several types without saying in its traits that it does",
+			policy->name, job->label);
+	if (grant->gpus < least || grant->gpus > most)
+		return err_set(err, ERR_BROKEN, "policy %s gives job %s %u devices; it takes %u to %u",
+			policy->name, job->label, grant->gpus, least, most);
+	return 0;
+}
+
 /* Devices cannot be had twice (the plan's ledger sees to that); the rest of the contract is checked here. */
 static int check(struct engine *e, struct err *err)
 {
-	const char *policy = e->config->policy.rule->name;
+	const struct policy *policy = e->config->policy.rule;
 
 	if (e->plan.placer_erred)
 		return err_set(err, ERR_BROKEN,
 			"placer %s answered with devices that were not free or not as many as asked for",
 			e->config->placer.rule->name);
-	if (e->plan.space.overlaps > 0 && !(e->config->policy.rule->traits & POLICY_SHARES))
+	if (e->plan.space.overlaps > 0 && !(policy->traits & POLICY_SHARES))
 		return err_set(err, ERR_BROKEN,
 			"policy %s puts two jobs on one device without saying in its traits that it does",
-			policy);
+			policy->name);
 	for (size_t i = 0; i < e->plan.touched.n; i++) {
-		const struct job *job = &e->jobs.at[e->plan.touched.at[i]];
-		const struct grant *next = plan_grant(&e->plan, job->id);
+		uint32_t id = e->plan.touched.at[i];
+		const struct grant *next = plan_grant(&e->plan, id);
 
-		if (!next)
-			continue;
-		if (!job_active(job))
-			return err_set(err, ERR_BROKEN, "policy %s wants to run job %s, which is %s",
-				policy, job->label, job_state_name(job->state));
-		if (next->gpus < (uint32_t)job->min_gpus || next->gpus > (uint32_t)job->max_gpus)
-			return err_set(err, ERR_BROKEN,
-				"policy %s gives job %s %u devices; it takes %d to %d", policy,
-				job->label, next->gpus, job->min_gpus, job->max_gpus);
+		if (next && check_grant(e, &e->jobs.at[id], next, err) < 0)
+			return err->code;
 	}
 	return 0;
 }

@@ -22,9 +22,9 @@ enum act {
 struct action {
 	enum act act;
 	double now_s;
-	const struct job *job;           /* before the action */
-	const struct grant *grant;       /* the devices it shall have; NULL for ACT_STOP */
-	const struct job *const *beside; /* who shares its devices from now on */
+	const struct job *job;          /* before the action */
+	const struct grant *grant;      /* the devices it shall have; NULL for ACT_STOP */
+	const struct neighbour *beside; /* who shares its devices from now on */
 	uint32_t nbeside;
 	/* answered by the driver */
 	double done;    /* steps that are safe now */

@@ -249,8 +249,10 @@ static void write_outcome(struct engine *e, double cpu_s, struct outcome *out)
 	*out = (struct outcome){ .gpus = e->config->cluster->devices };
 	leave_unfinished(e);
 	course_finish(&e->course, e->now_s, out);
-	for (size_t i = 0; i < e->jobs.n; i++)
+	for (size_t i = 0; i < e->jobs.n; i++) {
 		out->useful_gpu_s += e->jobs.at[i].served_s - e->jobs.at[i].lost_gpu_s;
+		e->jobs.at[i].gpus_by_type = NULL; /* the world's, which ends */
+	}
 	out->jobs = e->jobs.at;
 	out->njobs = (uint32_t)e->jobs.n;
 	e->jobs.at = NULL;

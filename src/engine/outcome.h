@@ -29,7 +29,7 @@ struct span {
 };
 
 struct outcome {
-	struct job *jobs; /* as they ended; labels and names belong to the trace */
+	struct job *jobs; /* as they ended; labels and names belong to the trace, gpus_by_type is gone */
 	uint32_t njobs;
 
 	/* the course */
@@ -53,6 +53,8 @@ struct outcome {
 	struct figure figures[FIGURES_MAX]; /* what the policy says of itself */
 	uint32_t nfigures;
 	double waited_by_why_s[WHY_COUNT]; /* job-seconds of waiting by stated reason */
+	/* mean |believed / true - 1| of speeds as the run began and ended; NAN where they are not estimated */
+	double speed_error_before, speed_error;
 };
 
 enum { SPANS_MAX = 60000, SAMPLES_MAX = 1024 };

@@ -33,9 +33,9 @@ struct engine {
 	bool held_for_room;         /* one of them for want of room, not for a dependency */
 	VEC(uint32_t) changed;      /* since the last decision */
 	bool capacity_changed;
-	VEC(uint32_t) disturbed;        /* running jobs whose company changed */
-	VEC(const struct job *) beside; /* scratch: who shares a job's devices */
-	uint32_t alive;                 /* held, pending and running jobs */
+	VEC(uint32_t) disturbed;      /* running jobs whose company changed */
+	VEC(struct neighbour) beside; /* scratch: who shares a job's devices */
+	uint32_t alive;               /* held, pending and running jobs */
 	uint32_t running;
 	uint32_t ended;
 	int64_t demand; /* GPUs asked for by admitted jobs */

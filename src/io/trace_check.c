@@ -137,6 +137,22 @@ static void say_starved(const struct check *c, uint32_t i, uint32_t types)
 		"more memory than the nodes have for so many of their GPUs: it can never run", fix);
 }
 
+/* Whether some type of the cluster has the gang that the job needs there. */
+static bool some_gang_fits(const struct check *c, const struct job *job, uint32_t types)
+{
+	for (uint32_t i = 0; i < TYPES_MAX; i++) {
+		struct job gang = *job;
+
+		if (!c->type_of[i] || !job->gpus_by_type[i] || !(types & c->type_of[i]))
+			continue;
+		types &= ~c->type_of[i];
+		gang.gpus = gang.min_gpus = job->gpus_by_type[i];
+		if (capacity_gpus(&c->capacity, &gang, c->type_of[i]))
+			return true;
+	}
+	return types && capacity_gpus(&c->capacity, job, types);
+}
+
 /* What submission would do with it: refuse it, or cut its GPUs to what fits. */
 static void check_demand(const struct check *c, uint32_t i)
 {
@@ -150,6 +166,13 @@ static void check_demand(const struct check *c, uint32_t i)
 	types = cluster_types(c, job->types);
 	if (!types || job->min_gpus < 1 || job->gpus < job->min_gpus)
 		return;
+	if (job->gpus_by_type) {
+		if (!some_gang_fits(c, job, types))
+			say(c, i, NOTE_PROBLEM, "gpus_by_type",
+				"no type has the GPUs, CPUs and memory that it needs there: it can never run",
+				"lower the numbers, or name a type of the cluster that is large enough");
+		return;
+	}
 	most = capacity_devices(&c->capacity, types);
 	gpus = capacity_gpus(&c->capacity, job, types);
 	if (gpus == (uint32_t)job->gpus)

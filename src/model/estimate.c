@@ -17,6 +17,7 @@ struct cell {
 	uint32_t model, type, gpus, nodes;
 	uint32_t beside; /* NAME_NONE: alone */
 	uint32_t row, col;
+	bool asked; /* it was named as one that matters */
 	double truth;
 	double value; /* as measured; NAN: it is not */
 };
@@ -104,6 +105,8 @@ static void drop_repeats(struct cells *cells)
 	for (size_t i = 0; i < cells->n; i++) {
 		if (kept == 0 || compare_cells(&cells->at[kept - 1], &cells->at[i]))
 			cells->at[kept++] = cells->at[i];
+		else
+			cells->at[kept - 1].asked |= cells->at[i].asked;
 	}
 	cells->n = kept;
 }
@@ -202,6 +205,7 @@ static void gather(struct estimator *e)
 				.type = c->type,
 				.gpus = c->gpus,
 				.beside = NAME_NONE,
+				.asked = true,
 			});
 	}
 	number_cells(&e->alone);
@@ -217,7 +221,7 @@ static double draw(const struct estimator *e, enum draw what, uint64_t x, uint64
 {
 	struct rng rng;
 
-	rng_for(&rng, e->config.seed, RNG_ERROR,
+	rng_for(&rng, e->config.seed, RNG_ESTIMATE,
 		hash_u64(hash_u64(hash_u64(HASH_START, (uint64_t)what), x), y));
 	return rng_uniform(&rng);
 }
@@ -512,12 +516,17 @@ struct estimate_error estimator_error(const struct estimator *e, bool beside)
 		}
 		error.all += off;
 		error.nall++;
+		if (c->asked) {
+			error.asked += off;
+			error.nasked++;
+		}
 		if (!is_measured(c)) {
 			error.estimated += off;
 			error.nestimated++;
 		}
 	}
 	error.all = error.nall ? error.all / error.nall : NAN;
+	error.asked = error.nasked ? error.asked / error.nasked : NAN;
 	error.estimated = error.nestimated ? error.estimated / error.nestimated : NAN;
 	return error;
 }

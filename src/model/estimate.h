@@ -80,7 +80,8 @@ void estimator_observe(struct estimator *e, const struct observation *seen);
 /* Mean |believed / true - 1| over what can run. */
 struct estimate_error {
 	double all, estimated; /* NAN where there are none */
-	uint32_t nall, nestimated;
+	double asked;          /* of those named in `also` */
+	uint32_t nall, nestimated, nasked;
 	uint32_t nunknown; /* not even estimated, and in neither mean */
 };
 

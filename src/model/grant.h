@@ -7,23 +7,56 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct cluster;
+struct job;
+
 /* Devices of one node, as bits. */
 struct slot {
 	uint32_t node;
 	uint64_t devices;
 };
 
+/* So many devices of one type. */
+struct grant_part {
+	uint32_t type, gpus;
+};
+
 struct grant {
-	uint32_t type;
+	uint32_t type;   /* of its devices; of most of them if it is mixed, the first of equals */
 	uint32_t gpus;   /* devices in all slots */
 	uint32_t nslots; /* nodes */
 	uint32_t batch;  /* total batch size, 0: the job's own */
-	double share;    /* of each device's compute, 1: all of it */
-	double until_s;  /* end of the turn it is given for; 0: as long as the plan keeps it */
-	double steps;    /* that it makes in this turn at most; they count when the turn ends */
+	bool mixed;      /* its devices are of several types */
+	bool balanced; /* a faster device gets more of each batch, so that all are busy; else all get the same */
+	double share;   /* of each device's compute, 1: all of it */
+	double until_s; /* end of the turn it is given for; 0: as long as the plan keeps it */
+	double steps;   /* that it makes in this turn at most; they count when the turn ends */
 	struct slot slots[];
 };
 
 bool grant_same_devices(const struct grant *a, const struct grant *b);
+/* Whether all devices of `a` are of those of `b`. */
+bool grant_within(const struct grant *a, const struct grant *b);
+
+/* Sets type and mixed from the slots. */
+void grant_set_type(struct grant *grant, const struct cluster *cluster);
+/* Its devices by type, types in the order of its slots; `out` has TYPES_MAX places.  Returns how many. */
+uint32_t grant_parts(const struct grant *grant, const struct cluster *cluster, struct grant_part *out);
+
+/* Another job on some of the same devices. */
+struct neighbour {
+	const struct job *job;
+	const struct grant *grant; /* NULL: the very same devices */
+};
+
+/* Devices of `node` that the neighbour has. */
+uint64_t neighbour_devices(const struct neighbour *neighbour, uint32_t node);
+/*
+ * Splits devices by their company: those of `slot` that have the same neighbours as its lowest one.
+ * Take them off and go on until none is left.
+ */
+uint64_t slot_alike(struct slot slot, const struct neighbour *beside, uint32_t n);
+/* How many of its devices belong to others: of one that k jobs hold, each has a k-th. */
+double grant_lent(const struct grant *grant, const struct neighbour *beside, uint32_t n);
 
 #endif

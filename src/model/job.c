@@ -51,9 +51,9 @@ double job_ran_s(const struct job *job, double now_s)
 
 double job_served_s(const struct job *job, double now_s)
 {
-	double gpus = job->grant ? (double)job->grant->gpus : job->gpus;
+	double gpus = job->grant ? (double)job->grant->gpus - job->lent_gpus : job->gpus;
 
-	return job->served_s + gpus / (1 + job->company) * stepping_s(job, now_s);
+	return job->served_s + gpus * stepping_s(job, now_s);
 }
 
 double job_waited_s(const struct job *job, double now_s)

@@ -72,19 +72,20 @@ struct job {
 	uint32_t tenant;   /* index in the trace's names, NAME_NONE if none */
 	uint32_t model;    /* likewise */
 	double arrival_s;
-	int32_t gpus;               /* a fixed gang, or what it would like */
-	int32_t min_gpus, max_gpus; /* equal to gpus when it is not elastic */
-	uint32_t types;             /* bit per cluster type it may use; 0: any */
-	uint32_t class_;            /* enum job_class */
-	double weight;              /* 1 unless said */
-	int32_t priority;           /* larger runs first where a policy looks at it */
-	int32_t batch;              /* total batch size, 0: unknown */
-	double deadline_s;          /* INFINITY: none */
-	double cpus;                /* of the whole job, spread evenly over its devices; 0: none */
-	int64_t mem_bytes;          /* likewise */
-	uint32_t first_dep, ndeps;  /* in the trace's list: jobs that must finish first */
-	double start_cost_s;        /* before the first step of the first start */
-	double resume_cost_s;       /* save and restore around a preemption or migration */
+	int32_t gpus;                 /* a fixed gang, or what it would like */
+	int32_t min_gpus, max_gpus;   /* equal to gpus when it is not elastic */
+	const uint16_t *gpus_by_type; /* its gang where that depends on the type; see job_gpus_on() */
+	uint32_t types;               /* bit per cluster type it may use; 0: any */
+	uint32_t class_;              /* enum job_class */
+	double weight;                /* 1 unless said */
+	int32_t priority;             /* larger runs first where a policy looks at it */
+	int32_t batch;                /* total batch size, 0: unknown */
+	double deadline_s;            /* INFINITY: none */
+	double cpus;               /* of the whole job, spread evenly over its devices; 0: none */
+	int64_t mem_bytes;         /* likewise */
+	uint32_t first_dep, ndeps; /* in the trace's list: jobs that must finish first */
+	double start_cost_s;       /* before the first step of the first start */
+	double resume_cost_s;      /* save and restore around a preemption or migration */
 	double resize_cost_s;
 	double checkpoint_every_s; /* a lost node costs at most this much; 0: only on preemption */
 	bool by_steps;             /* work is in real steps; else in seconds at nominal speed */
@@ -102,6 +103,7 @@ struct job {
 	uint32_t attempts;         /* starts so far */
 	uint32_t preemptions, migrations, resizes, failures;
 	uint32_t company; /* other jobs on its devices now */
+	double lent_gpus; /* of its devices, what belongs to them: half of one that two share */
 	double start_s;   /* first start; NAN before */
 	double finish_s;  /* NAN before */
 	double held_s;    /* when the present grant began; NAN unless running */
@@ -131,6 +133,33 @@ double job_waited_s(const struct job *job, double now_s);
 /* Believed run time as asked: in all, and what is left.  The latter is negative once the belief has proved too short. */
 double job_run_s(const struct job *job);
 double job_remaining_s(const struct job *job, double now_s);
+
+/*
+ * Devices it runs on if they are of `type`: `gpus`, unless a model too large for one device of some
+ * types makes that depend on the type.  gpus_by_type is NULL, or has TYPES_MAX numbers (0: `gpus`) by
+ * type of the trace and, once it is submitted, of the cluster; such a job is not elastic.
+ */
+static inline uint32_t job_gpus_on(const struct job *job, uint32_t type)
+{
+	return job->gpus_by_type && job->gpus_by_type[type] ? job->gpus_by_type[type]
+							    : (uint32_t)job->gpus;
+}
+
+/* The fewest and the most of one type; equal unless it is elastic. */
+static inline uint32_t job_least_on(const struct job *job, uint32_t type)
+{
+	return job->gpus_by_type ? job_gpus_on(job, type) : (uint32_t)job->min_gpus;
+}
+
+static inline uint32_t job_most_on(const struct job *job, uint32_t type)
+{
+	return job->gpus_by_type ? job_gpus_on(job, type) : (uint32_t)job->max_gpus;
+}
+
+static inline bool job_may_use(const struct job *job, uint32_t type)
+{
+	return job->types == 0 || (job->types >> type & 1);
+}
 
 static inline bool job_active(const struct job *job)
 {

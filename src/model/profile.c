@@ -39,7 +39,7 @@ static size_t slot_of(const struct table *table, struct key key)
 	return i;
 }
 
-static void table_put(struct table *table, struct key key, double value);
+static bool table_put(struct table *table, struct key key, double value);
 
 static void table_grow(struct table *table)
 {
@@ -54,15 +54,19 @@ static void table_grow(struct table *table)
 	*table = bigger;
 }
 
-static void table_put(struct table *table, struct key key, double value)
+/* Whether that changed anything. */
+static bool table_put(struct table *table, struct key key, double value)
 {
 	struct entry *e;
+	bool news;
 
 	if ((table->n + 1) * 2 > table->cap)
 		table_grow(table);
 	e = &table->at[slot_of(table, key)];
+	news = !e->used || e->value != value;
 	table->n += !e->used;
 	*e = (struct entry){ key, true, value };
+	return news;
 }
 
 /* NAN if there is none. */
@@ -104,6 +108,7 @@ struct profile {
 	VEC(struct known) known;        /* by model, as far as names were there when last looked */
 	double up_Bps;                  /* slowest uplink, 0: none known */
 	uint32_t rack_nodes[TYPES_MAX]; /* most nodes of a type in one rack */
+	uint64_t version;
 };
 
 static struct known look_up(const struct profile *profile, uint32_t model)
@@ -208,8 +213,10 @@ static void add_anchor(struct profile *profile, uint32_t model, struct anchor an
 	if (!isnan(at)) {
 		struct anchor *old = &profile->anchors.at[(size_t)at];
 
-		if (old->shape.nodes == anchor.shape.nodes)
+		if (old->shape.nodes == anchor.shape.nodes) {
+			profile->version += old->steps_per_s != anchor.steps_per_s;
 			old->steps_per_s = anchor.steps_per_s;
+		}
 		return;
 	}
 	vec_push(&profile->anchors, anchor);
@@ -224,7 +231,8 @@ void profile_add(struct profile *profile, uint32_t model, uint32_t type, uint32_
 	struct anchor anchor = { type, profile_packed(profile, type, gpus), steps_per_s };
 
 	look_up_new(profile);
-	table_put(&profile->speeds, (struct key){ model, type, gpus, nodes }, steps_per_s);
+	profile->version += table_put(&profile->speeds, (struct key){ model, type, gpus, nodes },
+		steps_per_s);
 	if (!(steps_per_s > 0))
 		return;
 	if (nodes) {
@@ -238,15 +246,20 @@ void profile_add_pair(struct profile *profile, uint32_t type, uint32_t gpus, uin
 	double a_steps_per_s, uint32_t b, double b_steps_per_s)
 {
 	look_up_new(profile);
-	table_put(&profile->pairs, (struct key){ b, a, type, gpus }, b_steps_per_s);
-	table_put(&profile->pairs, (struct key){ a, b, type, gpus }, a_steps_per_s);
+	profile->version += table_put(&profile->pairs, (struct key){ b, a, type, gpus }, b_steps_per_s);
+	profile->version += table_put(&profile->pairs, (struct key){ a, b, type, gpus }, a_steps_per_s);
 }
 
 void profile_add_beside(struct profile *profile, uint32_t type, uint32_t gpus, uint32_t a,
 	uint32_t b, double fraction)
 {
 	look_up_new(profile);
-	table_put(&profile->beside, (struct key){ a, b, type, gpus }, fraction);
+	profile->version += table_put(&profile->beside, (struct key){ a, b, type, gpus }, fraction);
+}
+
+uint64_t profile_version(const struct profile *profile)
+{
+	return profile->version;
 }
 
 void profile_each(const struct profile *profile, void (*see)(void *ctx, const struct measured *one),

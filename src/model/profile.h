@@ -40,6 +40,12 @@ void profile_add_pair(struct profile *profile, uint32_t type, uint32_t gpus, uin
 void profile_add_beside(struct profile *profile, uint32_t type, uint32_t gpus, uint32_t a,
 	uint32_t b, double fraction);
 
+/*
+ * Grows whenever something is added or becomes another value: answers kept from the same version
+ * still hold.  A speed that is added again as it was changes nothing.
+ */
+uint64_t profile_version(const struct profile *profile);
+
 /* A speed as it was added. */
 struct measured {
 	uint32_t model, type, gpus, nodes;

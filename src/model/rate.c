@@ -3,7 +3,14 @@
  */
 #include "model/rate.h"
 
+#include <math.h>
+
 #include "base/names.h"
+
+uint64_t rates_version(const struct rates *rates)
+{
+	return rates->profile ? profile_version(rates->profile) : 0;
+}
 
 static uint32_t count_racks(const struct cluster *cluster, const struct grant *grant)
 {
@@ -41,11 +48,13 @@ static uint32_t reference_type(const struct cluster *cluster, const struct job *
 }
 
 /* As asked, and in proportion to the devices: what is assumed where nothing is known. */
-static double nominal(const struct job *job, uint32_t gpus)
+static double nominal(const struct job *job, uint32_t type, uint32_t gpus)
 {
-	if (gpus == (uint32_t)job->gpus)
+	uint32_t asked = job_gpus_on(job, type);
+
+	if (gpus == asked)
 		return job->nominal_rate;
-	return job->nominal_rate * gpus / job->gpus;
+	return job->nominal_rate * gpus / asked;
 }
 
 /* Its nominal speed times how much faster its model is here than as it was asked for. */
@@ -53,7 +62,7 @@ static double relative(const struct rates *rates, const struct job *job, uint32_
 	struct shape shape)
 {
 	uint32_t asked_type = reference_type(rates->cluster, job);
-	struct shape asked = profile_packed(rates->profile, asked_type, (uint32_t)job->gpus);
+	struct shape asked = profile_packed(rates->profile, asked_type, job_gpus_on(job, asked_type));
 	double here, there;
 
 	if (type == asked_type && shape.gpus == asked.gpus && shape.nodes == asked.nodes &&
@@ -62,52 +71,191 @@ static double relative(const struct rates *rates, const struct job *job, uint32_
 	here = profile_rate(rates->profile, job->model, type, shape);
 	there = profile_rate(rates->profile, job->model, asked_type, asked);
 	if (!(here >= 0 && there > 0))
-		return nominal(job, shape.gpus);
+		return nominal(job, type, shape.gpus);
 	return job->nominal_rate * (here / there);
 }
 
+/* Of the whole job if all its devices were of the type. */
 static double alone(const struct rates *rates, const struct job *job, uint32_t type, struct shape shape)
 {
 	double steps_per_s;
 
 	if (!rates->profile || job->model == NAME_NONE)
-		return nominal(job, shape.gpus);
+		return nominal(job, type, shape.gpus);
 	if (!job->by_steps)
 		return relative(rates, job, type, shape);
 	steps_per_s = profile_rate(rates->profile, job->model, type, shape);
-	return steps_per_s >= 0 ? steps_per_s : nominal(job, shape.gpus);
+	return steps_per_s >= 0 ? steps_per_s : nominal(job, type, shape.gpus);
+}
+
+/* What one question is about. */
+struct setting {
+	const struct rates *rates;
+	const struct job *job;
+	const struct grant *grant;
+	const struct neighbour *beside;
+	uint32_t n;
+};
+
+static uint32_t smaller_gang(uint32_t gpus, const struct grant *other)
+{
+	return other && other->gpus < gpus ? other->gpus : gpus;
 }
 
 /*
- * What company leaves of the speed.  A share is a limit and others are a burden: whichever leaves
- * less counts, not both.
+ * What company leaves of the speed of some devices of one node, which have the same.  A share is a
+ * limit and others are a burden: whichever leaves less counts, not both.
  */
-static double left_by(const struct rates *rates, const struct job *job, const struct grant *grant,
-	const struct job *const *beside, uint32_t n)
+static double left_on(const struct setting *s, struct slot slot)
 {
-	double left = rates->profile ? 1 : 1.0 / (n + 1);
+	const struct profile *profile = s->rates->profile;
+	uint32_t type = s->rates->cluster->nodes[slot.node].type, others = 0;
+	double left = 1;
 
-	for (uint32_t i = 0; rates->profile && i < n; i++)
-		left *= profile_beside(rates->profile, grant->type, grant->gpus, job->model,
-			beside[i]->model);
-	if (grant->share > 0 && grant->share < left)
-		left = grant->share;
+	for (uint32_t i = 0; i < s->n; i++) {
+		const struct neighbour *other = &s->beside[i];
+
+		if (!(neighbour_devices(other, slot.node) & slot.devices))
+			continue;
+		others++;
+		if (profile)
+			left *= profile_beside(profile, type,
+				smaller_gang(s->grant->gpus, other->grant), s->job->model,
+				other->job->model);
+	}
+	if (!profile)
+		left = 1.0 / (others + 1);
+	if (s->grant->share > 0 && s->grant->share < left)
+		left = s->grant->share;
 	return left;
 }
 
-double rate(const struct rates *rates, const struct job *job, const struct grant *grant,
-	const struct job *const *beside, uint32_t n)
-{
-	double steps_per_s = alone(rates, job, grant->type, grant_shape(rates->cluster, grant));
+/* What is left on the devices of one type: of the worst of them, and of all together. */
+struct left {
+	double least, sum;
+};
 
-	return steps_per_s * left_by(rates, job, grant, beside, n);
+static void add_slot(const struct setting *s, struct slot slot, struct left *left)
+{
+	while (slot.devices) {
+		struct slot alike = { slot.node, slot_alike(slot, s->beside, s->n) };
+		double x = left_on(s, alike);
+
+		if (x < left->least)
+			left->least = x;
+		left->sum += x * __builtin_popcountll(alike.devices);
+		slot.devices &= ~alike.devices;
+	}
+}
+
+static struct left left_on_type(const struct setting *s, uint32_t type)
+{
+	struct left left = { .least = 1 };
+
+	for (uint32_t i = 0; i < s->grant->nslots; i++) {
+		if (!s->grant->mixed || s->rates->cluster->nodes[s->grant->slots[i].node].type == type)
+			add_slot(s, s->grant->slots[i], &left);
+	}
+	return left;
+}
+
+/* The speeds on the types of a mixture put together, one by one. */
+struct blend {
+	bool balanced;
+	double steps_per_s; /* of the whole job; INFINITY or 0 before the first */
+};
+
+static struct blend blend_start(bool balanced)
+{
+	return (struct blend){ balanced, balanced ? 0 : INFINITY };
+}
+
+/* All devices together would make `speed` if they were of this type; `weight` of them are. */
+static void blend_add(struct blend *b, double speed, double least, double weight)
+{
+	if (!b->balanced) {
+		if (!(speed * least >= b->steps_per_s))
+			b->steps_per_s = speed * least;
+	} else if (b->steps_per_s >= 0) {
+		b->steps_per_s = speed * least > 0 ? b->steps_per_s + speed * weight : -1;
+	}
+}
+
+/* Where it cannot run on one of its devices it cannot run. */
+static double blend_end(const struct blend *b)
+{
+	return b->steps_per_s > 0 ? b->steps_per_s : 0;
+}
+
+double rate(const struct rates *rates, const struct job *job, const struct grant *grant,
+	const struct neighbour *beside, uint32_t n)
+{
+	const struct setting s = { rates, job, grant, beside, n };
+	struct shape shape = grant_shape(rates->cluster, grant);
+	struct blend blend = blend_start(grant->balanced);
+	struct grant_part parts[TYPES_MAX];
+	uint32_t nparts = 1;
+
+	parts[0] = (struct grant_part){ grant->type, grant->gpus };
+	if (grant->mixed)
+		nparts = grant_parts(grant, rates->cluster, parts);
+	for (uint32_t i = 0; i < nparts; i++) {
+		struct left left = left_on_type(&s, parts[i].type);
+
+		blend_add(&blend, alone(rates, job, parts[i].type, shape), left.least,
+			left.sum / grant->gpus);
+	}
+	return blend_end(&blend);
+}
+
+static struct shape packed(const struct rates *rates, uint32_t type, uint32_t gpus)
+{
+	if (rates->profile)
+		return profile_packed(rates->profile, type, gpus);
+	return (struct shape){ .gpus = gpus, .nodes = 1, .racks = 1 };
 }
 
 double rate_if(const struct rates *rates, const struct job *job, uint32_t type, uint32_t gpus)
 {
-	struct shape shape = { .gpus = gpus, .nodes = 1, .racks = 1 };
+	return alone(rates, job, type, packed(rates, type, gpus));
+}
 
-	if (rates->profile)
-		shape = profile_packed(rates->profile, type, gpus);
-	return alone(rates, job, type, shape);
+/* Types never share a node; that they share a rack is assumed. */
+static struct shape packed_parts(const struct rates *rates, const struct grant_part *parts, uint32_t n)
+{
+	struct shape all = { .racks = 1 };
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct shape one = packed(rates, parts[i].type, parts[i].gpus);
+
+		all.gpus += one.gpus;
+		all.nodes += one.nodes;
+		all.racks = one.racks > all.racks ? one.racks : all.racks;
+	}
+	return all;
+}
+
+double rate_if_mixed(const struct rates *rates, const struct job *job,
+	const struct grant_part *parts, uint32_t nparts, bool balanced)
+{
+	struct shape shape = packed_parts(rates, parts, nparts);
+	struct blend blend = blend_start(balanced);
+
+	for (uint32_t i = 0; i < nparts; i++)
+		blend_add(&blend, alone(rates, job, parts[i].type, shape), 1,
+			(double)parts[i].gpus / shape.gpus);
+	return blend_end(&blend);
+}
+
+double rate_if_beside(const struct rates *rates, const struct job *job, const struct job *other,
+	uint32_t type)
+{
+	uint32_t gpus = job_gpus_on(job, type), others = job_gpus_on(other, type);
+	double steps_per_s = rate_if(rates, job, type, gpus);
+
+	if (!rates->profile)
+		return steps_per_s / 2;
+	return steps_per_s *
+		profile_beside(rates->profile, type, gpus < others ? gpus : others, job->model,
+			other->model);
 }

@@ -15,14 +15,30 @@ struct rates {
 	const struct profile *profile; /* NULL: every job runs at its nominal speed */
 };
 
+/* Speeds asked for at the same version are the same; 0 where all are nominal. */
+uint64_t rates_version(const struct rates *rates);
+
 /* Nodes and racks of a grant. */
 struct shape grant_shape(const struct cluster *cluster, const struct grant *grant);
 
-/* Steps per second of `job` on `grant` beside `n` other jobs on the same devices. */
+/*
+ * Steps per second of `job` on `grant` beside `n` other jobs.
+ *
+ * Training is synchronous: as fast as it would be if all its devices were as slow as the slowest,
+ * whether that is of a slower type or has company.  A balanced grant gives each device as much as it
+ * can do, so that their speeds add up.  What company costs is measured for gangs of equal size; where
+ * sizes differ the smaller one counts, for both.
+ */
 double rate(const struct rates *rates, const struct job *job, const struct grant *grant,
-	const struct job *const *beside, uint32_t n);
+	const struct neighbour *beside, uint32_t n);
 
 /* The same for devices not chosen yet, packed as closely as the nodes of the type allow. */
 double rate_if(const struct rates *rates, const struct job *job, uint32_t type, uint32_t gpus);
+/* The same for a mixture. */
+double rate_if_mixed(const struct rates *rates, const struct job *job,
+	const struct grant_part *parts, uint32_t nparts, bool balanced);
+/* The same for its gang on one type, some or all of it beside `other`'s. */
+double rate_if_beside(const struct rates *rates, const struct job *job, const struct job *other,
+	uint32_t type);
 
 #endif

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/cluster.h"
+
 void trace_fini(struct trace *trace)
 {
 	free(trace->jobs);
@@ -72,6 +74,17 @@ void trace_measured(struct trace *trace, uint32_t type)
 	if (!trace->measured_on)
 		trace->measured_on = mem_alloc(trace->cap);
 	trace->measured_on[trace->njobs - 1] = (uint8_t)(type + 1);
+}
+
+const uint16_t *trace_gangs(struct trace *trace, const uint16_t *by_type)
+{
+	uint16_t *copy;
+
+	if (!by_type)
+		return NULL;
+	copy = arena_array(&trace->text, uint16_t, TYPES_MAX);
+	memcpy(copy, by_type, TYPES_MAX * sizeof(*copy));
+	return copy;
 }
 
 const char *trace_text(struct trace *trace, const char *text, size_t n)

@@ -24,7 +24,7 @@ struct trace {
 	uint32_t ndeps, deps_cap;
 	struct names tenants;
 	struct names models;
-	struct names types; /* device types that jobs name; bit i of job.types is types.at[i] until trace_bind() */
+	struct names types; /* device types that jobs name; bit i of job.types and number i of job.gpus_by_type are of types.at[i] until they are submitted */
 	uint8_t *measured_on; /* by job: 1 + index in `types` where its run time was measured; NULL or 0: everywhere alike */
 	char *source;       /* file or generator, for messages and manifests */
 	const char *format; /* importer's name */
@@ -44,6 +44,9 @@ void trace_add_dep(struct trace *trace, uint32_t job, uint32_t other);
 
 /* Says on which of `types` the run time of the job added last was measured. */
 void trace_measured(struct trace *trace, uint32_t type);
+
+/* A copy that lives as long as the trace, for job.gpus_by_type; NULL gives NULL. */
+const uint16_t *trace_gangs(struct trace *trace, const uint16_t *by_type);
 
 /* Text that lives as long as the trace. */
 const char *trace_text(struct trace *trace, const char *text, size_t n);

@@ -72,7 +72,7 @@ static void tidy_sharing(struct watch *w)
 	w->sharing.n = kept;
 }
 
-/* The one neighbour's model; NAME_NONE when it is not to be seen. */
+/* The one neighbour's model; NAME_NONE when it is not to be seen, or its gang is of another size. */
 static uint32_t neighbour(struct watch *w, uint32_t job)
 {
 	tidy_sharing(w);
@@ -80,7 +80,9 @@ static uint32_t neighbour(struct watch *w, uint32_t job)
 		uint32_t other = w->sharing.at[i];
 
 		if (other != job && overlap(&w->sights.at[job], &w->sights.at[other]))
-			return w->sights.at[other].model;
+			return w->sights.at[other].shape.gpus == w->sights.at[job].shape.gpus
+				? w->sights.at[other].model
+				: NAME_NONE;
 	}
 	return NAME_NONE;
 }
@@ -96,6 +98,9 @@ static double model_speed(const struct watch *w, const struct job *job, const st
 	struct shape packed = profile_packed(w->belief.profile, grant->type, grant->gpus);
 	double here;
 
+	/* A balanced job loses but a part of what its slowed devices do. */
+	if (grant->mixed || (grant->balanced && job->company > 0))
+		return NAN;
 	if (job->model == NAME_NONE || (grant->share > 0 && grant->share < 1) ||
 		(grant->batch && (int32_t)grant->batch != job->batch))
 		return NAN;

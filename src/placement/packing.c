@@ -73,7 +73,7 @@ static struct free_list free_devices(const struct placing *p)
 	for (uint32_t i = 0; i < t->nnodes; i++) {
 		const struct space_node *node = &p->space->nodes[t->nodes[i]];
 
-		if (!node->up || !space_feeds(p->space, p->job, p->gpus, t->nodes[i], 1))
+		if (!node->up || !placing_feeds(p, t->nodes[i], 1))
 			continue;
 		for (uint64_t left = node->free; left; left &= left - 1)
 			list.at[list.n++] = (struct slot){ t->nodes[i], left & -left };
@@ -90,7 +90,7 @@ static bool add_one(const struct placing *p, struct slot device, struct slots *o
 		if (out->at[i].node != device.node)
 			continue;
 		n = (uint32_t)__builtin_popcountll(out->at[i].devices) + 1;
-		if (!space_feeds(p->space, p->job, p->gpus, device.node, n))
+		if (!placing_feeds(p, device.node, n))
 			return false;
 		out->at[i].devices |= device.devices;
 		out->gpus++;

@@ -39,13 +39,18 @@ void slots_add(struct slots *slots, uint32_t node, uint64_t devices)
 	slots->gpus += (uint32_t)__builtin_popcountll(devices);
 }
 
+bool placing_feeds(const struct placing *p, uint32_t node, uint32_t n)
+{
+	return space_feeds(p->space, p->job, p->gpus + p->rest, node, n);
+}
+
 uint32_t place_on_node(const struct placing *p, uint32_t node, uint32_t want, struct slots *out)
 {
 	uint32_t n = p->space->nodes[node].nfree;
 
 	if (n > want)
 		n = want;
-	while (n > 0 && !space_feeds(p->space, p->job, p->gpus, node, n))
+	while (n > 0 && !placing_feeds(p, node, n))
 		n--;
 	if (n > 0)
 		slots_add(out, node, space_lowest(p->space->nodes[node].free, n));
@@ -79,7 +84,7 @@ bool place_first_whole(const struct placing *p, uint32_t want, struct slots *out
 	uint32_t at = 0, node;
 
 	while ((node = next_with(p, want, &at)) != UINT32_MAX) {
-		if (space_feeds(p->space, p->job, p->gpus, node, want)) {
+		if (placing_feeds(p, node, want)) {
 			place_on_node(p, node, want, out);
 			return true;
 		}
@@ -139,7 +144,7 @@ bool place_single(const struct placing *p, uint32_t want, struct slots *out)
 		uint32_t at = 0, node;
 
 		while ((node = space_next(p->space, p->type, f, &at)) != UINT32_MAX) {
-			if (!chosen(out, node) && space_feeds(p->space, p->job, p->gpus, node, want)) {
+			if (!chosen(out, node) && placing_feeds(p, node, want)) {
 				place_on_node(p, node, want, out);
 				return true;
 			}
@@ -159,7 +164,7 @@ static uint32_t place_whole_node(const struct placing *p, uint32_t want, struct 
 
 		while ((node = space_next(p->space, p->type, f, &at)) != UINT32_MAX) {
 			if (cluster->nodes[node].devices == f && !chosen(out, node) &&
-				space_feeds(p->space, p->job, p->gpus, node, f))
+				placing_feeds(p, node, f))
 				return place_on_node(p, node, f, out);
 		}
 	}

@@ -12,12 +12,13 @@
 
 /* What a policy wants for a job. */
 struct want {
-	uint32_t gpus;         /* 0: as the job asked */
+	uint32_t gpus;         /* 0: as the job asked, on the type it gets */
 	int type;              /* TYPE_ANY: the first of its types that has room */
 	uint32_t batch;        /* 0: the job's own */
 	double share;          /* of each device, 0 means all of it */
 	double until_s, steps; /* a turn, as in struct grant; 0: none */
 	bool move;             /* choose devices anew, though those it has would do */
+	bool balance;          /* a faster device gets more of each batch, as in struct grant */
 };
 
 #define TYPE_ANY (-1)
@@ -37,8 +38,12 @@ struct placing {
 	const struct profile *belief; /* for rules that look at the model; may be NULL */
 	uint32_t gpus;
 	uint32_t type;
+	uint32_t rest; /* devices it has or gets elsewhere; CPUs and memory are spread over all */
 	struct rng *rng;
 };
+
+/* Whether the node has CPUs and memory for `n` of the devices. */
+bool placing_feeds(const struct placing *p, uint32_t node, uint32_t n);
 
 struct placer {
 	const char *name;

@@ -36,6 +36,7 @@ void plan_fini(struct plan *plan)
 	vec_fini(&plan->touched);
 	vec_fini(&plan->reasons);
 	vec_fini(&plan->found);
+	vec_fini(&plan->joined);
 	space_fini(&plan->space);
 	space_fini(&plan->empty);
 }
@@ -66,88 +67,93 @@ static void give(struct plan *plan, const struct job *job, const struct grant *g
 		space_give(&plan->space, job, grant->gpus, grant->slots[i]);
 }
 
+/* Whether devices of a node are free and fed for a job that has `gpus` in all. */
+static bool can_have(const struct plan *plan, const struct job *job, uint32_t gpus, struct slot slot)
+{
+	const struct space_node *node = &plan->space.nodes[slot.node];
+
+	return node->up && !(slot.devices & ~node->free) &&
+		space_feeds(&plan->space, job, gpus, slot.node,
+			(uint32_t)__builtin_popcountll(slot.devices));
+}
+
 /* Whether every device of the grant is free and fed, so that it can be had (again). */
 static bool available(const struct plan *plan, const struct job *job, const struct grant *grant)
 {
 	for (uint32_t i = 0; i < grant->nslots; i++) {
-		struct slot slot = grant->slots[i];
-		const struct space_node *node = &plan->space.nodes[slot.node];
-		uint32_t n = (uint32_t)__builtin_popcountll(slot.devices);
-
-		if (!node->up || (slot.devices & ~node->free) ||
-			!space_feeds(&plan->space, job, grant->gpus, slot.node, n))
+		if (!can_have(plan, job, grant->gpus, grant->slots[i]))
 			return false;
 	}
 	return true;
 }
 
-/* Whether its devices are as many and of the type wanted. */
-static bool devices_suit(const struct grant *grant, const struct want *want)
+static uint32_t gpus_wanted(const struct want *want, const struct job *job, uint32_t type)
 {
-	return grant && grant->gpus == want->gpus &&
+	return want->gpus ? want->gpus : job_gpus_on(job, type);
+}
+
+/* Whether its devices are as many and of the type wanted. */
+static bool devices_suit(const struct grant *grant, const struct job *job, const struct want *want)
+{
+	return grant && !grant->mixed && grant->gpus == gpus_wanted(want, job, grant->type) &&
 		(want->type == TYPE_ANY || grant->type == (uint32_t)want->type);
 }
 
 static bool terms_suit(const struct grant *grant, const struct want *want)
 {
 	return grant->batch == want->batch && grant->share == want->share &&
-		grant->until_s == want->until_s && grant->steps == want->steps;
+		grant->until_s == want->until_s && grant->steps == want->steps &&
+		grant->balanced == want->balance;
 }
 
-static bool suits(const struct grant *grant, const struct want *want)
-{
-	return devices_suit(grant, want) && terms_suit(grant, want);
-}
-
-static struct grant *grant_create(const struct slot *slots, uint32_t nslots, uint32_t type,
-	const struct want *want)
+static struct grant *grant_create(const struct plan *plan, const struct slot *slots,
+	uint32_t nslots, const struct want *want)
 {
 	struct grant *grant = mem_alloc(sizeof(*grant) + sizeof(struct slot) * nslots);
 
-	grant->type = type;
-	grant->gpus = want->gpus;
 	grant->nslots = nslots;
 	grant->batch = want->batch;
+	grant->balanced = want->balance;
 	grant->share = want->share;
 	grant->until_s = want->until_s;
 	grant->steps = want->steps;
 	memcpy(grant->slots, slots, sizeof(struct slot) * nslots);
+	for (uint32_t i = 0; i < nslots; i++)
+		grant->gpus += (uint32_t)__builtin_popcountll(slots[i].devices);
+	grant_set_type(grant, plan->space.cluster);
 	return grant;
 }
 
 /* The devices of a grant on the terms wanted: the grant itself where it has them. */
-static struct grant *renew(struct grant *grant, const struct want *want)
+static struct grant *renew(const struct plan *plan, struct grant *grant, const struct want *want)
 {
 	if (terms_suit(grant, want))
 		return grant;
-	return grant_create(grant->slots, grant->nslots, grant->type, want);
+	return grant_create(plan, grant->slots, grant->nslots, want);
 }
 
-static bool allows(const struct job *job, uint32_t type)
-{
-	return job->types == 0 || (job->types >> type & 1);
-}
-
+/* `part` of the job's devices, `rest` being elsewhere, into plan->found. */
 static bool choose(struct plan *plan, const struct space *space, const struct job *job,
-	uint32_t gpus, uint32_t type, struct rng *rng)
+	struct grant_part part, uint32_t rest, struct rng *rng)
 {
 	struct placing p = {
 		.space = space,
 		.job = job,
 		.belief = plan->belief,
-		.gpus = gpus,
-		.type = type,
+		.gpus = part.gpus,
+		.type = part.type,
+		.rest = rest,
 		.rng = rng,
 	};
 
-	if (!allows(job, type) || space->types[type].free < gpus)
+	if (!job_may_use(job, part.type) || space->types[part.type].free < part.gpus)
 		return false;
 	plan->found.n = plan->found.gpus = 0;
 	return plan->placer->choose(plan->placer_state, &p, &plan->found);
 }
 
 /* Whether the placer's answer is what it was asked for: so many devices, each free and named once. */
-static bool answer_holds(const struct plan *plan, const struct want *want, uint32_t type)
+static bool answer_holds(const struct plan *plan, struct grant_part part)
 {
 	uint32_t gpus = 0;
 
@@ -155,7 +161,7 @@ static bool answer_holds(const struct plan *plan, const struct want *want, uint3
 		struct slot slot = plan->found.at[i];
 		const struct space_node *node = &plan->space.nodes[slot.node];
 
-		if (plan->space.cluster->nodes[slot.node].type != type || !node->up ||
+		if (plan->space.cluster->nodes[slot.node].type != part.type || !node->up ||
 			(slot.devices & ~node->free))
 			return false;
 		for (uint32_t j = 0; j < i; j++) {
@@ -164,7 +170,17 @@ static bool answer_holds(const struct plan *plan, const struct want *want, uint3
 		}
 		gpus += (uint32_t)__builtin_popcountll(slot.devices);
 	}
-	return gpus == want->gpus;
+	return gpus == part.gpus;
+}
+
+static bool find_part(struct plan *plan, const struct job *job, struct grant_part part, uint32_t rest)
+{
+	if (!choose(plan, &plan->space, job, part, rest, &plan->rng))
+		return false;
+	if (answer_holds(plan, part))
+		return true;
+	plan->placer_erred = true;
+	return false;
 }
 
 /* New devices for the job, or NULL. */
@@ -174,19 +190,14 @@ static struct grant *find(struct plan *plan, const struct job *job, const struct
 	uint32_t last = want->type == TYPE_ANY ? plan->space.cluster->ntypes - 1 : first;
 
 	for (uint32_t type = first; type <= last; type++) {
-		if (!choose(plan, &plan->space, job, want->gpus, type, &plan->rng))
-			continue;
-		if (answer_holds(plan, want, type))
-			return grant_create(plan->found.at, plan->found.n, type, want);
-		plan->placer_erred = true;
+		if (find_part(plan, job, (struct grant_part){ type, gpus_wanted(want, job, type) }, 0))
+			return grant_create(plan, plan->found.at, plan->found.n, want);
 	}
 	return NULL;
 }
 
-static void complete(struct want *want, const struct job *job)
+static void complete(struct want *want)
 {
-	if (want->gpus == 0)
-		want->gpus = (uint32_t)job->gpus;
 	if (want->share == 0)
 		want->share = 1;
 }
@@ -203,65 +214,247 @@ static void settle_on(struct plan *plan, const struct job *job, struct grant *fo
 	touch(plan, e, job->id);
 }
 
+/* Takes up what the job has so that it can be placed anew: put_down() must follow. */
+static struct grant *lift(struct plan *plan, const struct job *job)
+{
+	struct grant *before = entry_of(plan, job->id)->next;
+
+	if (before)
+		give(plan, job, before);
+	return before;
+}
+
+/* The job shall have `found`, or if that is NULL what it had before; says which. */
+static bool put_down(struct plan *plan, const struct job *job, const struct grant *before,
+	struct grant *found)
+{
+	if (found)
+		settle_on(plan, job, found);
+	else if (before)
+		take(plan, job, before);
+	return found != NULL;
+}
+
 bool plan_run(struct plan *plan, const struct job *job, struct want want)
 {
 	struct plan_entry *e = entry_of(plan, job->id);
-	struct grant *before = e->next, *found;
+	struct grant *before, *found;
 
-	complete(&want, job);
-	if (suits(before, &want) && !want.move)
+	complete(&want);
+	if (!want.move && devices_suit(e->next, job, &want) && terms_suit(e->next, &want))
 		return true;
-	if (before)
-		give(plan, job, before);
-	if (!want.move && devices_suit(e->held, &want) && available(plan, job, e->held))
-		found = renew(e->held, &want);
+	before = lift(plan, job);
+	if (!want.move && devices_suit(e->held, job, &want) && available(plan, job, e->held))
+		found = renew(plan, e->held, &want);
 	else
 		found = find(plan, job, &want);
-	if (!found) {
-		if (before)
-			take(plan, job, before);
+	return put_down(plan, job, before, found);
+}
+
+/* ---- devices of several types */
+
+static uint32_t devices_in(const struct grant_part *parts, uint32_t nparts)
+{
+	uint32_t gpus = 0;
+
+	for (uint32_t i = 0; i < nparts; i++)
+		gpus += parts[i].gpus;
+	return gpus;
+}
+
+/* Whether its devices are those parts and no others. */
+static bool parts_suit(const struct plan *plan, const struct grant *grant,
+	const struct grant_part *parts, uint32_t nparts)
+{
+	struct grant_part has[TYPES_MAX];
+	uint32_t same = 0, n;
+
+	if (!grant || grant->gpus != devices_in(parts, nparts))
 		return false;
+	n = grant_parts(grant, plan->space.cluster, has);
+	for (uint32_t i = 0; i < n; i++) {
+		for (uint32_t j = 0; j < nparts; j++)
+			same += has[i].type == parts[j].type && has[i].gpus == parts[j].gpus;
 	}
-	settle_on(plan, job, found);
+	return n == nparts && same == n;
+}
+
+/* Adds the devices of one type that the job holds to plan->joined if they are as many and can be had again. */
+static bool keep_part(struct plan *plan, const struct job *job, struct grant_part part, uint32_t rest)
+{
+	const struct grant *held = entry_of(plan, job->id)->held;
+	uint32_t before = plan->joined.n, had = plan->joined.gpus;
+
+	for (uint32_t i = 0; held && i < held->nslots; i++) {
+		struct slot slot = held->slots[i];
+
+		if (plan->space.cluster->nodes[slot.node].type == part.type &&
+			can_have(plan, job, part.gpus + rest, slot))
+			slots_add(&plan->joined, slot.node, slot.devices);
+	}
+	if (plan->joined.gpus - had == part.gpus)
+		return true;
+	plan->joined.n = before;
+	plan->joined.gpus = had;
+	return false;
+}
+
+static bool join_part(struct plan *plan, const struct job *job, struct grant_part part,
+	uint32_t rest, bool move)
+{
+	if (!move && keep_part(plan, job, part, rest))
+		return true;
+	if (!find_part(plan, job, part, rest))
+		return false;
+	for (uint32_t i = 0; i < plan->found.n; i++)
+		slots_add(&plan->joined, plan->found.at[i].node, plan->found.at[i].devices);
 	return true;
 }
 
-/* Whether the nodes of `grant` have CPUs and memory left for another job on the same devices. */
-static bool feeds_another(const struct plan *plan, const struct job *job, const struct grant *grant)
+static struct grant *find_parts(struct plan *plan, const struct job *job,
+	const struct grant_part *parts, uint32_t nparts, const struct want *want)
 {
-	for (uint32_t i = 0; i < grant->nslots; i++) {
-		struct slot slot = grant->slots[i];
+	uint32_t gpus = devices_in(parts, nparts);
 
-		if (!space_feeds(&plan->space, job, grant->gpus, slot.node,
+	plan->joined.n = plan->joined.gpus = 0;
+	for (uint32_t i = 0; i < nparts; i++) {
+		if (!join_part(plan, job, parts[i], gpus - parts[i].gpus, want->move))
+			return NULL;
+	}
+	return grant_create(plan, plan->joined.at, plan->joined.n, want);
+}
+
+bool plan_run_parts(struct plan *plan, const struct job *job, const struct grant_part *parts,
+	uint32_t nparts, struct want want)
+{
+	struct plan_entry *e = entry_of(plan, job->id);
+	struct grant *before, *found;
+
+	assert(nparts > 0);
+	complete(&want);
+	if (job->gpus_by_type && nparts > 1)
+		return false;
+	if (!want.move && parts_suit(plan, e->next, parts, nparts) && terms_suit(e->next, &want))
+		return true;
+	before = lift(plan, job);
+	if (!want.move && parts_suit(plan, e->held, parts, nparts) && available(plan, job, e->held))
+		found = renew(plan, e->held, &want);
+	else
+		found = find_parts(plan, job, parts, nparts, &want);
+	return put_down(plan, job, before, found);
+}
+
+/* ---- devices that another has */
+
+/* Whether the nodes of a job's `slots` have CPUs and memory left for it; others may hold the devices. */
+static bool fed(const struct plan *plan, const struct job *job, const struct slots *slots)
+{
+	for (uint32_t i = 0; i < slots->n; i++) {
+		struct slot slot = slots->at[i];
+
+		if (!space_feeds(&plan->space, job, slots->gpus, slot.node,
 			    (uint32_t)__builtin_popcountll(slot.devices)))
 			return false;
 	}
 	return true;
 }
 
+/* Those of the host's devices on a node that somebody else has, too. */
+static uint64_t crowded(const struct plan *plan, const struct job *host, struct slot slot)
+{
+	const struct space_node *node = &plan->space.nodes[slot.node];
+	uint64_t devices = 0;
+
+	for (size_t i = 0; i < node->users.n; i++) {
+		if (node->users.at[i].job != host->id)
+			devices |= node->users.at[i].devices;
+	}
+	return devices & slot.devices;
+}
+
+static uint64_t lowest_of(uint64_t devices, uint32_t n)
+{
+	uint32_t all = (uint32_t)__builtin_popcountll(devices);
+
+	return space_lowest(devices, n < all ? n : all);
+}
+
+/* `gpus` of the host's devices into plan->joined; those it has for itself are taken first. */
+static void share_devices(struct plan *plan, const struct job *host, const struct grant *with,
+	uint32_t gpus)
+{
+	uint32_t single = 0, extra;
+
+	for (uint32_t i = 0; i < with->nslots; i++)
+		single += (uint32_t)__builtin_popcountll(
+			with->slots[i].devices & ~crowded(plan, host, with->slots[i]));
+	extra = gpus > single ? gpus - single : 0; /* these have to be crowded ones */
+	single = gpus - extra;
+	plan->joined.n = plan->joined.gpus = 0;
+	for (uint32_t i = 0; i < with->nslots; i++) {
+		struct slot slot = with->slots[i];
+		uint64_t more = crowded(plan, host, slot);
+		uint64_t own = lowest_of(slot.devices & ~more, single);
+
+		more = lowest_of(more, extra);
+		single -= (uint32_t)__builtin_popcountll(own);
+		extra -= (uint32_t)__builtin_popcountll(more);
+		if (own | more)
+			slots_add(&plan->joined, slot.node, own | more);
+	}
+}
+
+static bool may_use_all(const struct plan *plan, const struct job *job, const struct slots *slots)
+{
+	for (uint32_t i = 0; i < slots->n; i++) {
+		if (!job_may_use(job, plan->space.cluster->nodes[slots->at[i].node].type))
+			return false;
+	}
+	return true;
+}
+
+static bool guest_suits(const struct grant *grant, const struct grant *with, uint32_t gpus)
+{
+	return grant && grant->gpus == gpus && grant_within(grant, with);
+}
+
+/* The guest's devices among the host's: those it held if they are, else chosen; NULL if it cannot have them. */
+static struct grant *find_beside(struct plan *plan, const struct job *job, const struct job *host,
+	const struct grant *with, const struct want *want)
+{
+	struct grant *held = entry_of(plan, job->id)->held;
+	bool keeps = guest_suits(held, with, want->gpus);
+
+	if (keeps) {
+		plan->joined.n = plan->joined.gpus = 0;
+		for (uint32_t i = 0; i < held->nslots; i++)
+			slots_add(&plan->joined, held->slots[i].node, held->slots[i].devices);
+	} else {
+		share_devices(plan, host, with, want->gpus);
+	}
+	if (!may_use_all(plan, job, &plan->joined) || !fed(plan, job, &plan->joined))
+		return NULL;
+	if (keeps)
+		return renew(plan, held, want);
+	return grant_create(plan, plan->joined.at, plan->joined.n, want);
+}
+
 bool plan_run_beside(struct plan *plan, const struct job *job, const struct job *host, struct want want)
 {
 	struct plan_entry *e = entry_of(plan, job->id);
 	const struct grant *with = plan_grant(plan, host->id);
-	struct grant *before = e->next;
+	struct grant *before;
 
-	complete(&want, job);
-	if (!with || with->gpus != want.gpus || !allows(job, with->type))
+	complete(&want);
+	if (!with || (job->gpus_by_type && with->mixed))
 		return false;
-	if (before && grant_same_devices(before, with) && terms_suit(before, &want))
+	want.gpus = gpus_wanted(&want, job, with->type);
+	if (with->gpus < want.gpus)
+		return false;
+	if (guest_suits(e->next, with, want.gpus) && terms_suit(e->next, &want))
 		return true;
-	if (before)
-		give(plan, job, before);
-	if (!feeds_another(plan, job, with)) {
-		if (before)
-			take(plan, job, before);
-		return false;
-	}
-	if (e->held && grant_same_devices(e->held, with))
-		settle_on(plan, job, renew(e->held, &want));
-	else
-		settle_on(plan, job, grant_create(with->slots, with->nslots, with->type, &want));
-	return true;
+	before = lift(plan, job);
+	return put_down(plan, job, before, find_beside(plan, job, host, with, &want));
 }
 
 void plan_stop(struct plan *plan, const struct job *job)
@@ -358,7 +551,8 @@ bool plan_could_ever(struct plan *plan, const struct job *job)
 	if (!plan->empty.cluster)
 		space_init(&plan->empty, plan->space.cluster);
 	for (uint32_t type = 0; type < plan->space.cluster->ntypes; type++) {
-		if (choose(plan, &plan->empty, job, (uint32_t)job->gpus, type, &rng))
+		if (choose(plan, &plan->empty, job,
+			    (struct grant_part){ type, job_gpus_on(job, type) }, 0, &rng))
 			return true;
 	}
 	return false;

@@ -40,10 +40,11 @@ struct plan {
 	VEC(uint32_t) touched;
 	VEC(struct plan_reason) reasons;
 	VEC(struct grant *)
-	dropped;            /* of jobs that ended since the last round; observers may still look */
-	bool placer_erred;  /* its answer was not what it was asked for */
-	struct slots found; /* scratch of placers */
-	double wake_s;      /* when the policy wants to decide again though nothing happened */
+	dropped;             /* of jobs that ended since the last round; observers may still look */
+	bool placer_erred;   /* its answer was not what it was asked for */
+	struct slots found;  /* scratch of placers */
+	struct slots joined; /* scratch: devices put together */
+	double wake_s;       /* when the policy wants to decide again though nothing happened */
 };
 
 void plan_init(struct plan *plan, const struct cluster *cluster, const struct placer *placer,
@@ -55,8 +56,17 @@ void plan_fini(struct plan *plan);
 /* Runs `job` as wanted (and says false if there is no room for it so); a job that already runs so keeps its devices. */
 bool plan_run(struct plan *plan, const struct job *job, struct want want);
 /*
- * Runs `job` on the very devices that `host` shall have, both at once; `want` says the rest.  False: the
- * host shall not run, it has another number of devices than wanted, or its nodes lack CPUs or memory.
+ * Runs `job` on devices of several types at once: all of `parts`, each of another type, or nothing and
+ * false.  Of each type it keeps the devices it has there if they are as many.  want.gpus and want.type
+ * do not count.  A job whose gang depends on the type takes one part only.
+ */
+bool plan_run_parts(struct plan *plan, const struct job *job, const struct grant_part *parts,
+	uint32_t nparts, struct want want);
+/*
+ * Runs `job` on devices that `host` shall have, both at once; `want` says the rest.  As many as the host
+ * has are the very same; of more it gets those it has already if they are among them, else those that
+ * the host has for itself first, in order.  False: the host shall not run, it has fewer devices than
+ * wanted or of a type the job may not use, or its nodes lack CPUs or memory.
  */
 bool plan_run_beside(struct plan *plan, const struct job *job, const struct job *host,
 	struct want want);

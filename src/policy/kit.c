@@ -28,14 +28,14 @@ uint32_t kit_types(const struct round *round, const struct job *job, uint32_t ty
 		double speed;
 		uint32_t at = n;
 
-		if (job->types && !(job->types >> type & 1))
+		if (!job_may_use(job, type))
 			continue;
 		/* Nothing to choose, and the engine has refused jobs that cannot run at all. */
 		if (round->cluster->ntypes == 1) {
 			types[0] = type;
 			return 1;
 		}
-		speed = rate_if(round->belief, job, type, (uint32_t)job->gpus);
+		speed = rate_if(round->belief, job, type, job_gpus_on(job, type));
 		if (!(speed > 0))
 			continue;
 		for (; at > 0 && speeds[at - 1] < speed; at--) {
@@ -71,31 +71,45 @@ void kit_outranked(struct plan *plan, const struct job *job, const struct job *b
 		(struct reason){ .why = WHY_OUTRANKED, .need = job->gpus, .other = by->id });
 }
 
-static int32_t larger(int32_t a, uint32_t b)
+/* Devices that are there for the job on some type, against what it needs of that. */
+struct room {
+	int32_t need, have;
+};
+
+/* Whether `b` is nearer to enough than `a`. */
+static bool nearer(struct room b, struct room a)
 {
-	return a > (int32_t)b ? a : (int32_t)b;
+	return b.have - b.need > a.have - a.need;
 }
 
 void kit_no_room(const struct round *round, struct plan *plan, const struct job *job)
 {
 	struct reason reason = { .why = WHY_BUSY, .need = job->gpus, .other = JOB_NONE };
-	int32_t up = 0;
+	struct room free = { job->gpus, 0 }, up = { job->gpus, 0 };
 
 	/* One that loses its devices in this very decision has been told who took them. */
 	if (job->grant)
 		return;
 	for (uint32_t type = 0; type < round->cluster->ntypes; type++) {
-		if (job->types && !(job->types >> type & 1))
+		int32_t need = (int32_t)job_gpus_on(job, type);
+		struct room free_here = { need, (int32_t)plan_free(plan, type) };
+		struct room up_here = { need, (int32_t)plan->space.types[type].up };
+
+		if (!job_may_use(job, type))
 			continue;
-		reason.have = larger(reason.have, plan_free(plan, type));
-		up = larger(up, plan->space.types[type].up);
+		if (nearer(free_here, free))
+			free = free_here;
+		if (nearer(up_here, up))
+			up = up_here;
 	}
-	if (reason.have >= reason.need)
+	if (free.have >= free.need)
 		reason.why = WHY_FRAGMENTED;
-	if (up < reason.need) {
+	if (up.have < up.need) {
 		reason.why = WHY_DOWN;
-		reason.have = up;
+		free = up;
 	}
+	reason.need = free.need;
+	reason.have = free.have;
 	plan_why(plan, job->id, reason);
 }
 
@@ -193,7 +207,7 @@ static bool queue_take_over(struct queue *q, const struct job *job, uint32_t typ
 {
 	uint32_t *evicted, n = 0, i;
 
-	if (plan_free(q->plan, type) + q->behind[type] < (uint32_t)job->gpus)
+	if (plan_free(q->plan, type) + q->behind[type] < job_gpus_on(job, type))
 		return false;
 	evicted = arena_array(q->round->scratch, uint32_t, q->n - q->next);
 	while ((i = queue_evict_last(q, type)) != UINT32_MAX) {

@@ -21,6 +21,7 @@ enum policy_traits {
 	POLICY_ESTIMATES = 1 << 1, /* looks at believed run times */
 	POLICY_RANDOM = 1 << 2,    /* uses the generator */
 	POLICY_SHARES = 1 << 3,    /* may put two jobs on the same devices */
+	POLICY_MIXES = 1 << 4,     /* may give a job devices of several types */
 };
 
 struct policy {

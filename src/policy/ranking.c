@@ -55,7 +55,7 @@ static struct rank_class shape_of(const struct walk *w, const struct job *job)
 {
 	uint32_t types[TYPES_MAX];
 	uint32_t n = kit_types(w->round, job, types);
-	bool by_model = w->plan->placer->by_model && job->gpus > 1;
+	bool by_model = w->plan->placer->by_model && (job->gpus > 1 || job->gpus_by_type);
 	struct rank_class c = {
 		.first = RANK_NONE,
 		.gpus = job->gpus,
@@ -70,12 +70,14 @@ static struct rank_class shape_of(const struct walk *w, const struct job *job)
 }
 
 /* The number of a shape is that of its description among all met so far. */
-static uint32_t shape_number(struct ranking *r, const struct rank_class *c)
+static uint32_t shape_number(struct ranking *r, const struct rank_class *c, const uint16_t *gangs)
 {
-	char text[128];
+	char text[128 + 8 * TYPES_MAX];
 	int n = snprintf(text, sizeof(text), "%d %x %u %a %lld", c->gpus, c->types, c->model,
 		c->cpus, (long long)c->mem_bytes);
 
+	for (uint32_t left = gangs ? c->types : 0; left; left &= left - 1)
+		n += snprintf(text + n, sizeof(text) - (size_t)n, " %u", gangs[__builtin_ctz(left)]);
 	return names_add(&r->shapes, text, (size_t)n);
 }
 
@@ -89,7 +91,7 @@ static uint32_t class_of(struct walk *w, const struct job *job)
 	if (r->class_of.at[job->id])
 		return r->class_of.at[job->id] - 1;
 	shape = shape_of(w, job);
-	number = shape_number(r, &shape);
+	number = shape_number(r, &shape, job->gpus_by_type);
 	if (number == r->classes.n) {
 		shape.waiting = RANK_EMPTY(number);
 		vec_push(&r->classes, shape);
@@ -286,17 +288,17 @@ static bool worse(const struct walk *w, uint32_t running, uint32_t waiting)
 static bool could_take(const struct walk *w, const struct job *job, uint32_t type)
 {
 	const struct ranking *r = w->ranking;
-	uint32_t have = plan_free(w->plan, type);
+	uint32_t have = plan_free(w->plan, type), need = job_gpus_on(job, type);
 
-	for (size_t i = 0; i < r->lanes.n && have < (uint32_t)job->gpus; i++) {
+	for (size_t i = 0; i < r->lanes.n && have < need; i++) {
 		const struct rank_lane *lane = &r->lanes.at[i];
 		uint32_t id = lane->type == type ? rank_last(&r->pool, &lane->running) : RANK_NONE;
 
-		for (; id != RANK_NONE && have < (uint32_t)job->gpus && worse(w, id, job->id);
+		for (; id != RANK_NONE && have < need && worse(w, id, job->id);
 			id = rank_prev(&r->pool, id))
 			have += plan_grant(w->plan, id)->gpus;
 	}
-	return have >= (uint32_t)job->gpus;
+	return have >= need;
 }
 
 /* The running job of the type that comes last, if it comes after `job`; else RANK_NONE. */

@@ -68,7 +68,8 @@ static void take_job(struct shares_report *r, const struct program *p, const str
 	};
 	for (uint32_t w = 0; w < r->ntypes; w++) {
 		out->sum += out->x[w];
-		r->types[w].used += out->gpus * out->x[w];
+		r->types[w].used += p->config_rows > 0 ? program_used(p, s, row, w)
+						       : out->gpus * out->x[w];
 	}
 }
 

@@ -103,6 +103,8 @@ static void set_totals(struct summary *s, const struct outcome *o)
 	s->rss_bytes = clock_peak_rss_bytes();
 	s->events = o->events;
 	s->event_hash = o->event_hash;
+	s->speed_error_before = o->speed_error_before;
+	s->speed_error = o->speed_error;
 	for (int w = 0; w < WHY_COUNT; w++)
 		s->waited_by_why_s[w] = o->waited_by_why_s[w];
 	s->nfigures = o->nfigures;

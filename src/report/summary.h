@@ -33,6 +33,8 @@ struct summary {
 	int64_t rss_bytes;
 	uint64_t events, event_hash;
 	double deadline_met; /* share of jobs with a deadline that met it, NAN if none has one */
+	/* mean |believed / true - 1| of speeds at the start and at the end; NAN where they are not estimated */
+	double speed_error_before, speed_error;
 	double waited_by_why_s[WHY_COUNT];
 	struct figure figures[FIGURES_MAX]; /* what the policy says of itself */
 	uint32_t nfigures;

@@ -24,6 +24,7 @@ static const struct line lines[] = {
 	{ "deadlines", { "deadline_met" }, true },
 	{ "disturbed", { "preemptions", "migrations", "resizes", "failures" }, false },
 	{ "spent", { "overhead_gpu_s", "lost_gpu_s" }, false },
+	{ "speeds are off", { "speed_error_before", "speed_error" }, true },
 };
 
 static const char *short_title(const struct metric *m)
@@ -38,6 +39,10 @@ static const char *short_title(const struct metric *m)
 		return "worst";
 	if (!strcmp(m->key, "utilisation"))
 		return "held";
+	if (!strcmp(m->key, "speed_error_before"))
+		return "at the start";
+	if (!strcmp(m->key, "speed_error"))
+		return "at the end";
 	return m->title;
 }
 

@@ -102,6 +102,17 @@ int belief_spell(const char *spec, char **out, struct err *err)
 	return 0;
 }
 
+void belief_help(struct buf *out)
+{
+	for (const struct option *o = belief_options; o->name; o++) {
+		buf_printf(out, "  %-20s %s (", o->name, o->help);
+		option_range(o, out);
+		buf_str(out, "; default ");
+		option_preset(o, out);
+		buf_str(out, ")\n");
+	}
+}
+
 struct wanted {
 	struct estimate_cell *at;
 	size_t n, cap;
@@ -126,8 +137,14 @@ static void list_asked(const struct trace *trace, struct wanted *out)
 	for (uint32_t i = 0; i < trace->njobs; i++) {
 		const struct job *job = &trace->jobs[i];
 
-		if (job->model != NAME_NONE)
-			vec_push(out, (struct estimate_cell){ job->model, 0, (uint32_t)job->gpus });
+		if (job->model == NAME_NONE)
+			continue;
+		vec_push(out, (struct estimate_cell){ job->model, 0, (uint32_t)job->gpus });
+		for (uint32_t t = 0; job->gpus_by_type && t < TYPES_MAX; t++) {
+			if (job->gpus_by_type[t])
+				vec_push(out,
+					(struct estimate_cell){ job->model, 0, job->gpus_by_type[t] });
+		}
 	}
 	if (out->n == 0)
 		return;

@@ -20,6 +20,9 @@ extern const struct option belief_options[];
 /* The options of `spec` ("known=0.3,method=als") in full, so that two spellings are one; malloc'ed. */
 int belief_spell(const char *spec, char **out, struct err *err);
 
+/* A line for each option, for people. */
+void belief_help(struct buf *out);
+
 struct belief_source {
 	const struct cluster *cluster; /* these three are kept */
 	const struct trace *trace;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "engine/engine.h"
+#include "sim/belief.h"
 #include "sim/world.h"
 
 void sim_config_init(struct sim_config *config)
@@ -85,7 +86,7 @@ static void rules_fini(struct engine_config *engine)
 	free(engine->admission.state);
 }
 
-int sim_run(const struct sim_config *config, struct outcome *out, struct err *err)
+static int run(const struct sim_config *config, struct outcome *out, struct err *err)
 {
 	struct rates belief = { config->cluster, config->belief ? config->belief : config->truth };
 	struct tenants tenants = { 0 };
@@ -120,5 +121,58 @@ int sim_run(const struct sim_config *config, struct outcome *out, struct err *er
 	world_fini(&world);
 	rules_fini(&engine);
 	tenants_fini(&tenants);
+	return rc;
+}
+
+/* The belief is told of every event last: it must not come between the record and what happens. */
+static int run_believing(const struct sim_config *config, struct belief *belief,
+	struct outcome *out, struct err *err)
+{
+	struct sim_config with = *config;
+	struct observer *observers = mem_alloc(
+		mem_array_size(config->nobservers + 1u, sizeof(*observers)));
+	int rc;
+
+	for (uint32_t i = 0; i < config->nobservers; i++)
+		observers[i] = config->observers[i];
+	observers[with.nobservers++] = belief_observer(belief);
+	with.observers = observers;
+	with.belief = belief_profile(belief);
+	rc = run(&with, out, err);
+	free(observers);
+	if (rc < 0)
+		return rc;
+	out->speed_error_before = belief_error_before(belief).alone.asked;
+	out->speed_error = belief_error_now(belief).alone.asked;
+	return rc;
+}
+
+static int run_knowing(const struct sim_config *config, struct outcome *out, struct err *err)
+{
+	int rc = run(config, out, err);
+
+	if (rc == 0)
+		out->speed_error_before = out->speed_error = NAN;
+	return rc;
+}
+
+int sim_run(const struct sim_config *config, struct outcome *out, struct err *err)
+{
+	struct belief_source source = {
+		.cluster = config->cluster,
+		.trace = config->trace,
+		.truth = config->truth,
+		.seed = config->seed,
+	};
+	struct belief *belief;
+	int rc;
+
+	if (!config->estimate || !config->truth)
+		return run_knowing(config, out, err);
+	rc = belief_create(config->estimate, &source, &belief, err);
+	if (rc < 0)
+		return rc;
+	rc = run_believing(config, belief, out, err);
+	belief_destroy(belief);
 	return rc;
 }

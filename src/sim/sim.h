@@ -34,8 +34,9 @@ struct failures {
 struct sim_config {
 	const struct trace *trace;
 	const struct cluster *cluster;
-	const struct profile *truth;   /* NULL: every job at nominal speed */
-	const struct profile *belief;  /* NULL: the truth */
+	const struct profile *truth;  /* NULL: every job at nominal speed */
+	const struct profile *belief; /* NULL: the truth, or what `estimate` makes of it */
+	const char *estimate; /* options of sim/belief.h: speeds are estimated; NULL: they are known */
 	const struct tenants *tenants; /* not bound: each run binds a copy; NULL: none were given */
 	const char *policy;            /* "tiresias:queues=3,limit_s=3600" */
 	const char *placer;            /* likewise; NULL: first-fit */

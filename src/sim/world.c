@@ -30,6 +30,22 @@ static uint32_t bound_types(const struct world *w, uint32_t named)
 	return named && !bits ? TYPE_ABSENT : bits;
 }
 
+/* Gangs by type of the trace become gangs by type of this cluster. */
+static const uint16_t *bound_gangs(struct world *w, const uint16_t *named)
+{
+	const struct names *types = &w->config->trace->types;
+	uint16_t *gangs;
+
+	if (!named)
+		return NULL;
+	gangs = arena_array(&w->gangs, uint16_t, TYPES_MAX);
+	for (uint32_t i = 0; i < types->n && i < TYPES_MAX; i++) {
+		if (named[i] && w->type_of[i])
+			gangs[__builtin_ctz(w->type_of[i])] = named[i];
+	}
+	return gangs;
+}
+
 /* What the scheduler will believe of the job's work. */
 static double believed_work(const struct world *w, const struct job *job, uint32_t id)
 {
@@ -50,8 +66,8 @@ static double nominal_rate(const struct rates *belief, const struct job *job)
 	if (!job->by_steps || !belief->profile)
 		return job->nominal_rate;
 	for (uint32_t type = 0; type < belief->cluster->ntypes; type++) {
-		if (job->types == 0 || job->types >> type & 1)
-			best = fmax(best, rate_if(belief, job, type, (uint32_t)job->gpus));
+		if (job_may_use(job, type))
+			best = fmax(best, rate_if(belief, job, type, job_gpus_on(job, type)));
 	}
 	return best > 0 ? best : job->nominal_rate;
 }
@@ -79,6 +95,7 @@ static void prepare_arrival(struct world *w)
 
 	*job = c->trace->jobs[w->next];
 	job->types = bound_types(w, job->types);
+	job->gpus_by_type = bound_gangs(w, job->gpus_by_type);
 	job->measured_on = measured_on(w, w->next);
 	job->work_est = believed_work(w, job, w->next);
 	job->nominal_rate = nominal_rate(&belief, job);
@@ -223,6 +240,20 @@ static void begin_turn(struct world *w, struct action *a)
 		heap_put(&w->ends, a->job->id, a->grant->until_s, w->order++);
 }
 
+static int refuse_place(const struct world *w, const struct grant *grant, struct err *err)
+{
+	struct grant_part parts[TYPES_MAX];
+	uint32_t n = grant_parts(grant, w->config->cluster, parts);
+	struct buf text = { 0 };
+
+	for (uint32_t i = 0; i < n; i++)
+		buf_printf(&text, "%s%u x %s", i ? " + " : "", parts[i].gpus,
+			w->config->cluster->types[parts[i].type].name);
+	err_set(err, ERR_BROKEN, "it cannot run on %s, where it was placed", text.at);
+	buf_fini(&text);
+	return ERR_BROKEN;
+}
+
 static int sim_act(void *self, struct action *a, struct err *err)
 {
 	struct world *w = self;
@@ -234,8 +265,7 @@ static int sim_act(void *self, struct action *a, struct err *err)
 		return 0;
 	a->rate = rate(&w->truth, job, a->grant, a->beside, a->nbeside);
 	if (!(a->rate > 0))
-		return err_set(err, ERR_BROKEN, "it cannot run on %u x %s, where it was placed",
-			a->grant->gpus, w->config->cluster->types[a->grant->type].name);
+		return refuse_place(w, a->grant, err);
 	a->ready_s = a->now_s + cost_of(a);
 	if (a->grant->until_s > 0) {
 		begin_turn(w, a);
@@ -420,4 +450,5 @@ void world_fini(struct world *w)
 	heap_fini(&w->fates);
 	vec_fini(&w->scripted);
 	vec_fini(&w->down);
+	arena_fini(&w->gangs);
 }

@@ -22,6 +22,7 @@ struct world {
 	const struct sim_config *config;
 	struct rates truth;
 	uint32_t type_of[32]; /* bit of the cluster for each type the trace names, 0: not there */
+	struct arena gangs;   /* of jobs whose gang depends on the type */
 	uint32_t next;        /* job of the trace to arrive next */
 	struct job arriving;  /* as told to the engine */
 	struct heap ends;     /* running jobs by when they finish */

@@ -24,18 +24,24 @@ struct arrow {
 	double z_cost;
 	const double *gang;     /* [jobs] */
 	const double *capacity; /* [types] */
+	/*
+	 * [jobs] how many alike jobs each stands for, at least 1; NULL: 1.  All else
+	 * is of one of them; the answer is that of the program with every one
+	 * written out, where alike jobs have equal shares.
+	 */
+	const uint32_t *count;
 };
 
 struct arrow_answer {
 	enum interior_status status;
 	uint32_t iterations;
-	double residual; /* the largest relative violation left, primal, dual or gap */
-	double objective;
+	double residual;  /* the largest relative violation left, primal, dual or gap */
+	double objective; /* of the whole */
 	double z;
 	/* Given by the caller: */
-	double *x;          /* [jobs][types], as the method left it, clipped to [0, 1] */
+	double *x; /* [jobs][types] of a single job, as the method left it, clipped to [0, 1] */
 	double *prices;     /* [types] what one more device would be worth; or NULL */
-	double *row_duals;  /* [jobs][rows]; or NULL */
+	double *row_duals;  /* [jobs][rows] of a single job; or NULL */
 	struct arena *work; /* memory for the solve, the caller's to reset afterwards; or NULL */
 };
 
@@ -59,6 +65,7 @@ struct arrow_finish {
 	const double *age, *work, *limit; /* [jobs] age >= 0, the others > 0 */
 	const double *gang;               /* [jobs] */
 	const double *capacity;           /* [types] */
+	const uint32_t *count;            /* [jobs] as in struct arrow; or NULL */
 };
 
 /* Like arrow_solve(); there are two rows: sum_w x_iw <= 1 and the one with z. */

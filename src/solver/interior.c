@@ -4,15 +4,19 @@
 #include <string.h>
 
 #include "solver/interior_cone.h"
-#include "solver/two.h"
+#include "solver/four.h"
+
+/* Both builds; interior_solve() chooses. */
+void interior_solve_narrow(const struct interior_problem *problem, struct interior_answer *answer);
+void interior_solve_wide(const struct interior_problem *problem, struct interior_answer *answer);
 
 /*
- * Most of the time goes into passes over long vectors.  Sums are made in two
+ * Most of the time goes into passes over long vectors.  Sums are made in four
  * lanes whose order is spelled out, all else element by element: the answer is
  * the same however wide the machine's registers are.
  */
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O3")
+#pragma GCC optimize("O3", "no-math-errno")
 #endif
 
 enum { ITERATIONS_MAX = 100, PATIENCE = 15, SWEEPS = 3 };
@@ -64,30 +68,30 @@ struct loop {
 	double *gx, *gty;
 	double *ds;
 	double *second;                       /* ds * dy / y of the affine step */
-	double fixed_product, moving_product; /* c'x + h'y of the two */
+	double fixed_product, moving_product; /* c'x + h'y of the four */
 	double denominator;
 };
 
 /* ---- passes */
 
-/* One two after the other, then the odd one: body(where, many). */
-#define EACH_TWO(n, body) \
+/* Four by four, then what is left: body(where, many). */
+#define EACH_FOUR(n, body) \
 	do { \
 		uint32_t end_ = (n), i_ = 0; \
-		for (; i_ + 2 <= end_; i_ += 2) \
-			body(i_, 2); \
+		for (; i_ + 4 <= end_; i_ += 4) \
+			body(i_, 4); \
 		if (i_ < end_) \
-			body(i_, 1); \
+			body(i_, end_ - i_); \
 	} while (0)
 
 static double product(const double *restrict a, const double *restrict b, uint32_t n)
 {
-	two sum = { 0 };
+	four sum = { 0 };
 
-#define BODY(i, many) sum += two_counted(two_load(a + (i), many) * two_load(b + (i), many), many)
-	EACH_TWO(n, BODY);
+#define BODY(i, many) sum += four_counted(four_load(a + (i), many) * four_load(b + (i), many), many)
+	EACH_FOUR(n, BODY);
 #undef BODY
-	return two_sum(sum);
+	return four_sum(sum);
 }
 
 static double norm(const double *a, uint32_t n)
@@ -119,7 +123,7 @@ static void loop_init(struct loop *l, const struct interior_problem *p)
 
 	*l = (struct loop){ .p = p, .n = n, .m = m, .lines = p->lines, .best_worst = INFINITY };
 	l->degree = p->lines + p->cones;
-	for (uint32_t i = 0; p->many && i < p->lines; i++)
+	for (uint32_t i = 0; p->many && i < p->lines + p->cones; i++)
 		l->degree += p->many[i] - 1;
 	l->c = vector(work, n);
 	l->minus_c = vector(work, n);
@@ -163,7 +167,7 @@ static void join_cones(struct loop *l, double *row)
 static void roots(double *restrict size, double *restrict total, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		size[i] = size[i] < 1e-6 ? 1 : sqrt(size[i]);
+		size[i] = sqrt(size[i] < 1e-6 ? 1 : size[i]);
 		total[i] *= size[i];
 	}
 }
@@ -200,7 +204,7 @@ static void equilibrate(struct loop *l)
 
 /* Squares of errors and of what they are to be compared with. */
 struct sizes {
-	two error, side;
+	four error, side;
 };
 
 static void errors_of_x(const double *restrict a, const double *restrict gty,
@@ -208,13 +212,13 @@ static void errors_of_x(const double *restrict a, const double *restrict gty,
 {
 #define BODY(i, many) \
 	do { \
-		two side = two_load(a + (i), many); \
-		two error = side - two_load(gty + (i), many) - delta * two_load(x + (i), many); \
-		two_store(out + (i), error, many); \
-		sizes->error += two_counted(error * error, many); \
-		sizes->side += two_counted(side * side, many); \
+		four side = four_load(a + (i), many); \
+		four error = side - four_load(gty + (i), many) - delta * four_load(x + (i), many); \
+		four_store(out + (i), error, many); \
+		sizes->error += four_counted(error * error, many); \
+		sizes->side += four_counted(side * side, many); \
 	} while (0)
-	EACH_TWO(n, BODY);
+	EACH_FOUR(n, BODY);
 #undef BODY
 }
 
@@ -224,14 +228,14 @@ static void errors_of_lines(const double *restrict b, const double *restrict gx,
 {
 #define BODY(i, many) \
 	do { \
-		two side = two_load(b + (i), many); \
-		two pull = (two_load(d + (i), many) + delta) * two_load(y + (i), many); \
-		two error = side - two_load(gx + (i), many) + pull; \
-		two_store(out + (i), error, many); \
-		sizes->error += two_counted(error * error, many); \
-		sizes->side += two_counted(side * side, many); \
+		four side = four_load(b + (i), many); \
+		four pull = (four_load(d + (i), many) + delta) * four_load(y + (i), many); \
+		four error = side - four_load(gx + (i), many) + pull; \
+		four_store(out + (i), error, many); \
+		sizes->error += four_counted(error * error, many); \
+		sizes->side += four_counted(side * side, many); \
 	} while (0)
-	EACH_TWO(lines, BODY);
+	EACH_FOUR(lines, BODY);
 #undef BODY
 }
 
@@ -248,24 +252,25 @@ static bool find_errors(struct loop *l, const struct interior_pair *side,
 	for (uint32_t i = l->lines; i < l->m; i++)
 		errors->y[i] = side->y[i] - l->gx[i] + delta * answer->y[i];
 	cone_add_w2(&l->cones, answer->y + l->lines, errors->y + l->lines);
-	return l->p->cones || !(two_sum(sizes.error) <= negligible * negligible * two_sum(sizes.side));
+	return l->p->cones ||
+		!(four_sum(sizes.error) <= negligible * negligible * four_sum(sizes.side));
 }
 
 /* a += b, and what the sum times `by` is. */
 static double add_and_multiply(double *restrict a, const double *restrict b,
 	const double *restrict by, uint32_t n)
 {
-	two total = { 0 };
+	four total = { 0 };
 
 #define BODY(i, many) \
 	do { \
-		two sum = two_load(a + (i), many) + two_load(b + (i), many); \
-		two_store(a + (i), sum, many); \
-		total += two_counted(sum * two_load(by + (i), many), many); \
+		four sum = four_load(a + (i), many) + four_load(b + (i), many); \
+		four_store(a + (i), sum, many); \
+		total += four_counted(sum * four_load(by + (i), many), many); \
 	} while (0)
-	EACH_TWO(n, BODY);
+	EACH_FOUR(n, BODY);
 #undef BODY
-	return two_sum(total);
+	return four_sum(total);
 }
 
 /* c'x + h'y */
@@ -308,10 +313,16 @@ static bool factor(struct loop *l)
 
 /* ---- the start */
 
-/* What 1 is in a line that stands for many. */
+/* What 1 is in a half line, or a cone (counted on), that stands for many. */
 static double unit_of(const struct loop *l, uint32_t line)
 {
 	return l->p->many ? sqrt(l->p->many[line]) : 1;
+}
+
+/* Of the cones; NULL: 1. */
+static const double *many_cones(const struct loop *l)
+{
+	return l->p->many ? l->p->many + l->lines : NULL;
 }
 
 static void shift_inside(struct loop *l, double *s)
@@ -323,14 +334,14 @@ static void shift_inside(struct loop *l, double *s)
 			outside = -s[i] / unit_of(l, i);
 	}
 	if (l->p->cones) {
-		double worst = cone_outside(s + l->lines, l->p->cones);
+		double worst = cone_outside(s + l->lines, many_cones(l), l->p->cones);
 
 		if (worst >= 0 && worst > outside)
 			outside = worst;
 	}
 	for (uint32_t i = 0; i < l->lines; i++)
 		s[i] += (1 + outside) * unit_of(l, i);
-	cone_shift(s + l->lines, l->p->cones, 1 + outside);
+	cone_shift(s + l->lines, many_cones(l), l->p->cones, 1 + outside);
 }
 
 /* x with the least |s|, s = h - G x, and the least y with G'y = -c. */
@@ -360,18 +371,18 @@ static bool start(struct loop *l)
 /* ---- measuring */
 
 struct sums_x {
-	two cx, xx, dual, gty;
+	four cx, xx, dual, gty;
 };
 
-TWO_INLINE void measure_x_at(const struct loop *l, uint32_t i, uint32_t many, double tau,
+FOUR_INLINE void measure_x_at(const struct loop *l, uint32_t i, uint32_t many, double tau,
 	double *restrict side, struct sums_x *sums)
 {
-	two c = two_counted(two_load(l->c + i, many), many);
-	two gty = two_counted(two_load(l->gty + i, many), many);
-	two x = two_counted(two_load(l->now.x + i, many), many);
-	two r = -gty - c * tau;
+	four c = four_counted(four_load(l->c + i, many), many);
+	four gty = four_counted(four_load(l->gty + i, many), many);
+	four x = four_counted(four_load(l->now.x + i, many), many);
+	four r = -gty - c * tau;
 
-	two_store(side + i, r, many);
+	four_store(side + i, r, many);
 	sums->cx += c * x;
 	sums->xx += x * x;
 	sums->dual += r * r;
@@ -385,28 +396,28 @@ static void measure_x(struct loop *l, struct measures *at)
 	double tau = l->now.tau, *side = l->side.x;
 
 #define BODY(i, many) measure_x_at(l, i, many, tau, side, &sums)
-	EACH_TWO(l->n, BODY);
+	EACH_FOUR(l->n, BODY);
 #undef BODY
-	at->cx = two_sum(sums.cx);
-	at->x_norm = sqrt(two_sum(sums.xx));
-	at->dual_norm = sqrt(two_sum(sums.dual));
-	at->gty_norm = sqrt(two_sum(sums.gty));
+	at->cx = four_sum(sums.cx);
+	at->x_norm = sqrt(four_sum(sums.xx));
+	at->dual_norm = sqrt(four_sum(sums.dual));
+	at->gty_norm = sqrt(four_sum(sums.gty));
 }
 
 struct sums_y {
-	two hy, ss, yy, sy, primal, gx_s;
+	four hy, ss, yy, sy, primal, gx_s;
 };
 
-TWO_INLINE void measure_row(const struct loop *l, uint32_t i, uint32_t many, double tau,
+FOUR_INLINE void measure_row(const struct loop *l, uint32_t i, uint32_t many, double tau,
 	double *restrict side, struct sums_y *sums)
 {
-	two h = two_counted(two_load(l->h + i, many), many);
-	two gx = two_counted(two_load(l->gx + i, many), many);
-	two s = two_counted(two_load(l->now.s + i, many), many);
-	two y = two_counted(two_load(l->now.y + i, many), many);
-	two b = h * tau - gx, r = s - b, sum = gx + s;
+	four h = four_counted(four_load(l->h + i, many), many);
+	four gx = four_counted(four_load(l->gx + i, many), many);
+	four s = four_counted(four_load(l->now.s + i, many), many);
+	four y = four_counted(four_load(l->now.y + i, many), many);
+	four b = h * tau - gx, r = s - b, sum = gx + s;
 
-	two_store(side + i, b, many);
+	four_store(side + i, b, many);
 	sums->hy += h * y;
 	sums->ss += s * s;
 	sums->yy += y * y;
@@ -422,14 +433,14 @@ static void measure_rows(struct loop *l, struct measures *at)
 	double tau = l->now.tau, *side = l->side.y;
 
 #define BODY(i, many) measure_row(l, i, many, tau, side, &sums)
-	EACH_TWO(l->m, BODY);
+	EACH_FOUR(l->m, BODY);
 #undef BODY
-	at->hy = two_sum(sums.hy);
-	at->s_norm = sqrt(two_sum(sums.ss));
-	at->y_norm = sqrt(two_sum(sums.yy));
-	at->gap = two_sum(sums.sy);
-	at->primal_norm = sqrt(two_sum(sums.primal));
-	at->gx_s_norm = sqrt(two_sum(sums.gx_s));
+	at->hy = four_sum(sums.hy);
+	at->s_norm = sqrt(four_sum(sums.ss));
+	at->y_norm = sqrt(four_sum(sums.yy));
+	at->gap = four_sum(sums.sy);
+	at->primal_norm = sqrt(four_sum(sums.primal));
+	at->gx_s_norm = sqrt(four_sum(sums.gx_s));
 }
 
 static double relative_gap(const struct loop *l, const struct measures *at)
@@ -523,18 +534,18 @@ static double affine_lines(struct loop *l, double d_tau)
 	const double *restrict moving = l->moving.y, *restrict fixed = l->fixed.y;
 	const double *restrict inverse = l->inverse_y, *restrict s = l->now.s;
 	double *restrict second = l->second;
-	two limit = { 0 };
+	four limit = { 0 };
 
 #define BODY(i, many) \
 	do { \
-		two dy = two_load(moving + (i), many) + d_tau * two_load(fixed + (i), many); \
-		two r = dy * two_load(inverse + (i), many), more = 1.0 + r; \
-		two_store(second + (i), -two_load(s + (i), many) * more * r, many); \
-		limit = two_larger(limit, two_larger(-r, more)); \
+		four dy = four_load(moving + (i), many) + d_tau * four_load(fixed + (i), many); \
+		four r = dy * four_load(inverse + (i), many), more = 1.0 + r; \
+		four_store(second + (i), -four_load(s + (i), many) * more * r, many); \
+		limit = four_larger(limit, four_larger(-r, more)); \
 	} while (0)
-	EACH_TWO(l->lines, BODY);
+	EACH_FOUR(l->lines, BODY);
 #undef BODY
-	return two_largest(limit);
+	return four_largest(limit);
 }
 
 static double affine(struct loop *l, double *second_kappa)
@@ -572,7 +583,7 @@ static void correct(struct loop *l, double sigma)
 		side_x[i] *= by;
 	for (uint32_t i = 0, n = l->lines; i < n; i++)
 		side[i] = by * side[i] + sigma * s[i] + second[i] - centre * inverse[i];
-	cone_correct(&l->cones, centre, by, s + l->lines, side + l->lines);
+	cone_correct(&l->cones, many_cones(l), centre, by, s + l->lines, side + l->lines);
 }
 
 static double corrected_lines(struct loop *l, double d_tau, double centre)
@@ -581,21 +592,21 @@ static double corrected_lines(struct loop *l, double d_tau, double centre)
 	const double *restrict inverse = l->inverse_y, *restrict s = l->now.s;
 	const double *restrict d = l->d;
 	double *restrict dy = l->moving.y, *restrict ds = l->ds;
-	two limit = { 0 };
+	four limit = { 0 };
 
 #define BODY(i, many) \
 	do { \
-		two step = two_load(dy + (i), many) + d_tau * two_load(fixed + (i), many); \
-		two in = two_load(inverse + (i), many), here = two_load(s + (i), many); \
-		two change = centre * in - here - two_load(second + (i), many) - \
-			two_load(d + (i), many) * step; \
-		two_store(dy + (i), step, many); \
-		two_store(ds + (i), change, many); \
-		limit = two_larger(limit, two_larger(-step * in, -change / here)); \
+		four step = four_load(dy + (i), many) + d_tau * four_load(fixed + (i), many); \
+		four in = four_load(inverse + (i), many), here = four_load(s + (i), many); \
+		four change = centre * in - here - four_load(second + (i), many) - \
+			four_load(d + (i), many) * step; \
+		four_store(dy + (i), step, many); \
+		four_store(ds + (i), change, many); \
+		limit = four_larger(limit, four_larger(-step * in, -change / here)); \
 	} while (0)
-	EACH_TWO(l->lines, BODY);
+	EACH_FOUR(l->lines, BODY);
 #undef BODY
-	return two_largest(limit);
+	return four_largest(limit);
 }
 
 static void advance(double *restrict to, const double *restrict by, double step, uint32_t n)
@@ -715,15 +726,19 @@ static enum interior_status run(struct loop *l, uint32_t *iterations)
 
 /* ---- the answer */
 
-static double row_error(const struct loop *l, uint32_t i)
+/* Relative, or `least` if that is larger. */
+static double row_error(const struct loop *l, uint32_t i, double least)
 {
-	double tau = l->now.tau, over;
-	double size = fmax(fmax(1, l->row_size[i]), fabs(l->p->h[i]));
+	double over = l->gx[i] / l->now.tau - l->h[i], unit, size, error;
 
-	over = l->gx[i] / tau - l->h[i];
 	if (i >= l->lines) /* s is in the cone; G x + s = h is what may fail */
-		over = fabs(over + l->now.s[i] / tau);
-	return over * l->row[i] / size;
+		over = fabs(over + l->now.s[i] / l->now.tau);
+	if (!(over * l->row[i] > least)) /* what it is relative to is at least 1 */
+		return least;
+	unit = i < l->lines ? unit_of(l, i) : unit_of(l, l->lines + (i - l->lines) % l->p->cones);
+	size = fmax(fmax(1, l->row_size[i]), fabs(l->p->h[i]) / unit);
+	error = over * l->row[i] / (size * unit);
+	return error > least ? error : least;
 }
 
 /* On the problem as given. */
@@ -732,7 +747,7 @@ static double residual(const struct loop *l)
 	double worst = fmax(l->at.dual, l->at.gap / fmax(1, fabs(l->at.cx / l->now.tau)));
 
 	for (uint32_t i = 0; i < l->m; i++)
-		worst = fmax(worst, row_error(l, i));
+		worst = row_error(l, i, worst);
 	return worst;
 }
 
@@ -750,7 +765,7 @@ static void write_answer(const struct loop *l, struct interior_answer *answer)
 		answer->y[i] = l->now.y[i] / tau / l->row[i];
 }
 
-void interior_solve(const struct interior_problem *problem, struct interior_answer *answer)
+void FOUR_NAME(interior_solve)(const struct interior_problem *problem, struct interior_answer *answer)
 {
 	struct loop l;
 
@@ -766,3 +781,10 @@ void interior_solve(const struct interior_problem *problem, struct interior_answ
 	if (answer->status == INTERIOR_OPTIMAL || answer->status == INTERIOR_STALLED)
 		write_answer(&l, answer);
 }
+
+#ifndef FOUR_WIDE
+void interior_solve(const struct interior_problem *problem, struct interior_answer *answer)
+{
+	FOUR_CHOOSE(interior_solve)(problem, answer);
+}
+#endif

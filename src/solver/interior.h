@@ -79,10 +79,10 @@ struct interior_problem {
 	uint32_t n, lines, cones;
 	const double *c; /* [n] */
 	/*
-	 * [lines] Each half line stands for that many equal ones, as where alike
-	 * variables and rows are one; G, c and h are then those along the unit
-	 * vectors in which all alike are equal, and the method takes the steps it
-	 * would take on the whole.  NULL: 1.
+	 * [lines + cones] Each half line, and then each cone, stands for that many
+	 * equal ones, as where alike variables and rows are one; G, c and h are then
+	 * those along the unit vectors in which all alike are equal, and the method
+	 * takes the steps it would take on the whole.  NULL: 1.
 	 */
 	const double *many;
 	const double *h;  /* [lines + 3 * cones], rotated like the rows */

@@ -43,22 +43,32 @@ void cone_init(struct cone_set *set, uint32_t cones, struct arena *work)
 	set->target = arena_array(work, double, 3 * (size_t)cones);
 }
 
-double cone_outside(const double *s, uint32_t cones)
+/* What 1 is in a cone that stands for many. */
+static double unit_of(const double *many, uint32_t i)
+{
+	return many ? sqrt(many[i]) : 1;
+}
+
+double cone_outside(const double *s, const double *many, uint32_t cones)
 {
 	double worst = -INFINITY;
 
 	for (uint32_t i = 0; i < cones; i++) {
 		struct three u = rotated(get(s, cones, i));
 
-		worst = fmax(worst, sqrt(u.b * u.b + u.c * u.c) - u.a);
+		worst = fmax(worst, (sqrt(u.b * u.b + u.c * u.c) - u.a) / unit_of(many, i));
 	}
 	return worst;
 }
 
-void cone_shift(double *s, uint32_t cones, double by)
+void cone_shift(double *s, const double *many, uint32_t cones, double by)
 {
-	for (uint32_t i = 0; i < 2 * cones; i++)
-		s[i] += half_root * by;
+	for (uint32_t i = 0; i < cones; i++) {
+		double shift = half_root * by * unit_of(many, i);
+
+		s[i] += shift;
+		s[cones + i] += shift;
+	}
 }
 
 static void set_w2(struct cone_set *set, uint32_t i, struct three w, double eta2)
@@ -163,15 +173,17 @@ double cone_affine(struct cone_set *set, const double *dy)
 	return limit;
 }
 
-void cone_correct(struct cone_set *set, double centre, double by, const double *s, double *side)
+void cone_correct(struct cone_set *set, const double *many, double centre, double by,
+	const double *s, double *side)
 {
 	uint32_t n = set->cones;
 
 	for (uint32_t i = 0; i < n; i++) {
 		struct three l = get(set->lambda, n, i), t = get(set->target, n, i);
 		struct three square = product(l, l), w, was = get(side, n, i), here = get(s, n, i);
+		double pull = many ? centre * many[i] : centre;
 
-		t = (struct three){ square.a + t.a - centre, square.b + t.b, square.c + t.c };
+		t = (struct three){ square.a + t.a - pull, square.b + t.b, square.c + t.c };
 		t = quotient(l, t);
 		put(set->target, n, i, t);
 		w = times_w(set, i, rotated(t));

@@ -26,10 +26,15 @@ struct cone_set {
 
 void cone_init(struct cone_set *set, uint32_t cones, struct arena *work);
 
+/*
+ * Below, `many` is how many equal cones each stands for, all along their common
+ * unit vector; NULL: 1.
+ */
+
 /* How far s is outside, the worst cone; negative: how far inside the one nearest to the border. */
-double cone_outside(const double *s, uint32_t cones);
+double cone_outside(const double *s, const double *many, uint32_t cones);
 /* Adds the identity times `by` to every cone. */
-void cone_shift(double *s, uint32_t cones, double by);
+void cone_shift(double *s, const double *many, uint32_t cones, double by);
 
 /* W = 1, for the starting point. */
 void cone_unit(struct cone_set *set);
@@ -42,7 +47,8 @@ void cone_scale(struct cone_set *set, const double *s, const double *y);
  */
 double cone_affine(struct cone_set *set, const double *dy);
 /* side = by * side + (what the corrected right side has in place of s), side being (s - residual). */
-void cone_correct(struct cone_set *set, double centre, double by, const double *s, double *side);
+void cone_correct(struct cone_set *set, const double *many, double centre, double by,
+	const double *s, double *side);
 /* ds of the corrected step dy, and 1 / the largest step. */
 double cone_step(struct cone_set *set, const double *dy, double *ds);
 

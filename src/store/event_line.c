@@ -76,16 +76,39 @@ static void put_places(struct buf *out, const struct grant *grant, const struct 
 	buf_char(out, ']');
 }
 
+static void put_parts(struct buf *out, const struct grant *grant, const struct cluster *cluster)
+{
+	struct grant_part parts[TYPES_MAX];
+	uint32_t n = grant_parts(grant, cluster, parts);
+
+	put_key(out, "types");
+	buf_char(out, '[');
+	for (uint32_t i = 0; i < n; i++) {
+		buf_add(out, i ? ",[" : "[", i ? 2 : 1);
+		json_quote(out, cluster->types[parts[i].type].name);
+		buf_char(out, ',');
+		buf_double(out, parts[i].gpus);
+		buf_char(out, ']');
+	}
+	buf_char(out, ']');
+}
+
 static void put_grant(struct buf *out, const struct grant *grant, const struct cluster *cluster)
 {
 	if (grant->type < cluster->ntypes)
 		put_text(out, "type", cluster->types[grant->type].name);
+	if (grant->mixed)
+		put_parts(out, grant, cluster);
 	put_number(out, "gpus", grant->gpus);
 	put_places(out, grant, cluster);
 	if (grant->batch)
 		put_number(out, "batch", grant->batch);
 	if (grant->share != 1)
 		put_number(out, "share", grant->share);
+	if (grant->balanced) {
+		put_key(out, "balanced");
+		buf_str(out, "true");
+	}
 }
 
 /* Whether the reason is about how many there are, so that `have` 0 is a number and not "unknown". */

@@ -26,6 +26,7 @@ const struct manifest_field manifest_fields[] = {
 	{ "seed", WHOLE, offsetof(struct manifest, seed), true },
 	{ "error", NUMBER, offsetof(struct manifest, error), false },
 	{ "oracle", FLAG, offsetof(struct manifest, oracle), false },
+	{ "estimate", TEXT, offsetof(struct manifest, estimate), false },
 	{ "start_cost_s", NUMBER, offsetof(struct manifest, start_cost_s), false },
 	{ "resume_cost_s", NUMBER, offsetof(struct manifest, resume_cost_s), false },
 	{ "resize_cost_s", NUMBER, offsetof(struct manifest, resize_cost_s), false },

@@ -75,6 +75,7 @@ struct manifest {
 	uint64_t seed;
 	double error;
 	bool oracle;
+	char *estimate; /* full options of how speeds are estimated; NULL: they are known */
 	double start_cost_s, resume_cost_s, resize_cost_s; /* NAN: from the trace */
 	double mtbf_s, repair_s;
 	char *failures_file, *throughputs, *tenants;

@@ -67,6 +67,47 @@ run stint sim good.csv --cluster broken.yaml
 want 1 "a broken YAML file"
 err 'broken.yaml' "names the file"
 
+# speeds that make no sense, or are not there
+printf 'model,gpus,arrival_s,steps\nresnet50,1,0,100\nnonesuch,1,1,100\n' >steps.csv
+two=(stint sim steps.csv --cluster "1x1:v100,1x1:k80")
+speeds() { # ROW...
+	printf '%s\n' model,type,steps_per_s "$@" >speeds.csv
+}
+for speed in -1 nan inf fast 1e999 ''; do
+	speeds "resnet50,v100,$speed"
+	fails 1 "speeds.csv:2: steps_per_s: \"$speed\" is not a speed; write steps per second, 0 or more" \
+		"a speed of '$speed'" "${two[@]}" --throughputs speeds.csv
+done
+for speed in -1 NaN '"x"'; do
+	printf '{"v100": {"('"'resnet50'"', 1)": {"null": %s}}}' "$speed" >speeds.json
+	fails 1 'speeds.json.*(a speed must be a number, 0 or more|not valid JSON)' "a speed of $speed in JSON" \
+		"${two[@]}" --throughputs speeds.json
+done
+speeds a100,a100,1
+fails 1 'speeds of a100 only, and the cluster has v100, k80' "speeds of other types alone" "${two[@]}" --throughputs speeds.csv
+for policy in fifo gavel:objective=max-min; do
+	speeds resnet50,v100,9
+	run "${two[@]}" --throughputs speeds.csv --policy $policy
+	want 0 "a model that the file lacks, under $policy"
+	err "^speeds.csv: no speeds of model 'nonesuch' \(1 job\): estimated where the catalogue knows them$" "it is named"
+	err "neither speeds.csv nor the catalogue says how fast model 'nonesuch' is.*: 1 step/s assumed there for 1 job$" \
+		"and what is assumed"
+	speeds resnet50,v100,0 nonesuch,v100,0 resnet50,k80,2 nonesuch,k80,1
+	run "${two[@]}" --throughputs speeds.csv --policy $policy
+	want 0 "a type that no job can use, under $policy"
+	err "^warning: no job can run on type 'v100': its 1 device stays idle$" "it is named"
+	run "${two[@]}" --throughputs speeds.csv --policy $policy --estimate known=0
+	want 0 "likewise where speeds are estimated"
+	speeds resnet50,v100,0 resnet50,k80,0 nonesuch,v100,2 nonesuch,k80,1
+	run "${two[@]}" --throughputs speeds.csv --policy $policy
+	want 5 "a job that is not to run anywhere, under $policy"
+	out 'rejected job 0 \(1 GPU\): no device of the cluster is of a type it can run on' "it is named"
+done
+fails 2 "estimate: known=2: out of range \(allowed: 0\.\.1\)" "an estimate of more than everything" "${two[@]}" --estimate known=2
+fails 2 "estimate: unknown option 'metod'; did you mean 'method'" "an unknown option of it" "${two[@]}" --estimate metod=als
+fails 2 "method=guess: not one of the choices \(allowed: als\|match\|sgd" "an unknown method" "${two[@]}" --estimate method=guess
+fails 2 "unknown option 'help' \(known: known, full," "no option at all" "${two[@]}" --estimate help
+
 # tenants that make no sense
 tenants() { # REGEX WHAT TEXT
 	printf '%b' "$3" >labs.yaml

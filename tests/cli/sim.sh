@@ -149,6 +149,42 @@ out '"jct_mean_s": 100,' "measured speeds count"
 run stint replay steps
 want 0 "and replay"
 
+# speeds that policies must estimate
+printf 'model,type,gpus,steps_per_s\n' >fast-slow.csv
+printf 'model,gpus,arrival_s,steps\n' >guess.csv
+for i in 0 1 2 3 4 5 6 7 8 9; do
+	printf 'thing %d,v100,1,%d\nthing %d,k80,1,%d\n' $i $((10 + 3 * i * (i % 2 + 1))) $i $((2 + i)) >>fast-slow.csv
+	printf 'thing %d,1,%d,40000\nthing %d,1,%d,90000\n' $i $((i * 900)) $i $((i * 900 + 300)) >>guess.csv
+done
+guess=(sim guess.csv --cluster "2x1:v100,2x1:k80" --throughputs fast-slow.csv --policy gavel:objective=max-min)
+for how in known=0.3 known=0,method=match known=0.5,method=sgd,online=0 known=0.2,method=catalogue known=0.5,method=two-way; do
+	run stint "${guess[@]}" --estimate $how --seed 3 --out guessed
+	want 0 "sim --estimate $how"
+	out '^speeds are off +at the start [0-9.]+ %, at the end [0-9.]+ %$' "says how far speeds are off"
+	run stint replay guessed
+	want 0 "and replays"
+done
+is "the manifest has every option" grep -q '"estimate": "known=0.5,full=0,types=0,method=two-way,.*shrink=' guessed/manifest.json
+is "and the command as it was given" grep -q -- '--estimate known=0.5,method=two-way"' guessed/manifest.json
+is "the summary has the error" grep -Eq '"speed_error": 0\.[0-9]' guessed/summary.json
+stint "${guess[@]}" --quiet --out sure >/dev/null
+is "where speeds are known it is null" grep -q '"speed_error": null' sure/summary.json
+run stint "${guess[@]}" --estimate known=1 --out all
+is "who knows all decides like who need not estimate" cmp -s sure/events.jsonl all/events.jsonl
+run stint compare "${guess[@]:1:5}" --policy gavel:objective=max-min,fifo --estimate known=0.2 --seeds 2 --out guesses
+want 0 "compare --estimate"
+out 'speeds off' "has a column for it"
+run stint replay guesses/fifo-seed1
+want 0 "and its runs replay"
+run stint shares "${guess[@]:1}" --estimate known=0.2 --at 1000
+want 0 "shares --estimate"
+run stint help sim
+out '^  method +.*als\|match\|sgd\|two-way\|catalogue; default als' "help has the options of --estimate"
+printf 'id,gpus,arrival_s,duration_s\na,1,0,10\n' >modelless.csv
+run stint sim modelless.csv --cluster 1x1:v100 --estimate known=0.2
+want 0 "--estimate without models"
+err '^--estimate says nothing here: no job of the trace names a model' "is said to be of no use"
+
 # tenants with weights
 printf 'tenants:\n  - {name: tenant-2, weight: 8}\n  - {name: nobody, parent: tenant-1}\n  - name: tenant-1\n' >labs.yaml
 share=(sim trace.csv --cluster 1x8:v100 --policy fair-share)

@@ -163,6 +163,32 @@ static void all_known_is_the_truth(void **state)
 	destroy(w);
 }
 
+static void what_was_asked_for_counts_apart(void **state)
+{
+	static const struct estimate_cell asked[] = { { 0, FAST, 1 }, { 1, OLD, 2 } };
+	struct world *w = measured_world();
+	struct estimate_config config = config_for(w, 0);
+	struct estimator *e;
+	struct estimate_error before, after;
+
+	(void)state;
+	config.fill = NULL;
+	config.also = asked;
+	config.nalso = COUNT(asked);
+	e = estimator_create(&config);
+	before = estimator_error(e, false);
+	see(e, 0, 0, FAST, 1, true_speed(0, FAST, 1));
+	see(e, 0, 1, OLD, 2, true_speed(1, OLD, 2));
+	after = estimator_error(e, false);
+	assert_int_equal(before.nasked + before.nunknown >= COUNT(asked), true);
+	assert_int_equal(after.nasked, COUNT(asked));
+	assert_true(after.asked == 0 && after.all > 0);
+	assert_int_equal(estimator_error(e, true).nasked, 0);
+	assert_true(isnan(estimator_error(e, true).asked));
+	estimator_destroy(e);
+	destroy(w);
+}
+
 static void completes_what_factors_explain(void **state)
 {
 	struct world *w = measured_world();
@@ -405,6 +431,7 @@ static void neighbours_follow_when_it_is_time(void **state)
 
 	(void)state;
 	config.again_s = 100;
+	config.seed = 2; /* knows something in the column of (2, OLD, 4), but not that */
 	e = estimator_create(&config);
 	see(e, 0, 1, FAST, 1, true_speed(1, FAST, 1)); /* fills at once, and then not before 100 */
 	assert_true(estimator_counts(e).fills <= 2);
@@ -526,6 +553,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_known_is_the_truth),
+		cmocka_unit_test(what_was_asked_for_counts_apart),
 		cmocka_unit_test(completes_what_factors_explain),
 		cmocka_unit_test(of_every_model_one_is_known),
 		cmocka_unit_test(on_one_type_each),

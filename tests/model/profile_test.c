@@ -337,6 +337,35 @@ static void test_each(void **state)
 	destroy(w);
 }
 
+static void test_version(void **state)
+{
+	struct world *w = world(0);
+	uint64_t last = profile_version(w->profile);
+
+	(void)state;
+#define NEWS(what, news) \
+	do { \
+		what; \
+		assert_int_equal(profile_version(w->profile) > last, news); \
+		last = profile_version(w->profile); \
+	} while (0)
+	NEWS(profile_add(w->profile, w->odd, BARE, 1, 0, 3), true);
+	NEWS(profile_add(w->profile, w->odd, BARE, 1, 0, 3), false);
+	NEWS(profile_add(w->profile, w->odd, BARE, 1, 0, 4), true);
+	/* The one before is as it was, but what is carried over from it to others is not. */
+	NEWS(profile_add(w->profile, w->odd, BARE, 1, 1, 5), true);
+	NEWS(profile_add(w->profile, w->odd, BARE, 1, 0, 4), true);
+	NEWS(profile_add(w->profile, w->odd, BARE, 2, 0, 0), true);
+	NEWS(profile_add_pair(w->profile, BARE, 1, w->odd, 2, w->vgg, 1), true);
+	NEWS(profile_add_pair(w->profile, BARE, 1, w->odd, 2, w->vgg, 1), false);
+	NEWS(profile_add_pair(w->profile, BARE, 1, w->odd, 2, w->vgg, 0.5), true);
+	NEWS(profile_add_beside(w->profile, BARE, 1, w->odd, w->vgg, 0.5), true);
+	NEWS(profile_add_beside(w->profile, BARE, 1, w->odd, w->vgg, 0.5), false);
+	NEWS(profile_rate(w->profile, w->odd, BARE, shape(1, 1, 1)), false);
+#undef NEWS
+	destroy(w);
+}
+
 static void test_skew(void **state)
 {
 	struct world *w = world(0);
@@ -404,6 +433,7 @@ int main(void)
 		cmocka_unit_test(test_beside),
 		cmocka_unit_test(test_replaced),
 		cmocka_unit_test(test_each),
+		cmocka_unit_test(test_version),
 		cmocka_unit_test(test_skew),
 		cmocka_unit_test(test_table_property),
 	};

@@ -224,16 +224,38 @@ static void a_neighbour_is_found(void **state)
 	destroy(s);
 }
 
+static void a_neighbour_of_another_size_tells_nothing(void **state)
+{
+	struct scene *s = scene(60);
+	struct runner a = runner(0, s->a, FAST), b = runner(1, s->b, FAST);
+
+	(void)state;
+	a.grant->slots[0].devices = 3;
+	a.grant->gpus = 2;
+	a.job.rate = 10;
+	b.job.rate = 8;
+	a.job.company = b.job.company = 1;
+	tell(s, &a, EV_START, 0);
+	tell(s, &b, EV_START, 0);
+	tick(s, 100);
+	assert_int_equal(seen(s), 0);
+	free(a.grant);
+	free(b.grant);
+	destroy(s);
+}
+
 static const struct {
 	const char *what;
 	double share;
 	uint32_t batch, company;
-	bool nameless;
+	bool nameless, mixed, balanced;
 } silent[] = {
-	{ "a limited share", 0.5, 0, 0, false },
-	{ "another batch size", 1, 64, 0, false },
-	{ "a crowd", 1, 0, 2, false },
-	{ "no model", 1, 0, 0, true },
+	{ "a limited share", 0.5, 0, 0, false, false, false },
+	{ "another batch size", 1, 64, 0, false, false, false },
+	{ "a crowd", 1, 0, 2, false, false, false },
+	{ "no model", 1, 0, 0, true, false, false },
+	{ "devices of several types", 1, 0, 0, false, true, false },
+	{ "a balanced job in company", 1, 0, 1, false, false, true },
 };
 
 static void some_tell_nothing(void **state)
@@ -248,6 +270,8 @@ static void some_tell_nothing(void **state)
 		r.job.company = silent[i].company;
 		r.grant->share = silent[i].share;
 		r.grant->batch = silent[i].batch;
+		r.grant->mixed = silent[i].mixed;
+		r.grant->balanced = silent[i].balanced;
 		tell(s, &r, EV_START, 0);
 		tick(s, 1000);
 		if (seen(s) != 0)
@@ -293,6 +317,7 @@ int main(void)
 		cmocka_unit_test(an_end_at_that_time_still_counts),
 		cmocka_unit_test(turns_that_go_on_count_together),
 		cmocka_unit_test(a_neighbour_is_found),
+		cmocka_unit_test(a_neighbour_of_another_size_tells_nothing),
 		cmocka_unit_test(some_tell_nothing),
 		cmocka_unit_test(jobs_known_by_run_time_tell_ratios),
 	};

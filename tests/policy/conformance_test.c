@@ -158,7 +158,7 @@ static void build(struct scene *s, const struct world_kind *kind, uint64_t seed)
 
 /* ---- bounds */
 
-/* With every job at its nominal speed no schedule is shorter than these. */
+/* With every job at its nominal speed, each with all the devices it takes, no schedule is shorter than these. */
 static void check_bounds(struct referee *r, const struct scene *s, const struct outcome *out)
 {
 	double gpu_s = 0, longest_s = 0;
@@ -169,6 +169,7 @@ static void check_bounds(struct referee *r, const struct scene *s, const struct 
 		if (out->jobs[i].state != JOB_FINISHED)
 			continue;
 		gpu_s += alone_s * out->jobs[i].gpus;
+		alone_s *= (double)out->jobs[i].gpus / out->jobs[i].max_gpus;
 		longest_s = fmax(longest_s, alone_s);
 		if (out->jobs[i].finish_s - out->jobs[i].arrival_s < alone_s * (1 - 1e-9))
 			snprintf(r->breach, sizeof(r->breach), "job %u was faster than alone", i);

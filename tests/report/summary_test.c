@@ -100,12 +100,43 @@ static void nothing_has_no_figures(void **state)
 	fixture_fini(&f);
 }
 
+static void errors_of_speeds_are_told_where_there_are_any(void **state)
+{
+	struct fixture f;
+	struct outcome o;
+	struct summary s;
+	struct compare_style style = { 0 };
+	struct term term = { 0 };
+	struct buf text = { 0 };
+
+	(void)state;
+	fixture_init(&f, 3);
+	o = fixture_run(&f, 20);
+	o.speed_error_before = o.speed_error = NAN;
+	summary_of(&f.trace, &o, &s);
+	summary_json(&s, &text);
+	summary_table(&s, &style, &term, &text);
+	assert_non_null(strstr(text.at, "\"speed_error\": null"));
+	assert_null(strstr(text.at, "speeds are off"));
+	buf_clear(&text);
+	o.speed_error_before = 0.25;
+	o.speed_error = 0;
+	summary_fini(&s);
+	summary_of(&f.trace, &o, &s);
+	summary_table(&s, &style, &term, &text);
+	assert_non_null(strstr(text.at, "speeds are off   at the start 25.0 %, at the end 0.0 %\n"));
+	buf_fini(&text);
+	summary_fini(&s);
+	fixture_run_fini(&o);
+	fixture_fini(&f);
+}
+
 static void json_has_the_promised_keys(void **state)
 {
 	static const char *const keys[] = { "policy", "jobs_submitted", "jobs_finished",
 		"jct_mean_s", "jct_p50_s", "jct_p95_s", "jct_p99_s", "wait_mean_s", "makespan_s",
 		"utilisation", "ftf_mean", "ftf_max", "preemptions", "decisions", "decision_cpu_s",
-		"cpu_s", "rss_bytes" };
+		"cpu_s", "rss_bytes", "speed_error_before", "speed_error" };
 	struct fixture f;
 	struct outcome o;
 	struct summary s;
@@ -172,6 +203,7 @@ int main(void)
 		cmocka_unit_test(a_run_has_the_figures_it_should),
 		cmocka_unit_test(only_finished_jobs_have_completion_times),
 		cmocka_unit_test(nothing_has_no_figures),
+		cmocka_unit_test(errors_of_speeds_are_told_where_there_are_any),
 		cmocka_unit_test(json_has_the_promised_keys),
 		cmocka_unit_test(a_policy_has_figures_of_its_own),
 	};

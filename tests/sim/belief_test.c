@@ -139,6 +139,48 @@ static void same_seed_same_run(void **state)
 	scene_fini(&s);
 }
 
+/* As the command line asks for it: the run makes its own belief, and tells its errors. */
+static void a_run_estimates_when_told(void **state)
+{
+	struct outcome known, told, again, all;
+	struct scene s;
+
+	(void)state;
+	play(&s, 60);
+	for (uint32_t i = 0; i < s.trace.njobs; i++)
+		s.trace.jobs[i].arrival_s = 0; /* so that not everybody can have the best */
+	s.config.policy = "gavel:objective=max-min";
+	scene_run(&s, &known);
+	assert_true(isnan(known.speed_error) && isnan(known.speed_error_before));
+	s.config.estimate = "known=0.2,after_s=1,again_s=0";
+	scene_run(&s, &told);
+	scene_run(&s, &again);
+	assert_true(told.event_hash != known.event_hash);
+	assert_true(told.event_hash == again.event_hash);
+	assert_true(told.speed_error_before > 0.05 && told.speed_error < told.speed_error_before);
+	s.config.estimate = "known=1";
+	scene_run(&s, &all);
+	assert_true(all.event_hash == known.event_hash);
+	assert_true(all.speed_error == 0 && all.speed_error_before == 0);
+	outcome_fini(&known);
+	outcome_fini(&told);
+	outcome_fini(&again);
+	outcome_fini(&all);
+	scene_fini(&s);
+}
+
+static void help_has_every_option(void **state)
+{
+	struct buf text = { 0 };
+
+	(void)state;
+	belief_help(&text);
+	for (const struct option *o = belief_options; o->name; o++)
+		assert_non_null(strstr(text.at, o->name));
+	assert_non_null(strstr(text.at, "als|match|sgd|two-way|catalogue"));
+	buf_fini(&text);
+}
+
 static void every_method_answers(void **state)
 {
 	static const char *const methods[] = { "als", "match", "sgd", "two-way" };
@@ -198,6 +240,7 @@ static void the_trace_is_asked_too(void **state)
 	belief = believe(&s, "known=0.5", 1);
 	/* resnet50 with 2, 1 and 4 devices, vgg16 with 4 and 2, on two types */
 	assert_int_equal(belief_error_before(belief).alone.nall, 10);
+	assert_int_equal(belief_error_before(belief).alone.nasked, 10);
 	assert_int_equal(belief_error_before(belief).beside.nall, 0);
 	belief_destroy(belief);
 	scene_fini(&s);
@@ -225,6 +268,8 @@ int main(void)
 		cmocka_unit_test(a_run_teaches),
 		cmocka_unit_test(who_shall_not_learn_does_not),
 		cmocka_unit_test(same_seed_same_run),
+		cmocka_unit_test(a_run_estimates_when_told),
+		cmocka_unit_test(help_has_every_option),
 		cmocka_unit_test(every_method_answers),
 		cmocka_unit_test(the_catalogue_is_silent_about_what_it_does_not_know),
 		cmocka_unit_test(the_trace_is_asked_too),

@@ -158,6 +158,28 @@ static void a_start_on_two_nodes_names_both(void **state)
 	free(g);
 }
 
+static void a_mixture_names_its_types(void **state)
+{
+	struct slot slots[] = { { 0, 3 }, { 1, 1 } };
+	struct grant *g = grant_of(2, slots);
+	struct event event = { .kind = EV_START, .job = 9, .attempt = 1, .grant = g };
+	struct cluster two;
+	struct buf line = { 0 };
+
+	(void)state;
+	assert_int_equal(cluster_parse("1x8:v100,1x8:k80", &two, NULL), 0);
+	g->balanced = true;
+	grant_set_type(g, &two);
+	event_format(&event, NULL, NULL, &two, &line);
+	assert_string_equal(line.at,
+		"{\"t\":0,\"ev\":\"start\",\"job_id\":9,\"attempt\":1,\"type\":\"v100\","
+		"\"types\":[[\"v100\",2],[\"k80\",1]],\"gpus\":3,"
+		"\"on\":[[\"n0\",\"0-1\"],[\"n1\",\"0\"]],\"balanced\":true,\"ready\":0}");
+	buf_fini(&line);
+	free(g);
+	cluster_fini(&two);
+}
+
 /* ---- the file, and the check against it */
 
 static void tell(struct observer to, uint32_t njobs, double last_s)
@@ -274,6 +296,7 @@ int main(void)
 		cmocka_unit_test(each_kind_has_its_line),
 		cmocka_unit_test(a_start_says_where),
 		cmocka_unit_test(a_start_on_two_nodes_names_both),
+		cmocka_unit_test(a_mixture_names_its_types),
 		cmocka_unit_test(a_log_has_every_event),
 		cmocka_unit_test(an_abandoned_log_leaves_nothing),
 		cmocka_unit_test(the_check_finds_the_first_difference),

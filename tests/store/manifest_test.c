@@ -60,6 +60,7 @@ static void what_is_written_reads_back(void **state)
 		.seed = UINT64_MAX, /* larger than a double or a signed number can hold */
 		.error = 0.1,
 		.oracle = true,
+		.estimate = mem_strdup("known=0.3,method=als"),
 		.start_cost_s = NAN,
 		.resume_cost_s = 30.5,
 		.resize_cost_s = 0,
@@ -89,6 +90,7 @@ static void what_is_written_reads_back(void **state)
 	assert_true(back.trace_hash == m.trace_hash && back.seed == m.seed);
 	assert_true(back.event_hash == 17 && back.events == 3000000);
 	assert_true(back.error == 0.1 && back.oracle && back.until_s == 1e9);
+	assert_string_equal(back.estimate, "known=0.3,method=als");
 	assert_true(isnan(back.start_cost_s) && back.resume_cost_s == 30.5 && back.resize_cost_s == 0);
 	manifest_fini(&m);
 	manifest_fini(&back);

@@ -40,6 +40,11 @@ __attribute__((format(printf, 2, 3))) static void breach(struct referee *r, cons
 
 /* ---- devices */
 
+static bool may(const struct referee *r, enum policy_traits trait)
+{
+	return r->watched.rule && (r->watched.rule->traits & trait);
+}
+
 static void check_grant(struct referee *r, const struct job *job, const struct grant *g)
 {
 	uint32_t gpus = 0;
@@ -52,8 +57,10 @@ static void check_grant(struct referee *r, const struct job *job, const struct g
 		if (g->slots[i].devices == 0 || g->slots[i].devices & ~all)
 			breach(r, "job %u has devices that node %u does not", job->id,
 				g->slots[i].node);
-		if (node->type != g->type)
+		if (node->type != g->type && !(g->mixed && may(r, POLICY_MIXES)))
 			breach(r, "job %u has devices of two types", job->id);
+		if (!job_may_use(job, node->type))
+			breach(r, "job %u is on a type it may not use", job->id);
 		if (r->down[g->slots[i].node])
 			breach(r, "job %u is on node %u, which is down", job->id, g->slots[i].node);
 		for (uint32_t j = 0; j < i; j++) {
@@ -61,11 +68,9 @@ static void check_grant(struct referee *r, const struct job *job, const struct g
 				breach(r, "job %u names node %u twice", job->id, g->slots[i].node);
 		}
 	}
-	if (gpus != g->gpus || gpus < (uint32_t)job->min_gpus || gpus > (uint32_t)job->max_gpus)
-		breach(r, "job %u, which asked for %d to %d, has %u devices and says %u", job->id,
-			job->min_gpus, job->max_gpus, gpus, g->gpus);
-	if (job->types && !(job->types >> g->type & 1))
-		breach(r, "job %u is on a type it may not use", job->id);
+	if (gpus != g->gpus || gpus < job_least_on(job, g->type) || gpus > job_most_on(job, g->type))
+		breach(r, "job %u, which asked for %u to %u, has %u devices and says %u", job->id,
+			job_least_on(job, g->type), job_most_on(job, g->type), gpus, g->gpus);
 }
 
 /* CPUs and memory of a node: the parts of all jobs on it. */
@@ -99,12 +104,6 @@ static struct grant *copy_of(const struct grant *g)
 	return copy;
 }
 
-/* Two jobs on one device, but never three. */
-static bool may_share(const struct referee *r)
-{
-	return r->watched.rule && (r->watched.rule->traits & POLICY_SHARES);
-}
-
 static void take(struct referee *r, const struct job *job, const struct grant *g)
 {
 	struct ref_job *mine = &r->jobs.at[job->id];
@@ -116,7 +115,8 @@ static void take(struct referee *r, const struct job *job, const struct grant *g
 		struct slot slot = g->slots[i];
 		uint64_t again = r->taken[slot.node] & slot.devices;
 
-		if (again && (!may_share(r) || again & r->twice[slot.node]))
+		/* Two jobs on one device, but never three. */
+		if (again && (!may(r, POLICY_SHARES) || again & r->twice[slot.node]))
 			breach(r, "job %u takes devices of node %u that are held", job->id, slot.node);
 		r->twice[slot.node] |= again;
 		r->taken[slot.node] |= slot.devices;

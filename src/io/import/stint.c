@@ -20,6 +20,7 @@ const struct column stint_columns[] = {
 	[C_MIN_GPUS] = { .name = "min_gpus" },
 	[C_MAX_GPUS] = { .name = "max_gpus" },
 	[C_TYPES] = { .name = "types", .aliases = "type|gpu_type" },
+	[C_GPUS_BY_TYPE] = { .name = "gpus_by_type" },
 	[C_ARRIVAL] = { .name = "arrival_s", .aliases = "arrival|submit_s|submit", .required = true },
 	[C_DURATION] = { .name = "duration_s", .aliases = "duration|run_s" },
 	[C_STEPS] = { .name = "steps" },
@@ -56,6 +57,7 @@ const struct field stint_fields[NCOLUMNS] = {
 	[C_MIN_GPUS] = { INT, AT(min_gpus), 1, 1e6, 0 },
 	[C_MAX_GPUS] = { INT, AT(max_gpus), 1, 1e6, 0 },
 	[C_TYPES] = { TYPES, 0, 0, 0, 0 },
+	[C_GPUS_BY_TYPE] = { GANGS, 0, 1, UINT16_MAX, 0 },
 	[C_ARRIVAL] = { SECONDS, AT(arrival_s), 0, 1e12, NAN },
 	[C_DURATION] = { WORK, 0, TINY, 1e12, 0 },
 	[C_STEPS] = { WORK, 0, TINY, 1e18, 0 },
@@ -151,6 +153,44 @@ static int64_t read_bytes(struct rows *rows, int column, struct slice text)
 	return x;
 }
 
+/* Splits "a100:4"; either piece may come out empty. */
+static struct slice cut_number(struct slice word, struct slice *number)
+{
+	size_t n = word.n;
+
+	while (n > 0 && word.at[n - 1] != ':')
+		n--;
+	*number = (struct slice){ word.at + n, word.n - n };
+	return (struct slice){ word.at, n ? n - 1 : 0 };
+}
+
+static void read_gang(struct rows *rows, int column, struct slice word, uint16_t gangs[TYPES_MAX])
+{
+	static const char fix[] = "write types and numbers of GPUs, as in a100:1 v100:4";
+	struct slice number, type = cut_number(word, &number);
+	uint32_t bit = type.n ? row_type(rows, column, type) : 0;
+	double x = 0;
+
+	if (!bit || !slice_double(number, &x) || x != floor(x))
+		row_bad(rows, column, word, "is not a type and a number of GPUs", fix);
+	else if (gangs[__builtin_ctz(bit)])
+		row_bad(rows, column, word, "names a type again", fix);
+	else
+		ranged(rows, column, word, x);
+	if (rows->fate != ROW_BAD)
+		gangs[__builtin_ctz(bit)] = (uint16_t)x;
+}
+
+/* Words with blanks between them. */
+static void read_gangs(struct rows *rows, int column, struct slice list, struct job *job)
+{
+	uint16_t gangs[TYPES_MAX] = { 0 };
+
+	for (list = slice_trim(list); list.n && rows->fate != ROW_BAD; list = slice_trim(list))
+		read_gang(rows, column, slice_cut(&list, ' '), gangs);
+	job->gpus_by_type = trace_gangs(rows->out, gangs);
+}
+
 static uint32_t read_class(struct rows *rows, struct slice text)
 {
 	for (uint32_t i = 0; i < NCLASSES; i++)
@@ -206,6 +246,9 @@ static void read_field(struct rows *rows, int column, struct slice text, struct 
 	case TYPES:
 		job->types = row_types(rows, column, text);
 		break;
+	case GANGS:
+		read_gangs(rows, column, text, job);
+		break;
 	case MEASURED_ON:
 		row_measured_on(rows, column, text);
 		break;
@@ -259,18 +302,35 @@ static void set_work(struct rows *rows, struct job *job, const struct work *work
 			"give duration_s or steps, or ? if a profile will tell");
 }
 
+static int32_t largest_gang(const struct job *job)
+{
+	int32_t most = 0;
+
+	for (uint32_t t = 0; job->gpus_by_type && t < TYPES_MAX; t++)
+		most = job->gpus_by_type[t] > most ? job->gpus_by_type[t] : most;
+	return most;
+}
+
 static void set_gpus(struct rows *rows, struct job *job)
 {
 	if (!row_text(rows, C_GPUS).n && job->max_gpus)
 		job->gpus = job->max_gpus;
 	else if (!row_text(rows, C_GPUS).n && job->min_gpus)
 		job->gpus = job->min_gpus;
+	else if (!row_text(rows, C_GPUS).n && job->gpus_by_type)
+		job->gpus = largest_gang(job);
 	if (job->gpus == 0)
 		row_drop(rows, C_GPUS, "is 0: a job without GPUs", NULL);
 	if (job->min_gpus > job->gpus)
 		row_bad(rows, C_MIN_GPUS, row_text(rows, C_MIN_GPUS), "is more than gpus", NULL);
 	if (job->max_gpus && job->max_gpus < job->gpus)
 		row_bad(rows, C_MAX_GPUS, row_text(rows, C_MAX_GPUS), "is less than gpus", NULL);
+	if (job->gpus_by_type &&
+		((job->min_gpus && job->min_gpus != job->gpus) ||
+			(job->max_gpus && job->max_gpus != job->gpus)))
+		row_bad(rows, C_GPUS_BY_TYPE, row_text(rows, C_GPUS_BY_TYPE),
+			"is given of an elastic job",
+			"leave min_gpus and max_gpus empty: what it needs on each type is fixed");
 }
 
 static void read_row(struct rows *rows, struct job *job)
@@ -301,7 +361,8 @@ static int begin(struct rows *rows, struct err *err)
 	if (!worked)
 		return err_set(err, ERR_FORMAT,
 			"field 'duration_s': neither it nor 'steps' is in the header; add one of them");
-	if (!row_has(rows, C_GPUS) && !row_has(rows, C_MAX_GPUS) && !row_has(rows, C_MIN_GPUS))
+	if (!row_has(rows, C_GPUS) && !row_has(rows, C_MAX_GPUS) && !row_has(rows, C_MIN_GPUS) &&
+		!row_has(rows, C_GPUS_BY_TYPE))
 		notes_add(rows->notes, NOTE_ASSUMED, 1, "gpus", NULL, "not given: 1 GPU for every job");
 	return 0;
 }

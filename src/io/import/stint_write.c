@@ -33,19 +33,52 @@ static void write_number(struct buf *out, const struct job *job, const struct fi
 		buf_double(out, number_at(job, field));
 }
 
-/* In the order of the alphabet: which type was named first is an accident. */
+/* The first in the alphabet: which type was named first is an accident. */
+static uint32_t first_type(const struct trace *trace, uint32_t types)
+{
+	uint32_t least = (uint32_t)__builtin_ctz(types);
+
+	for (uint32_t i = least + 1; i < trace->types.n && i < TYPES_MAX; i++)
+		if ((types >> i & 1) && strcmp(trace->types.at[i], trace->types.at[least]) < 0)
+			least = i;
+	return least;
+}
+
 static void write_types(struct buf *out, const struct trace *trace, uint32_t types)
 {
 	struct buf list = { 0 };
 
 	while (types) {
-		uint32_t least = (uint32_t)__builtin_ctz(types);
+		uint32_t type = first_type(trace, types);
 
-		for (uint32_t i = least + 1; i < trace->types.n && i < TYPES_MAX; i++)
-			if ((types >> i & 1) && strcmp(trace->types.at[i], trace->types.at[least]) < 0)
-				least = i;
-		buf_printf(&list, "%s%s", list.n ? "|" : "", trace->types.at[least]);
-		types &= ~(UINT32_C(1) << least);
+		buf_printf(&list, "%s%s", list.n ? "|" : "", trace->types.at[type]);
+		types &= ~(UINT32_C(1) << type);
+	}
+	csv_write(out, list.at);
+	buf_fini(&list);
+}
+
+/* The types whose gang is said. */
+static uint32_t gang_types(const struct job *job)
+{
+	uint32_t types = 0;
+
+	for (uint32_t i = 0; job->gpus_by_type && i < TYPES_MAX; i++)
+		types |= job->gpus_by_type[i] ? UINT32_C(1) << i : 0;
+	return types;
+}
+
+static void write_gangs(struct buf *out, const struct trace *trace, const struct job *job)
+{
+	uint32_t types = gang_types(job);
+	struct buf list = { 0 };
+
+	while (types) {
+		uint32_t type = first_type(trace, types);
+
+		buf_printf(&list, "%s%s:%u", list.n ? " " : "", trace->types.at[type],
+			job->gpus_by_type[type]);
+		types &= ~(UINT32_C(1) << type);
 	}
 	csv_write(out, list.at);
 	buf_fini(&list);
@@ -101,6 +134,8 @@ static bool says(const struct trace *trace, uint32_t i, int column)
 		return job->model != NAME_NONE;
 	case TYPES:
 		return job->types != 0;
+	case GANGS:
+		return gang_types(job) != 0;
 	case MEASURED_ON:
 		return trace->measured_on && trace->measured_on[i];
 	case CLASS:
@@ -137,6 +172,9 @@ static void write_field(struct buf *out, const struct trace *trace, uint32_t i, 
 		break;
 	case TYPES:
 		write_types(out, trace, job->types);
+		break;
+	case GANGS:
+		write_gangs(out, trace, job);
 		break;
 	case MEASURED_ON:
 		csv_write(out, trace->types.at[trace->measured_on[i] - 1]);

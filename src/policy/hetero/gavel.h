@@ -17,6 +17,9 @@ enum objective {
 	OBJECTIVE_SLO_COST,
 };
 
+/* How many devices an elastic job may have: what it asks for, or any it takes. */
+enum gangs { GANGS_ASKED, GANGS_FREE };
+
 struct gavel {
 	struct share_turns turns;
 	int objective;
@@ -25,6 +28,8 @@ struct gavel {
 	bool packing;
 	bool tenants;
 	bool normalise;
+	int gangs; /* enum gangs */
+	int across;
 
 	/* finish-time fairness: what each job has had in its equal part, by job */
 	VEC(struct finish_memory) memory;
@@ -48,6 +53,11 @@ double gavel_best_speed(const struct program *program, uint32_t row);
  * the shares as they are where it finds none, or where there is hardly anything left to give.
  */
 void gavel_spend_rest(const struct program *program, const double *need, struct shares *shares);
+/*
+ * The least of all jobs' speeds times `unit` as large as can be (`value`), by prices, and the rest spent.
+ * False: there is no answer.
+ */
+bool gavel_level(const struct program *program, const double *unit, struct shares *shares);
 
 /*
  * With pairs: the least value of all jobs, or their sum, as large as can be; a step per second is worth
@@ -62,6 +72,10 @@ static inline bool gavel_published(const struct gavel *g)
 {
 	return g->turns.compat == COMPAT_GAVEL;
 }
+
+/* Whether shares of configurations can be computed for these options, and computing them. */
+bool gavel_takes_configs(const struct gavel *g);
+shares_fn gavel_configs;
 
 shares_fn gavel_cost;
 shares_fn gavel_fifo;

@@ -7,7 +7,6 @@
 
 #include "policy/hetero/gavel.h"
 #include "policy/hetero/gavel_lp.h"
-#include "solver/maxmin.h"
 
 /* Whether all jobs can be done within `end_s`. */
 static bool feasible(const struct program *p, double end_s, struct shares *shares)
@@ -46,44 +45,17 @@ static bool by_bisection(const struct program *p, struct shares *shares)
 	return found;
 }
 
-/* A job's rate counts in units of what it has left: the least of these shall be as large as can be. */
+/* A job's rate counts in units of what it has left. */
 static bool by_prices(const struct program *p, struct shares *shares)
 {
-	struct arena *arena = p->round->scratch;
-	double *rate = arena_array(arena, double, (size_t)p->jobs * p->types);
-	struct maxmin_answer answer = {
-		.x = shares->x,
-		.prices = arena_array(arena, double, p->types),
-	};
-
-	for (uint32_t i = 0; i < p->jobs; i++) {
-		for (uint32_t w = 0; w < p->types; w++)
-			rate[(size_t)i * p->types + w] = p->speed[(size_t)i * p->types + w] /
-				p->left[i];
-	}
-	if (!maxmin_solve(
-		    &(struct maxmin){
-			    .jobs = p->jobs,
-			    .types = p->types,
-			    .rate = rate,
-			    .gang = p->gang,
-			    .capacity = p->capacity,
-		    },
-		    &answer) ||
-		!(answer.z > 0))
-		return false;
-	shares->value = 1 / answer.z;
-	shares->price = answer.prices;
-	return true;
-}
-
-static void spend_rest(const struct program *p, struct shares *shares)
-{
-	double *need = arena_array(p->round->scratch, double, p->jobs);
+	double *unit = arena_array(p->round->scratch, double, p->jobs);
 
 	for (uint32_t i = 0; i < p->jobs; i++)
-		need[i] = p->left[i] / shares->value;
-	gavel_spend_rest(p, need, shares);
+		unit[i] = 1 / p->left[i];
+	if (!gavel_level(p, unit, shares))
+		return false;
+	shares->value = 1 / shares->value;
+	return true;
 }
 
 /* When each would end, and who is last. */
@@ -129,8 +101,6 @@ int gavel_makespan(void *self, const struct program *p, struct shares *shares, s
 		p = program_blind(p, BLIND_REFERENCE, &copy);
 	if (!(gavel_published(g) || !g->hetero ? by_bisection(p, shares) : by_prices(p, shares)))
 		return err_set(err, ERR_BROKEN, "no time was found by which all jobs can end");
-	if (!gavel_published(g) && g->hetero)
-		spend_rest(p, shares);
 	tell_ends(p, shares);
 	return 0;
 }

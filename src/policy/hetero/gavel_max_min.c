@@ -7,7 +7,7 @@
 
 #include "policy/hetero/gavel.h"
 #include "policy/hetero/gavel_lp.h"
-#include "solver/maxmin.h"
+#include "policy/hetero/kinds.h"
 
 double gavel_proportional(const struct program *p, uint32_t i)
 {
@@ -37,60 +37,36 @@ static void tell_levels(const struct program *p, struct shares *shares)
 	}
 }
 
-static bool by_interior_point(const struct program *p, struct shares *shares)
-{
-	struct share_lp lp;
-
-	share_lp_init(&lp, p, 2, true);
-	for (uint32_t i = 0; i < p->jobs; i++)
-		share_lp_rate(&lp, p, i, 1, unit_of(p, i), 1, 0);
-	return share_lp_solve(&lp, p, shares, &shares->value, NULL);
-}
-
-static bool by_prices(const struct program *p, struct shares *shares)
-{
-	double *rate = arena_array(p->round->scratch, double, (size_t)p->jobs * p->types);
-	struct maxmin_answer answer = {
-		.x = shares->x,
-		.prices = arena_array(p->round->scratch, double, p->types),
-	};
-
-	for (uint32_t i = 0; i < p->jobs; i++) {
-		for (uint32_t w = 0; w < p->types; w++)
-			rate[(size_t)i * p->types + w] = p->speed[(size_t)i * p->types + w] *
-				unit_of(p, i);
-	}
-	if (!maxmin_solve(
-		    &(struct maxmin){
-			    .jobs = p->jobs,
-			    .types = p->types,
-			    .rate = rate,
-			    .gang = p->gang,
-			    .capacity = p->capacity,
-		    },
-		    &answer))
-		return false;
-	shares->value = answer.z;
-	shares->price = answer.prices;
-	return true;
-}
-
-static void spend_rest(const struct program *p, struct shares *shares)
-{
-	double *need = arena_array(p->round->scratch, double, p->jobs);
-
-	for (uint32_t i = 0; i < p->jobs; i++)
-		need[i] = shares->value / unit_of(p, i);
-	gavel_spend_rest(p, need, shares);
-}
-
-static bool with_pairs(const struct gavel *g, const struct program *p, struct shares *shares)
+static const double *units(const struct program *p)
 {
 	double *unit = arena_array(p->round->scratch, double, p->jobs);
 
 	for (uint32_t i = 0; i < p->jobs; i++)
 		unit[i] = unit_of(p, i);
-	return gavel_packed_levels(g, p, unit, shares);
+	return unit;
+}
+
+/* Jobs that are alike are one with a count; the method takes the steps it would take on all of them. */
+static bool by_interior_point(const struct program *p, struct shares *shares)
+{
+	const double *unit = units(p);
+	struct program merged;
+	struct shares found;
+	struct kinds kinds;
+	struct share_lp lp;
+
+	kinds_find(&kinds, p, unit, 1);
+	kinds_merge(&kinds, p, &merged);
+	shares_init(&found, &merged);
+	share_lp_init(&lp, &merged, 2, true);
+	lp.arrow.count = kinds.count;
+	for (uint32_t i = 0; i < merged.jobs; i++)
+		share_lp_rate(&lp, &merged, i, 1, unit[kinds.first[i]], 1, 0);
+	if (!share_lp_solve(&lp, &merged, &found, &shares->value, NULL))
+		return false;
+	shares->price = found.price;
+	kinds_spread(&kinds, p, found.x, shares->x);
+	return true;
 }
 
 int gavel_max_min(void *self, const struct program *p, struct shares *shares, struct err *err)
@@ -100,15 +76,14 @@ int gavel_max_min(void *self, const struct program *p, struct shares *shares, st
 
 	if (g->water_filling)
 		return gavel_water_filling(self, p, shares, err);
-	if (g->packing && with_pairs(g, p, shares))
+	if (g->packing && gavel_packed_levels(g, p, units(p), shares))
 		return 0;
 	if (!g->hetero)
 		p = program_blind(p, BLIND_ONE, &copy);
 	/* Types that are all alike make every mix as good as the next: the middle of these is wanted. */
-	if (!(gavel_published(g) || !g->hetero ? by_interior_point(p, shares) : by_prices(p, shares)))
+	if (!(gavel_published(g) || !g->hetero ? by_interior_point(p, shares)
+					       : gavel_level(p, units(p), shares)))
 		return err_set(err, ERR_BROKEN, "max-min shares were not found");
-	if (!gavel_published(g) && g->hetero)
-		spend_rest(p, shares);
 	tell_levels(p, shares);
 	return 0;
 }

@@ -65,3 +65,28 @@ void kinds_find(struct kinds *k, const struct program *p, const double *more, ui
 		k->number[row] = k->count[k->n - 1]++;
 	}
 }
+
+void kinds_merge(const struct kinds *k, const struct program *p, struct program *merged)
+{
+	struct arena *arena = p->round->scratch;
+
+	*merged = *p;
+	merged->jobs = k->n;
+	merged->pairs = 0;
+	merged->speed = arena_array(arena, double, (size_t)k->n * p->types);
+	merged->gang = arena_array(arena, double, k->n);
+	merged->weight = arena_array(arena, double, k->n);
+	for (uint32_t i = 0; i < k->n; i++) {
+		memcpy(&merged->speed[(size_t)i * p->types], &p->speed[(size_t)k->first[i] * p->types],
+			sizeof(double) * p->types);
+		merged->gang[i] = p->gang[k->first[i]];
+		merged->weight[i] = p->weight[k->first[i]];
+	}
+}
+
+void kinds_spread(const struct kinds *k, const struct program *p, const double *x, double *out)
+{
+	for (uint32_t i = 0; i < p->jobs; i++)
+		memcpy(&out[(size_t)i * p->types], &x[(size_t)k->of[i] * p->types],
+			sizeof(double) * p->types);
+}

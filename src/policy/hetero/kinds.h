@@ -20,4 +20,10 @@ struct kinds {
 /* Rows with equal speeds, gangs and whatever else counts: `more` holds `width` numbers for each row. */
 void kinds_find(struct kinds *kinds, const struct program *program, const double *more, uint32_t width);
 
+/* One row for each kind: speeds, gang and weight of one of its jobs. */
+void kinds_merge(const struct kinds *kinds, const struct program *program, struct program *merged);
+/* Gives every job the shares of its kind. */
+void kinds_spread(const struct kinds *kinds, const struct program *program, const double *x,
+	double *out);
+
 #endif

@@ -28,37 +28,83 @@ static void take_types(struct program *p, const struct plan *plan)
 		p->capacity[w] = plan->space.types[p->type[w]].up;
 }
 
-static bool may_use(const struct job *job, uint32_t type)
-{
-	return job->types == 0 || (job->types >> type & 1);
-}
-
 /* Speeds on each type; false: it can run on none that is up. */
 static bool take_speeds(struct program *p, const struct job *job, double *speeds)
 {
 	bool any = false;
 
 	for (uint32_t w = 0; w < p->types; w++) {
+		uint32_t gpus = job_gpus_on(job, p->type[w]);
 		double speed = 0;
 
-		if (may_use(job, p->type[w]) && job->gpus <= p->capacity[w])
-			speed = rate_if(p->round->belief, job, p->type[w], (uint32_t)job->gpus);
+		if (job_may_use(job, p->type[w]) && gpus <= p->capacity[w])
+			speed = rate_if(p->round->belief, job, p->type[w], gpus);
 		speeds[w] = speed > 0 && isfinite(speed) ? speed : 0;
 		any |= speeds[w] > 0;
 	}
 	return any;
 }
 
-static void take_job(struct program *p, const struct job *job)
+/* Devices it takes at most where it can run. */
+static double gang_of(const struct program *p, const struct job *job, const double *speeds)
+{
+	uint32_t most = 0;
+
+	if (!job->gpus_by_type)
+		return job->gpus;
+	for (uint32_t w = 0; w < p->types; w++) {
+		uint32_t gpus = job_gpus_on(job, p->type[w]);
+
+		if (speeds[w] > 0 && gpus > most)
+			most = gpus;
+	}
+	return most;
+}
+
+static bool fits(const struct program *p, struct grant_part part)
+{
+	int w = program_column(p, part.type);
+
+	return part.gpus == 0 || (w >= 0 && part.gpus <= p->capacity[w]);
+}
+
+/* Adds those of the row to be; returns whether it can run in one of them now. */
+static bool take_configs(struct program *p, const struct job *job, const struct config_rules *rules,
+	struct configs *configs)
+{
+	size_t start = configs->list.n;
+	bool any = false;
+
+	configs_add(configs, p->round, job, rules);
+	for (size_t i = start; i < configs->list.n; i++) {
+		struct config *c = &configs->list.at[i];
+
+		if (!fits(p, c->part[0]) || !fits(p, c->part[1]))
+			c->speed = 0;
+		any |= c->speed > 0;
+	}
+	if (any)
+		p->config_start[p->jobs + 1] = (uint32_t)configs->list.n;
+	else
+		configs->list.n = start;
+	return any;
+}
+
+static void take_job(struct program *p, const struct job *job, const struct config_rules *rules,
+	struct configs *configs)
 {
 	uint32_t row = p->jobs;
 	double left = job->work_est - job_done(job, p->round->now_s);
+	double *speeds = &p->speed[(size_t)row * p->types];
+	bool runs = take_speeds(p, job, speeds);
 
-	if (!take_speeds(p, job, &p->speed[(size_t)row * p->types]))
+	if (rules)
+		runs = take_configs(p, job, rules, configs);
+	if (!runs)
 		return;
 	p->jobs++;
 	p->id[row] = job->id;
-	p->gang[row] = job->gpus;
+	p->gang[row] = gang_of(p, job, speeds);
 	p->weight[row] = job->weight;
 	p->age_s[row] = p->round->now_s - job->arrival_s;
 	p->left[row] = left > 0 ? left : 1; /* the belief has proved too short: about to end, then */
@@ -68,10 +114,10 @@ void program_pair_speed(const struct round *round, const struct job *job, const 
 	uint32_t type, double out[2])
 {
 	const struct profile *profile = round->belief->profile;
-	uint32_t gpus = (uint32_t)job->gpus;
+	uint32_t gpus = job_gpus_on(job, type);
 
 	out[0] = out[1] = 0;
-	if (!may_use(job, type) || !may_use(other, type))
+	if (!job_may_use(job, type) || !job_may_use(other, type) || job_gpus_on(other, type) != gpus)
 		return;
 	out[0] = rate_if(round->belief, job, type, gpus);
 	out[1] = rate_if(round->belief, other, type, gpus);
@@ -117,11 +163,53 @@ void program_types(struct program *p, const struct round *round, const struct pl
 	take_types(p, plan);
 }
 
+int program_column(const struct program *p, uint32_t type)
+{
+	for (uint32_t w = 0; w < p->types; w++) {
+		if (p->type[w] == type)
+			return (int)w;
+	}
+	return -1;
+}
+
+/* Whether columns are not all there is to say. */
+static bool has_configs(const struct round *round, const struct config_rules *rules)
+{
+	if (!rules || config_rules_any(rules))
+		return rules;
+	for (uint32_t i = 0; i < round->nactive; i++) {
+		if (round->jobs[round->active[i]].gpus_by_type)
+			return true;
+	}
+	return false;
+}
+
+static void keep_configs(struct program *p, const struct configs *configs)
+{
+	size_t n = configs->list.n;
+
+	p->config_rows = p->jobs;
+	p->config = arena_array(p->round->scratch, struct config, n);
+	if (n > 0)
+		memcpy(p->config, configs->list.at, n * sizeof(*p->config));
+}
+
 void program_init(struct program *p, const struct round *round, const struct plan *plan, bool pack)
 {
+	program_init_configs(p, round, plan, pack, NULL);
+}
+
+void program_init_configs(struct program *p, const struct round *round, const struct plan *plan,
+	bool pack, const struct config_rules *rules)
+{
 	struct arena *arena = round->scratch;
+	struct configs configs = { 0 };
 
 	program_types(p, round, plan);
+	if (!has_configs(round, rules))
+		rules = NULL;
+	if (rules)
+		p->config_start = arena_array(arena, uint32_t, round->nactive + 1);
 	p->id = arena_array(arena, uint32_t, round->nactive);
 	p->speed = arena_array(arena, double, (size_t)round->nactive * p->types);
 	p->gang = arena_array(arena, double, round->nactive);
@@ -130,8 +218,11 @@ void program_init(struct program *p, const struct round *round, const struct pla
 	p->age_s = arena_array(arena, double, round->nactive);
 	for (uint32_t i = 0; i < round->nactive; i++) {
 		if (job_active(&round->jobs[round->active[i]]))
-			take_job(p, &round->jobs[round->active[i]]);
+			take_job(p, &round->jobs[round->active[i]], rules, &configs);
 	}
+	if (rules)
+		keep_configs(p, &configs);
+	vec_fini(&configs.list);
 	if (pack && p->jobs > 1)
 		take_pairs(p);
 }
@@ -174,10 +265,21 @@ static double pair_rate(const struct program *p, const struct shares *shares, ui
 	return rate;
 }
 
+static double config_rate(const struct program *p, const struct shares *shares, uint32_t row)
+{
+	double rate = 0;
+
+	for (uint32_t i = p->config_start[row]; i < p->config_start[row + 1]; i++)
+		rate += p->config[i].speed * shares->config_x[i];
+	return rate;
+}
+
 double program_rate(const struct program *p, const struct shares *shares, uint32_t row)
 {
 	double rate = 0;
 
+	if (shares->config_x && row < p->config_rows)
+		return config_rate(p, shares, row);
 	for (uint32_t w = 0; w < p->types; w++)
 		rate += p->speed[row * p->types + w] * shares->x[row * p->types + w];
 	for (uint32_t i = 0; shares->pair_x && i < shares_pairs(p, shares); i++) {
@@ -189,12 +291,36 @@ double program_rate(const struct program *p, const struct shares *shares, uint32
 	return rate;
 }
 
+static double gang_on(const struct program *p, uint32_t row, uint32_t w)
+{
+	if (row >= p->config_rows)
+		return p->gang[row];
+	return p->config[p->config_start[row] + p->type[w]].part[0].gpus;
+}
+
+double program_used(const struct program *p, const struct shares *shares, uint32_t row, uint32_t column)
+{
+	double used = 0;
+
+	if (!shares->config_x || row >= p->config_rows)
+		return gang_on(p, row, column) * shares->x[(size_t)row * p->types + column];
+	for (uint32_t i = p->config_start[row]; i < p->config_start[row + 1]; i++) {
+		const struct grant_part *part = p->config[i].part;
+
+		if (part[0].type == p->type[column])
+			used += part[0].gpus * shares->config_x[i];
+		if (config_mixed(part) && part[1].type == p->type[column])
+			used += part[1].gpus * shares->config_x[i];
+	}
+	return used;
+}
+
 void program_isolated(const struct program *p, uint32_t row, uint32_t m, double *x)
 {
 	double sum = 0;
 
 	for (uint32_t w = 0; w < p->types; w++) {
-		x[w] = p->capacity[w] / (m * p->gang[row]);
+		x[w] = p->capacity[w] / (m * gang_on(p, row, w));
 		sum += x[w];
 	}
 	for (uint32_t w = 0; sum > 1 && w < p->types; w++)

@@ -5,12 +5,16 @@
  *
  * Columns are the types that have devices up, by name.  Rows are active jobs
  * that can run on one of them, in order of arrival.
+ *
+ * Where jobs may have other devices than they ask for, or their gangs depend on
+ * the type, rows have configurations, too (configs.h).
  */
 #ifndef POLICY_HETERO_PROGRAM_H
 #define POLICY_HETERO_PROGRAM_H
 
 #include "model/round.h"
 #include "placement/plan.h"
+#include "policy/hetero/configs.h"
 
 /* Two jobs of equal size that may run on the same devices at once. */
 struct program_pair {
@@ -24,18 +28,22 @@ struct program {
 	double capacity[TYPES_MAX];
 	uint32_t *id; /* by row: the job */
 	double *speed; /* [jobs][types] steps per second of the whole job as asked; 0: cannot run there */
-	double *gang; /* devices it takes */
+	double *gang; /* devices it takes; where that depends on the type, the most */
 	double *weight;
 	double *left; /* steps */
 	double *age_s;
 	uint32_t pairs;
 	struct program_pair *pair;
-	double *pair_speed; /* [pairs][types][2], of a and of b; 0 and 0: cannot */
+	double *pair_speed;     /* [pairs][types][2], of a and of b; 0 and 0: cannot */
+	uint32_t config_rows;   /* rows that have configurations: the first so many; 0: none */
+	uint32_t *config_start; /* [config_rows + 1] where those of a row begin */
+	struct config *config;  /* those that need more devices than are up have speed 0 */
 };
 
 /* The answer.  Everything lives in the arena of the round. */
 struct shares {
-	double *x;                 /* [jobs][types] */
+	double *x;                 /* [jobs][types]; of configurations, the sum by their devices */
+	double *config_x;          /* by the program's configurations; NULL: x says it all */
 	double *pair_x;            /* [pairs][types]; NULL: no pairs */
 	struct program_pair *pair; /* which these are; NULL: the program's, all of them */
 	uint32_t pairs;
@@ -50,13 +58,20 @@ struct shares {
 void program_init(struct program *program, const struct round *round, const struct plan *plan,
 	bool pack);
 
+/* The same with configurations, if there are others than the columns. */
+void program_init_configs(struct program *program, const struct round *round,
+	const struct plan *plan, bool pack, const struct config_rules *rules);
+
 /* The columns alone, for an empty program. */
 void program_types(struct program *program, const struct round *round, const struct plan *plan);
+
+/* The column of a type of the cluster; -1: it has no devices up. */
+int program_column(const struct program *program, uint32_t type);
 
 /* A zeroed answer for the program. */
 void shares_init(struct shares *shares, const struct program *program);
 
-/* Speed of `job` and `other` when both run at once on the same `gpus` devices of a type; 0, 0: they cannot. */
+/* Speed of `job` and `other` when both run at once on the same devices of a type; 0, 0: they cannot. */
 void program_pair_speed(const struct round *round, const struct job *job, const struct job *other,
 	uint32_t type, double out[2]);
 
@@ -66,6 +81,10 @@ struct program_pair shares_pair(const struct program *program, const struct shar
 
 /* Sum over types of speed times share: steps per second on the long run, pairs included. */
 double program_rate(const struct program *program, const struct shares *shares, uint32_t row);
+
+/* Devices of a column that a job has for itself, on average over time. */
+double program_used(const struct program *program, const struct shares *shares, uint32_t row,
+	uint32_t column);
 
 /* What a job would get of a cluster cut in equal parts for `m` jobs: x[types]. */
 void program_isolated(const struct program *program, uint32_t row, uint32_t m, double *x);

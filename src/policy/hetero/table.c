@@ -3,6 +3,7 @@
  */
 #include "policy/hetero/table.h"
 
+#include <assert.h>
 #include <string.h>
 
 const char *const compat_names[] = { "none", "gavel", NULL };
@@ -16,6 +17,7 @@ struct share_table *table_create(const struct cluster *cluster, uint64_t seed)
 
 	table->types = cluster->ntypes;
 	table->end_s = NAN;
+	table->expect.memory_s = 86400;
 	twister_init(&table->types_rng, seed + TYPES_SEED);
 	return table;
 }
@@ -25,44 +27,96 @@ void table_destroy(struct share_table *table)
 	if (!table)
 		return;
 	share_log_fini(&table->log);
+	expect_fini(&table->expect);
 	vec_fini(&table->entries);
 	vec_fini(&table->cells);
 	vec_fini(&table->entry_of);
 	vec_fini(&table->tasks);
+	vec_fini(&table->configs.list);
 	free(table);
 }
 
-static void fill_cells(struct share_table *table, const struct round *round, size_t entry, double time_s)
+static void add_cell(struct share_table *table, const struct config *config, double time_s)
 {
-	const struct share_entry *e = &table->entries.at[entry];
-	const struct job *a = &round->jobs[e->a];
+	struct share_cell cell = { .time_s = time_s, .speed = { config->speed } };
 
+	memcpy(cell.part, config->part, sizeof(cell.part));
+	vec_push(&table->cells, cell);
+}
+
+static void set_pair_speed(struct share_cell *cell, const struct round *round,
+	const struct share_entry *e)
+{
+	program_pair_speed(round, &round->jobs[e->a], &round->jobs[e->b], cell->part[0].type,
+		cell->speed);
+	if (!(cell->speed[0] > 0))
+		cell->speed[0] = cell->speed[1] = 0;
+}
+
+/* Of two jobs at once, the devices that the first asks for. */
+static void add_pair_cells(struct share_table *table, const struct round *round,
+	const struct share_entry *e, double time_s)
+{
 	for (uint32_t type = 0; type < table->types; type++) {
-		struct share_cell *cell = table_cell(table, entry, type);
+		uint32_t gpus = job_gpus_on(&round->jobs[e->a], type);
 
-		cell->time_s = time_s;
-		if (e->b != JOB_NONE)
-			program_pair_speed(round, a, &round->jobs[e->b], type, cell->speed);
-		else if (a->types == 0 || a->types >> type & 1)
-			cell->speed[0] = rate_if(round->belief, a, type, (uint32_t)a->gpus);
-		if (!(cell->speed[0] > 0))
-			cell->speed[0] = cell->speed[1] = 0;
+		add_cell(table, &(struct config){ .part = { { type, gpus } } }, time_s);
+		set_pair_speed(&table->cells.at[table->cells.n - 1], round, e);
 	}
 }
 
-static void add_entry(struct share_table *table, const struct round *round, uint32_t a, uint32_t b,
-	double time_s)
+static void add_entry(struct share_table *table, const struct share_turns *turns,
+	const struct round *round, uint32_t a, uint32_t b, double time_s)
 {
-	vec_push(&table->entries,
-		(struct share_entry){ .a = a, .b = b, .gang = (uint32_t)round->jobs[a].gpus });
-	if (b == JOB_NONE)
-		table->entry_of.at[a] = (uint32_t)table->entries.n;
-	vec_grow_zero(&table->cells, table->entries.n * table->types);
-	fill_cells(table, round, table->entries.n - 1, time_s);
+	struct share_entry e = {
+		.a = a,
+		.b = b,
+		.gang = (uint32_t)round->jobs[a].gpus,
+		.columns = table->types,
+		.first = table->cells.n,
+	};
+
+	if (b == JOB_NONE) {
+		table->configs.list.n = 0;
+		configs_add(&table->configs, round, &round->jobs[a], &turns->configs);
+		e.columns = (uint32_t)table->configs.list.n;
+		for (uint32_t i = 0; i < e.columns; i++)
+			add_cell(table, &table->configs.list.at[i], time_s);
+		table->entry_of.at[a] = (uint32_t)table->entries.n + 1;
+	} else {
+		add_pair_cells(table, round, &e, time_s);
+	}
+	vec_push(&table->entries, e);
+}
+
+static void refresh_single(struct share_table *table, const struct share_turns *turns,
+	const struct round *round, size_t entry)
+{
+	const struct share_entry *e = &table->entries.at[entry];
+
+	table->configs.list.n = 0;
+	configs_add(&table->configs, round, &round->jobs[e->a], &turns->configs);
+	assert(table->configs.list.n == e->columns);
+	for (uint32_t i = 0; i < e->columns; i++)
+		table_cell(table, entry, i)->speed[0] = table->configs.list.at[i].speed;
+}
+
+void table_refresh(struct share_table *table, const struct share_turns *turns, const struct round *round)
+{
+	for (size_t i = 0; i < table->entries.n; i++) {
+		const struct share_entry *e = &table->entries.at[i];
+
+		if (e->b == JOB_NONE)
+			refresh_single(table, turns, round, i);
+		for (uint32_t type = 0; e->b != JOB_NONE && type < table->types; type++)
+			set_pair_speed(table_cell(table, i, type), round, e);
+	}
+	table->version = rates_version(round->belief);
 }
 
 /* Pairs with those that came before, in the order in which they came. */
-static void add_pairs(struct share_table *table, const struct round *round, uint32_t job)
+static void add_pairs(struct share_table *table, const struct share_turns *turns,
+	const struct round *round, uint32_t job)
 {
 	size_t before = table->entries.n - 1;
 
@@ -70,7 +124,7 @@ static void add_pairs(struct share_table *table, const struct round *round, uint
 		const struct share_entry *e = &table->entries.at[i];
 
 		if (e->b == JOB_NONE && e->gang == (uint32_t)round->jobs[job].gpus)
-			add_entry(table, round, e->a, job, 0);
+			add_entry(table, turns, round, e->a, job, 0);
 	}
 }
 
@@ -79,32 +133,46 @@ static bool gone(const struct round *round, uint32_t job)
 	return job != JOB_NONE && !job_active(&round->jobs[job]);
 }
 
-static void move_entry(struct share_table *table, size_t from, size_t to)
-{
-	size_t stride = table->types;
+/* Entries up to `from` are moved together: `kept` of them, with `cells`. */
+struct kept {
+	size_t entries, cells;
+};
 
-	if (from == to)
-		return;
-	table->entries.at[to] = table->entries.at[from];
-	if (table->entries.at[to].b == JOB_NONE)
-		table->entry_of.at[table->entries.at[to].a] = (uint32_t)to + 1;
-	memcpy(&table->cells.at[to * stride], &table->cells.at[from * stride],
-		sizeof(struct share_cell) * stride);
+static void keep_entry(struct share_table *table, size_t from, struct kept *kept)
+{
+	size_t to = kept->entries++;
+	struct share_entry *e = &table->entries.at[to];
+
+	if (from != to) {
+		*e = table->entries.at[from];
+		if (e->b == JOB_NONE)
+			table->entry_of.at[e->a] = (uint32_t)to + 1;
+		memmove(&table->cells.at[kept->cells], &table->cells.at[e->first],
+			sizeof(struct share_cell) * e->columns);
+		e->first = kept->cells;
+	}
+	kept->cells += e->columns;
+}
+
+static void drop_others(struct share_table *table, const struct kept *kept)
+{
+	table->entries.n = kept->entries;
+	table->cells.n = kept->cells;
 }
 
 bool table_forget(struct share_table *table, const struct round *round)
 {
-	size_t kept = 0, before = table->entries.n;
+	size_t before = table->entries.n;
+	struct kept kept = { 0 };
 
 	for (size_t i = 0; i < before; i++) {
 		const struct share_entry *e = &table->entries.at[i];
 
 		if (!gone(round, e->a) && !gone(round, e->b))
-			move_entry(table, i, kept++);
+			keep_entry(table, i, &kept);
 	}
-	table->entries.n = kept;
-	table->cells.n = kept * table->types;
-	return kept < before;
+	drop_others(table, &kept);
+	return kept.entries < before;
 }
 
 /* Jobs that admission let in late have numbers below those already seen. */
@@ -123,10 +191,10 @@ bool table_welcome(struct share_table *table, const struct share_turns *turns, c
 		if (!job_active(&round->jobs[job]) || has_entry(table, job))
 			continue;
 		vec_grow_zero(&table->entry_of, (size_t)job + 1);
-		add_entry(table, round, job, JOB_NONE,
+		add_entry(table, turns, round, job, JOB_NONE,
 			turns->compat == COMPAT_GAVEL ? turns->round_s / 2 : 0);
 		if (turns->pack)
-			add_pairs(table, round, job);
+			add_pairs(table, turns, round, job);
 		any = true;
 	}
 	return any;
@@ -159,10 +227,22 @@ static uint32_t *number_pairs(const struct program *p)
 
 static void take_row(struct share_table *table, const struct program *p, size_t entry, const double *x)
 {
-	for (uint32_t type = 0; type < table->types; type++)
-		table_cell(table, entry, type)->x = 0;
+	for (uint32_t column = 0; column < table->entries.at[entry].columns; column++)
+		table_cell(table, entry, column)->x = 0;
 	for (uint32_t w = 0; x && w < p->types; w++)
 		table_cell(table, entry, p->type[w])->x = x[w];
+	table->entries.at[entry].known = true;
+}
+
+/* By configuration: those of the program are those of the table, in the same order. */
+static void take_configs(struct share_table *table, const struct program *p, size_t entry,
+	const double *config_x, uint32_t row)
+{
+	uint32_t n = p->config_start[row + 1] - p->config_start[row];
+
+	assert(n == table->entries.at[entry].columns);
+	for (uint32_t column = 0; column < n; column++)
+		table_cell(table, entry, column)->x = config_x[p->config_start[row] + column];
 	table->entries.at[entry].known = true;
 }
 
@@ -207,8 +287,8 @@ static const struct share_entry *find_pair(const struct share_entry **pairs, siz
 }
 
 /* Enters those that are new; what a pair is owed lasts as long as it is named. */
-static void enter_named_pairs(struct share_table *table, const struct program *p,
-	const struct shares *shares)
+static void enter_named_pairs(struct share_table *table, const struct share_turns *turns,
+	const struct program *p, const struct shares *shares)
 {
 	struct arena *arena = p->round->scratch;
 	size_t had, n = 0;
@@ -220,24 +300,23 @@ static void enter_named_pairs(struct share_table *table, const struct program *p
 			new[n++] = shares->pair[i];
 	}
 	for (size_t i = 0; i < n; i++)
-		add_entry(table, p->round, p->id[new[i].a], p->id[new[i].b], 0);
+		add_entry(table, turns, p->round, p->id[new[i].a], p->id[new[i].b], 0);
 }
 
 /* Pairs that were left out are forgotten. */
 static void drop_idle_pairs(struct share_table *table)
 {
-	size_t kept = 0;
+	struct kept kept = { 0 };
 
 	for (size_t i = 0; i < table->entries.n; i++) {
 		if (table->entries.at[i].b == JOB_NONE || table->entries.at[i].known)
-			move_entry(table, i, kept++);
+			keep_entry(table, i, &kept);
 	}
-	table->entries.n = kept;
-	table->cells.n = kept * table->types;
+	drop_others(table, &kept);
 }
 
-static void take_named_pairs(struct share_table *table, const struct program *p,
-	const struct shares *shares)
+static void take_named_pairs(struct share_table *table, const struct share_turns *turns,
+	const struct program *p, const struct shares *shares)
 {
 	const struct share_entry **pairs;
 	size_t n;
@@ -246,7 +325,7 @@ static void take_named_pairs(struct share_table *table, const struct program *p,
 		if (table->entries.at[i].b != JOB_NONE)
 			table->entries.at[i].known = false;
 	}
-	enter_named_pairs(table, p, shares);
+	enter_named_pairs(table, turns, p, shares);
 	pairs = sorted_pairs(table, p->round->scratch, &n);
 	for (uint32_t i = 0; i < shares->pairs; i++) {
 		const struct share_entry *e = find_pair(pairs, n, p, shares->pair[i]);
@@ -257,7 +336,8 @@ static void take_named_pairs(struct share_table *table, const struct program *p,
 	drop_idle_pairs(table);
 }
 
-void table_take_shares(struct share_table *table, const struct program *p, const struct shares *shares)
+void table_take_shares(struct share_table *table, const struct share_turns *turns,
+	const struct program *p, const struct shares *shares)
 {
 	const uint32_t *number = p->pairs > 0 ? number_pairs(p) : NULL;
 
@@ -266,6 +346,10 @@ void table_take_shares(struct share_table *table, const struct program *p, const
 		int a = find_row(p, e->a), b = e->b == JOB_NONE ? -1 : find_row(p, e->b);
 		const double *x = NULL;
 
+		if (e->b == JOB_NONE && a >= 0 && shares->config_x) {
+			take_configs(table, p, i, shares->config_x, (uint32_t)a);
+			continue;
+		}
 		if (e->b == JOB_NONE && a >= 0)
 			x = &shares->x[(size_t)a * p->types];
 		else if (a >= 0 && b >= 0 && number && number[(size_t)a * p->jobs + b])
@@ -273,7 +357,7 @@ void table_take_shares(struct share_table *table, const struct program *p, const
 		take_row(table, p, i, x);
 	}
 	if (shares->pair)
-		take_named_pairs(table, p, shares);
+		take_named_pairs(table, turns, p, shares);
 }
 
 /* A job that the log does not speak of has no share. */
@@ -296,16 +380,19 @@ static void take_from_log(const struct share_log *log, const struct program *p, 
 int table_compute(struct share_table *table, const struct share_turns *turns, shares_fn *compute,
 	void *self, const struct round *round, const struct plan *plan, struct err *err)
 {
-	struct program program;
+	struct program program, longer;
 	struct shares shares;
 
-	program_init(&program, round, plan, turns->pack);
-	shares_init(&shares, &program);
+	program_init_configs(&program, round, plan, turns->pack, &turns->configs);
+	longer = program;
+	if (turns->expect_s > 0)
+		expect_extend(&table->expect, &program, turns->expect_s, &longer);
+	shares_init(&shares, &longer);
 	if (table->log.allocs.n > 0)
 		take_from_log(&table->log, &program, &shares);
-	else if (program.jobs > 0 && compute(self, &program, &shares, err) < 0)
+	else if (program.jobs > 0 && compute(self, &longer, &shares, err) < 0)
 		return err->code;
-	table_take_shares(table, &program, &shares);
+	table_take_shares(table, turns, &program, &shares);
 	table->stale = false;
 	table->solves++;
 	return 0;
@@ -320,6 +407,8 @@ int share_turns_decide(struct share_turns *turns, shares_fn *compute, void *self
 			share_log_read(turns->replay, round->cluster, &turns->table->log, err) < 0)
 			return err->code;
 	}
+	if (turns->expect_s > 0)
+		expect_see(&turns->table->expect, round);
 	if (turns->compat == COMPAT_GAVEL)
 		return published_decide(turns, compute, self, round, plan, err);
 	return credits_decide(turns, compute, self, round, plan, err);
@@ -329,7 +418,7 @@ int share_turns_show(const struct share_turns *turns, shares_fn *compute, void *
 	const struct round *round, const struct plan *plan, struct program *program,
 	struct shares *shares, struct err *err)
 {
-	program_init(program, round, plan, turns->pack);
+	program_init_configs(program, round, plan, turns->pack, &turns->configs);
 	shares_init(shares, program);
 	return program->jobs > 0 ? compute(self, program, shares, err) : 0;
 }

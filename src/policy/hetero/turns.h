@@ -12,6 +12,7 @@
 
 #include "base/twister.h"
 #include "base/vec.h"
+#include "policy/hetero/configs.h"
 #include "policy/hetero/program.h"
 #include "policy/policy.h"
 
@@ -21,14 +22,17 @@ extern const char *const compat_names[]; /* for OPT_CHOICE */
 /* What policies that work by shares offer as options; embedded as `turns`. */
 struct share_turns {
 	/* options */
-	double round_s;
+	double round_s; /* with round_auto: of the present round */
+	bool round_auto;
+	double expect_s; /* leave room for jobs likely to come within this; 0: none */
 	int compat;
 	char replay[OPTION_TEXT_MAX]; /* a log of shares to use instead of computing them */
 
 	/* what the policy is, set in init() */
-	bool pack;    /* pairs are entries, too */
-	bool shuffle; /* published: types are taken in random order */
-	bool strict;  /* published: nobody without a share fills a gap */
+	bool pack;                   /* pairs are entries, too */
+	bool shuffle;                /* published: types are taken in random order */
+	bool strict;                 /* published: nobody without a share fills a gap */
+	struct config_rules configs; /* Stint's own: what jobs may have besides what they ask for */
 
 	struct share_table *table; /* made when first used */
 };
@@ -41,6 +45,11 @@ struct share_turns {
 		.min = 1, \
 		.max = 1e6, \
 		.help = "jobs change places at multiples of this" }, \
+		{ .name = "round_auto", \
+			.kind = OPTION_BOOL, \
+			.offset = offsetof(type, turns.round_auto), \
+			.max = 1, \
+			.help = "choose round_s anew for every round, from costs and crowds" }, \
 		{ .name = "compat", \
 			.kind = OPTION_CHOICE, \
 			.offset = offsetof(type, turns.compat), \

@@ -117,7 +117,7 @@ static double believed_run_s(const struct round *round, const struct job *job, u
 	double steps = job->work_est - job_done(job, round->now_s);
 	double cost_s = job->attempts > 0 ? job->resume_cost_s : job->start_cost_s;
 
-	return fmax(1, cost_s + steps / rate_if(round->belief, job, type, (uint32_t)job->gpus));
+	return fmax(1, cost_s + steps / rate_if(round->belief, job, type, job_gpus_on(job, type)));
 }
 
 static double believed_s(const struct round *round, const struct job *job, const struct grant *grant)
@@ -180,7 +180,8 @@ static uint32_t first_type(const struct walk *w, const struct job *job, double *
 	*at_s = INFINITY;
 	for (uint32_t i = 0; i < n; i++) {
 		double run_s = believed_run_s(w->round, job, types[i]);
-		double from_s = future_earliest(&w->futures[types[i]], job->gpus, run_s);
+		double from_s = future_earliest(&w->futures[types[i]], job_gpus_on(job, types[i]),
+			run_s);
 
 		if (from_s < *at_s) {
 			*at_s = from_s;
@@ -193,14 +194,13 @@ static uint32_t first_type(const struct walk *w, const struct job *job, double *
 static void reserve(struct walk *w, const struct job *job, uint32_t type, double at_s)
 {
 	future_take(&w->futures[type], w->round->scratch, at_s,
-		at_s + believed_run_s(w->round, job, type), job->gpus);
+		at_s + believed_run_s(w->round, job, type), job_gpus_on(job, type));
 }
 
 static bool enough_free(const struct walk *w, const struct job *job)
 {
 	for (uint32_t t = 0; t < w->round->cluster->ntypes; t++) {
-		if ((job->types == 0 || job->types >> t & 1) &&
-			plan_free(w->plan, t) >= (uint32_t)job->gpus)
+		if (job_may_use(job, t) && plan_free(w->plan, t) >= job_gpus_on(job, t))
 			return true;
 	}
 	return false;
