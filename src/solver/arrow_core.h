@@ -387,7 +387,8 @@ static inline bool arrow_core_close(struct arrow_core *core, const struct arrow_
 static inline void arrow_middle_clear(struct arrow_middle *mid, uint32_t types)
 {
 	for (int i = 0; i < 2; i++) {
-		memset(mid->side[i], 0, types * sizeof(four));
+		for (uint32_t w = 0; w < types; w++)
+			mid->side[i][w] = (four){ 0 };
 		mid->z_side[i] = (four){ 0 };
 	}
 }

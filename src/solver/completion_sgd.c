@@ -217,7 +217,7 @@ static void start_factors(struct descent *d)
 
 static double believed(const struct descent *d, uint32_t i, uint32_t j)
 {
-	const double *p = &d->f.u[(size_t)i * d->f.rank], *q = &d->f.v[(size_t)j * d->f.rank];
+	const double *p = d->f.u + (size_t)i * d->f.rank, *q = d->f.v + (size_t)j * d->f.rank;
 	double sum = d->mean + d->bias[i];
 
 	for (uint32_t k = 0; k < d->f.rank; k++)

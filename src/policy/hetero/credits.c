@@ -519,8 +519,7 @@ static bool round_begins(struct share_turns *turns, const struct round *round)
 		round_stats_of(&stats, round);
 		turns->round_s = round_length(&stats);
 	}
-	turns->table->end_s =
-		(floor(round->now_s / turns->round_s + 1e-9) + 1) * turns->round_s;
+	turns->table->end_s = (floor(round->now_s / turns->round_s + 1e-9) + 1) * turns->round_s;
 	return true;
 }
 

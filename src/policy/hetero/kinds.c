@@ -77,8 +77,8 @@ void kinds_merge(const struct kinds *k, const struct program *p, struct program 
 	merged->gang = arena_array(arena, double, k->n);
 	merged->weight = arena_array(arena, double, k->n);
 	for (uint32_t i = 0; i < k->n; i++) {
-		memcpy(&merged->speed[(size_t)i * p->types], &p->speed[(size_t)k->first[i] * p->types],
-			sizeof(double) * p->types);
+		memcpy(&merged->speed[(size_t)i * p->types],
+			&p->speed[(size_t)k->first[i] * p->types], sizeof(double) * p->types);
 		merged->gang[i] = p->gang[k->first[i]];
 		merged->weight[i] = p->weight[k->first[i]];
 	}
