@@ -103,7 +103,7 @@ static int find_own(struct rounds_call *call, struct err *err)
 	state = mem_alloc(policy->state_size);
 	option_defaults(policy->options, state);
 	rc = option_parse(policy->options, state, policy->name, colon ? colon + 1 : "", err);
-	call->own_s = *(const double *)((const char *)state + option->offset);
+	memcpy(&call->own_s, (const char *)state + option->offset, sizeof(call->own_s));
 	free(state);
 	return rc;
 }

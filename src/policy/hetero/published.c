@@ -132,24 +132,6 @@ static void sift(struct candidate *heap, uint32_t n, uint32_t at)
 	heap[at] = moving;
 }
 
-/* Only the front of the queue is looked at, so it is a heap. */
-static uint32_t line_up(const struct share_turns *turns, uint32_t type, struct candidate *heap)
-{
-	const struct share_table *t = turns->table;
-	uint32_t n = 0;
-
-	for (size_t i = 0; i < t->entries.n; i++) {
-		const struct share_cell *cell = table_cell(t, i, type);
-
-		if (cell->speed[0] > 0 && !(turns->strict && cell->priority <= 0))
-			heap[n++] = (struct candidate){ cell->priority, cell->deficit_s, cell->x,
-				(uint32_t)i };
-	}
-	for (uint32_t at = n / 2; at-- > 0;)
-		sift(heap, n, at);
-	return n;
-}
-
 static struct candidate next_in_line(struct candidate *heap, uint32_t *n)
 {
 	struct candidate first = heap[0];
@@ -171,11 +153,31 @@ struct choice {
 	bool *taken; /* by entry of a job alone */
 };
 
+/* Only the front of the queue is looked at, so it is a heap. */
+static uint32_t line_up(const struct share_turns *turns, uint32_t type, const struct choice *c,
+	struct candidate *heap)
+{
+	const struct share_table *t = turns->table;
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < t->entries.n; i++) {
+		const struct share_cell *cell = table_cell(t, i, type);
+
+		if (cell->speed[0] > 0 && !(turns->strict && cell->priority <= 0) &&
+			!table_marked(t, c->taken, &t->entries.at[i]))
+			heap[n++] = (struct candidate){ cell->priority, cell->deficit_s, cell->x,
+				(uint32_t)i };
+	}
+	for (uint32_t at = n / 2; at-- > 0;)
+		sift(heap, n, at);
+	return n;
+}
+
 static void pick_for_type(struct share_turns *turns, uint32_t type, uint32_t devices,
 	struct candidate *heap, struct choice *c)
 {
 	struct share_table *t = turns->table;
-	uint32_t n = line_up(turns, type, heap);
+	uint32_t n = line_up(turns, type, c, heap);
 
 	while (devices > 0 && n > 0) {
 		struct candidate first = next_in_line(heap, &n);
