@@ -189,6 +189,43 @@ decisions() {
 	done
 }
 
+# solvers: one decision of the policies that work by shares, by bench/solver.c.
+solvers() {
+	local solver section
+	solver=$(dirname "$stint")/bench/solver
+	if [ ! -x "$solver" ]; then
+		printf '\nSKIPPED: no %s, so decisions by shares were not measured (make bench builds it)\n' "$solver"
+		return
+	fi
+	for section in decisions packed large growth; do
+		"$solver" $section || echo "solver $section FAILED"
+	done
+}
+
+# against PUBLISHED TIMES WHAT POLICY TRACE CLUSTER: a run whose published simulator took PUBLISHED seconds of CPU.
+against() {
+	if best "$data/gavel/traces/generated/$5.trace" --throughputs "$data/gavel/simulation_throughputs.json" \
+		--cluster "$6" --policy "$4"; then
+		line "$3, $4: $(calc "$1 / $best_cpu")x" "${2:+>= $2 times}" "${2:+$1 / $best_cpu >= $2}"
+	else
+		echo "$4: the run FAILED"
+	fi
+}
+
+gavel() {
+	local g1=gen_single_n300_lam3000_seed0 g3=gen_single_n2000_lam1000_seed0
+	local small=12x1:v100,12x1:p100,12x1:k80 large=36x1:v100,36x1:p100,36x1:k80
+	if [ ! -d "$data/gavel" ]; then
+		printf '\nSKIPPED: no %s, so runs of Gavel were not measured (STINT_DATA=directory)\n' "$data/gavel"
+		return
+	fi
+	heading 'against published CPU: G3 39 s, G1 43 s'
+	against 39 100 'G3' gavel:compat=gavel $g3 $large
+	against 39 200 'G3' gavel $g3 $large
+	against 43 100 'G1' gavel:water_filling=1,compat=gavel $g1 $small
+	against 43 200 'G1' gavel:water_filling=1 $g1 $small
+}
+
 # Results are the same bytes at any number of threads; only the wall time may differ.
 threads() {
 	local n best_wall i
@@ -211,5 +248,7 @@ growth
 reading
 decisions
 harder
+solvers
+gavel
 threads
 printf '\nPublished simulators cannot run here: make parity has their published CPU times beside ours.\n'

@@ -1,5 +1,6 @@
 # What the runs of one row gave.  Files: summary.json of each run, then with
-# kind=exact the published per-job record and jobs.csv of a run, or with
+# kind=exact, jct or log the published per-job record and jobs.csv of a run
+# (jct: of the record the lines that begin with ids and a comma), or with
 # kind=draw jobs.csv of each run, of which the jobs FIRST-LAST (ids) count.
 #
 # Prints: mean JCT, its deviation from draw to draw, makespan, CPU seconds of a
@@ -7,6 +8,16 @@
 function equal(a, b)
 {
 	return a - b < 1e-6 && b - a < 1e-6
+}
+function near(a, b, within)
+{
+	return a - b <= within && b - a <= within
+}
+# The number after "KEY": in a line of JSON.
+function json_number(key,   from)
+{
+	from = index($0, "\"" key "\":")
+	return substr($0, from + length(key) + 3) + 0
 }
 function add(jct)
 {
@@ -30,9 +41,12 @@ BEGIN {
 	FS = ","
 	split(ids, id_range, "-")
 }
+{
+	sub(/\r$/, "")
+}
 FNR == 1 {
 	part = FILENAME ~ /summary.json$/ ? "summary" : FILENAME ~ /\/jobs.csv$/ ? "jobs" : "record"
-	if (part != "summary") {
+	if (part != "summary" && !(part == "record" && kind == "log")) {
 		close_draw()
 		read_header()
 		next
@@ -50,6 +64,20 @@ part == "summary" {
 		cpu += field[3]
 	next
 }
+part == "record" && kind == "log" {
+	if (/^\{"ev": "done"/) {
+		jct[json_number("job")] = json_number("jct")
+		jobs++
+	}
+	next
+}
+part == "record" && kind == "jct" {
+	if (index($0, ids ",") == 1) {
+		jct[$at["job_id"]] = $at["jct_seconds"]
+		jobs++
+	}
+	next
+}
 part == "record" {
 	start[$at["job_id"]] = $at["start_time"]
 	end[$at["job_id"]] = $at["end_time"]
@@ -59,6 +87,11 @@ part == "record" {
 kind == "exact" {
 	id = $at["id"]
 	matched += id in end && equal(start[id], $at["start_s"]) && equal(end[id], $at["finish_s"])
+	simulated++
+}
+kind == "jct" || kind == "log" {
+	id = $at["id"]
+	matched += id in jct && near(jct[id], $at["jct_s"], kind == "log" ? 1e-6 : 6e-4)
 	simulated++
 }
 kind == "draw" && $at["id"] >= id_range[1] + 0 && $at["id"] <= id_range[2] + 0 {

@@ -13,6 +13,11 @@ function percent(mine, published)
 {
 	return sprintf("%+.2f %%", 100 * (mine - published) / published)
 }
+# The same without sign, as a number.
+function off(mine, published)
+{
+	return 100 * (mine > published ? mine - published : published - mine) / published
+}
 function must(yes, otherwise)
 {
 	if (!yes)
@@ -25,12 +30,16 @@ function draws_off(mine, published, spread)
 }
 function difference(kind, jct, makespan)
 {
-	if (kind == "exact")
+	if (kind == "exact" || kind == "jct" || kind == "log")
 		return must(f[5] == 0, f[5] " of " f[6] " JOBS DIFFER") " of " f[6] " jobs"
 	if (kind == "rounded")
 		return must(rounded(f[1], jct) == jct && rounded(f[3], makespan) == makespan, "DIFFERS")
 	if (kind == "draw")
 		return "JCT " percent(f[1], jct) ", " draws_off(f[1], jct, f[2]) " deviations"
+	if (kind ~ /^within/ && !(split(kind, limit, ":") && off(f[1], jct) <= limit[2] && off(f[3], makespan) <= limit[3])) {
+		failed = 1
+		return "TOO FAR: JCT " percent(f[1], jct) ", makespan " percent(f[3], makespan)
+	}
 	return "JCT " percent(f[1], jct) ", makespan " percent(f[3], makespan)
 }
 function ratio(published, mine)

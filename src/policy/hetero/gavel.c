@@ -117,6 +117,15 @@ static void gavel_fini(void *self)
 }
 
 /* Where rows have configurations, shares are of these if they can be. */
+/* Where a job cannot run a share is worth nothing to it; blind objectives may have given it some. */
+static void drop_useless(const struct program *p, struct shares *shares)
+{
+	for (size_t i = 0; i < (size_t)p->jobs * p->types; i++) {
+		if (!(p->speed[i] > 0))
+			shares->x[i] = 0;
+	}
+}
+
 static int compute(void *self, const struct program *program, struct shares *shares, struct err *err)
 {
 	const struct gavel *g = self;
@@ -125,7 +134,11 @@ static int compute(void *self, const struct program *program, struct shares *sha
 		return gavel_configs(self, program, shares, err);
 	if (program->config_rows > 0)
 		shares->fallback = "gangs that depend on the type count as the largest";
-	return objectives[g->objective](self, program, shares, err);
+	if (objectives[g->objective](self, program, shares, err) < 0)
+		return err->code;
+	if (!gavel_published(g))
+		drop_useless(program, shares);
+	return 0;
 }
 
 static int gavel_decide(void *self, const struct round *round, struct plan *plan, struct err *err)

@@ -236,7 +236,8 @@ int gavel_water_filling(void *self, const struct program *p, struct shares *shar
 		p = program_blind(p, BLIND_ONE, &copy);
 	if (g->tenants)
 		find_entities(p, &entities);
-	if (!gavel_published(g)) {
+	/* Types that are all alike want the middle of many mixes, as in gavel_max_min(). */
+	if (!gavel_published(g) && g->hetero) {
 		by_stages(p, &entities, shares);
 		return 0;
 	}

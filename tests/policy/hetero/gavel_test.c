@@ -1,0 +1,937 @@
+/*
+ * Gavel's shares: examples worked out by hand, and what must be true of any
+ * program, against a simplex method that knows nothing of shares.
+ */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "policy/hetero/program.h"
+#include "policy/policy.h"
+#include "solver/lp.h"
+#include "support/property.h"
+#include "support/scene.h"
+
+/* ---- a setting, and the shares a policy chooses in it */
+
+enum { JOBS_MAX = 12, TYPES = 3 };
+
+struct setting {
+	uint32_t jobs, types;
+	double speed[JOBS_MAX][TYPES]; /* 0: cannot run there */
+	int gang[JOBS_MAX];            /* 0: 1 */
+	double weight[JOBS_MAX];       /* 0: 1 */
+	double work[JOBS_MAX];         /* steps; 0: 1000 */
+	double deadline_s[JOBS_MAX];   /* 0: none */
+	uint32_t tenant[JOBS_MAX];     /* of `tenants` */
+	const struct tenants *tenants; /* named a, b, …; NULL: none */
+	uint32_t capacity[TYPES];
+	double price_per_h[TYPES];
+};
+
+struct answer {
+	double x[JOBS_MAX][TYPES];
+	double value;
+	double price[TYPES];
+	double level[JOBS_MAX];
+	bool has_price, has_level;
+	char fallback[128];
+	int rc;
+	struct err err;
+};
+
+static double gang_of(const struct setting *s, uint32_t i)
+{
+	return s->gang[i] ? s->gang[i] : 1;
+}
+
+static double work_of(const struct setting *s, uint32_t i)
+{
+	return s->work[i] > 0 ? s->work[i] : 1000;
+}
+
+/* Columns are by name and so are the types here. */
+static int take_answer(void *ctx, const struct chosen_policy *policy, const struct round *round,
+	const struct plan *plan, struct err *err)
+{
+	struct answer *a = ctx;
+	struct shares shares = { 0 };
+	struct program p;
+	int rc = policy->rule->shares(policy->state, round, plan, &p, &shares, err);
+
+	if (rc < 0)
+		return rc;
+	a->value = shares.value;
+	a->has_price = shares.price;
+	a->has_level = shares.level;
+	snprintf(a->fallback, sizeof(a->fallback), "%s", shares.fallback ? shares.fallback : "");
+	for (uint32_t i = 0; i < p.jobs; i++) {
+		if (shares.level)
+			a->level[p.id[i]] = shares.level[i];
+		for (uint32_t w = 0; w < p.types; w++)
+			a->x[p.id[i]][p.type[w]] = shares.x[(size_t)i * p.types + w];
+	}
+	for (uint32_t w = 0; shares.price && w < p.types; w++)
+		a->price[p.type[w]] = shares.price[w];
+	return 0;
+}
+
+static void build_cluster(const struct setting *s, char text[64])
+{
+	size_t n = 0;
+
+	for (uint32_t w = 0; w < s->types; w++)
+		n += (size_t)snprintf(text + n, 64 - n, "%s1x%u:t%u", w ? "," : "", s->capacity[w], w);
+}
+
+static void build_jobs(const struct setting *s, struct scene *scene)
+{
+	for (uint32_t i = 0; i < s->jobs; i++)
+		names_add(&scene->trace.models, (char[]){ (char)('a' + i), 0 }, 1);
+	for (uint32_t k = 0; s->tenants && k < s->tenants->n; k++)
+		names_add(&scene->trace.tenants, s->tenants->at[k].name,
+			strlen(s->tenants->at[k].name));
+	scene->profile = profile_create(&scene->cluster, &scene->trace.models);
+	for (uint32_t i = 0; i < s->jobs; i++) {
+		struct job *job = scene_job(scene, 0, (int)gang_of(s, i), work_of(s, i));
+
+		job->model = i;
+		job->by_steps = true;
+		job->weight = s->weight[i] > 0 ? s->weight[i] : 1;
+		if (s->deadline_s[i] > 0)
+			job->deadline_s = s->deadline_s[i];
+		if (s->tenants)
+			job->tenant = s->tenant[i];
+		for (uint32_t w = 0; w < s->types; w++)
+			profile_add(scene->profile, i, w, (uint32_t)job->gpus, 0, s->speed[i][w]);
+	}
+}
+
+/* What the policy would do when all jobs have just come. */
+static struct answer ask(const struct setting *s, const char *policy)
+{
+	struct answer answer = { 0 };
+	struct outcome out;
+	struct scene scene;
+	char cluster[64];
+
+	build_cluster(s, cluster);
+	scene_init(&scene, cluster);
+	build_jobs(s, &scene);
+	for (uint32_t w = 0; w < s->types; w++)
+		scene.cluster.types[w].price_per_h = s->price_per_h[w];
+	scene.config.truth = scene.profile;
+	scene.config.tenants = s->tenants;
+	scene.config.policy = policy;
+	scene.config.until_s = DBL_MIN;
+	scene.config.look = take_answer;
+	scene.config.look_ctx = &answer;
+	answer.rc = scene_try(&scene, &out, &answer.err);
+	if (answer.rc == 0)
+		outcome_fini(&out);
+	scene_fini(&scene);
+	return answer;
+}
+
+static double rate_of(const struct setting *s, const struct answer *a, uint32_t i)
+{
+	double sum = 0;
+
+	for (uint32_t w = 0; w < s->types; w++)
+		sum += s->speed[i][w] * a->x[i][w];
+	return sum;
+}
+
+/* What it would go at if it had the devices of each type in proportion. */
+static double proportional(const struct setting *s, uint32_t i)
+{
+	double sum = 0, devices = 0;
+
+	for (uint32_t w = 0; w < s->types; w++) {
+		sum += s->speed[i][w] * s->capacity[w];
+		devices += s->capacity[w];
+	}
+	return sum / devices;
+}
+
+static double best_speed(const struct setting *s, uint32_t i)
+{
+	double best = 0;
+
+	for (uint32_t w = 0; w < s->types; w++)
+		best = fmax(best, s->speed[i][w]);
+	return best;
+}
+
+/* What max-min compares. */
+static double unit_of(const struct setting *s, uint32_t i)
+{
+	return gang_of(s, i) / ((s->weight[i] > 0 ? s->weight[i] : 1) * proportional(s, i));
+}
+
+#define assert_near(got, want, within) near_to(got, want, within, __LINE__)
+
+static void near_to(double got, double want, double within, int line)
+{
+	if (!(fabs(got - want) <= within))
+		fail_msg("line %d: %.12g, not %.12g", line, got, want);
+}
+
+static bool one_of_two(struct rng *rng)
+{
+	return rng_below(rng, 2);
+}
+
+/* ---- examples */
+
+static const char *const both[] = { "gavel:", "gavel:compat=gavel" };
+
+/* Ratios to the equal part; the policy's value is in units of the proportional part, less by N / M. */
+static void three_jobs_on_two_workers(void **state)
+{
+	static const double want[3][2] = { { .5, 0 }, { .5, .2 }, { 0, .8 } };
+	const struct setting s = {
+		.jobs = 3,
+		.types = 2,
+		.capacity = { 1, 1 },
+		.speed = { { 4, 1 }, { 2, 1 }, { 1, 1 } },
+	};
+
+	(void)state;
+	for (size_t k = 0; k < COUNT(both); k++) {
+		struct answer a = ask(&s, both[k]);
+
+		assert_near(a.value * 3 / 2, 1.2, 1e-6);
+		for (uint32_t i = 0; i < 3; i++) {
+			for (uint32_t w = 0; w < 2; w++)
+				assert_near(a.x[i][w], want[i][w], 1e-5);
+		}
+	}
+}
+
+static void opposite_tastes_gain_a_third(void **state)
+{
+	const struct setting s = {
+		.jobs = 2,
+		.types = 2,
+		.capacity = { 1, 1 },
+		.speed = { { 4, 1 }, { 1, 2 } },
+	};
+	const struct setting same = {
+		.jobs = 2,
+		.types = 2,
+		.capacity = { 1, 1 },
+		.speed = { { 4, 1 }, { 2, 1 } },
+	};
+
+	(void)state;
+	for (size_t k = 0; k < COUNT(both); k++) {
+		assert_near(ask(&s, both[k]).value, 4. / 3, 1e-6);
+		assert_near(ask(&same, both[k]).value, 1, 1e-6);
+	}
+}
+
+static void a_weight_is_a_part(void **state)
+{
+	const struct setting s = {
+		.jobs = 2,
+		.types = 1,
+		.capacity = { 1 },
+		.speed = { { 5 }, { 7 } },
+		.weight = { 1, 3 },
+	};
+
+	(void)state;
+	for (size_t k = 0; k < COUNT(both); k++) {
+		struct answer a = ask(&s, both[k]);
+
+		assert_near(a.x[0][0], .25, 1e-6);
+		assert_near(a.x[1][0], .75, 1e-6);
+	}
+}
+
+/* A gang counts for as many jobs as it has devices: half the time on all is as much as one all the time. */
+static void a_gang_has_as_many_device_seconds(void **state)
+{
+	const struct setting s = {
+		.jobs = 3,
+		.types = 1,
+		.capacity = { 4 },
+		.speed = { { 4 }, { 4 }, { 1 } },
+		.gang = { 4, 4, 1 },
+	};
+
+	(void)state;
+	for (size_t k = 0; k < COUNT(both); k++) {
+		struct answer a = ask(&s, both[k]);
+
+		assert_near(4 * a.x[0][0], 4 * a.x[1][0], 1e-5);
+		assert_near(a.value, 1, 1e-5); /* the single is at its speed with one, and may go no faster */
+		assert_near(8 * a.x[0][0] + a.x[2][0], 4, 2);
+	}
+}
+
+static void a_job_alone_has_its_fastest_type(void **state)
+{
+	const struct setting s = {
+		.jobs = 1,
+		.types = 3,
+		.capacity = { 1, 2, 1 },
+		.speed = { { 1, 3, 2 } },
+	};
+	static const char *const policies_of[] = { "gavel:", "gavel:objective=finish-time",
+		"gavel:objective=makespan", "gavel:objective=fifo", "gavel:objective=sjf",
+		"gavel:objective=throughput", "gavel:objective=cost", "gavel:objective=slo-cost",
+		"gavel:water_filling=1", "gavel:tenants=1", "gavel:packing=1" };
+
+	(void)state;
+	for (size_t k = 0; k < COUNT(policies_of); k++) {
+		struct answer a = ask(&s, policies_of[k]);
+
+		if (fabs(a.x[0][1] - 1) > 1e-5)
+			fail_msg("%s: %g %g %g", policies_of[k], a.x[0][0], a.x[0][1], a.x[0][2]);
+	}
+}
+
+/* b cannot run on t0, nobody on t2. */
+static void types_that_are_of_no_use(void **state)
+{
+	const struct setting s = {
+		.jobs = 2,
+		.types = 3,
+		.capacity = { 1, 1, 4 },
+		.speed = { { 1, 1, 0 }, { 0, 1, 0 } },
+	};
+	static const char *const policies_of[] = { "gavel:", "gavel:compat=gavel",
+		"gavel:objective=finish-time", "gavel:objective=makespan",
+		"gavel:objective=makespan,compat=gavel", "gavel:objective=fifo",
+		"gavel:objective=sjf", "gavel:objective=throughput", "gavel:objective=cost",
+		"gavel:water_filling=1", "gavel:water_filling=1,compat=gavel", "gavel:packing=1" };
+
+	(void)state;
+	for (size_t k = 0; k < COUNT(policies_of); k++) {
+		struct answer a = ask(&s, policies_of[k]);
+
+		assert_int_equal(a.rc, 0);
+		if (!(a.x[0][0] > 0.4 && a.x[1][1] > 0.4))
+			fail_msg("%s: %g %g", policies_of[k], a.x[0][0], a.x[1][1]);
+		assert_near(rate_of(&s, &a, 0), 1, 0.51);
+	}
+	assert_near(ask(&s, "gavel:").x[0][0], 1, 1e-5);
+	assert_near(ask(&s, "gavel:").x[1][1], 1, 1e-5);
+}
+
+/* ---- queues and sums */
+
+static void the_first_and_the_shortest(void **state)
+{
+	const struct setting s = {
+		.jobs = 3,
+		.types = 1,
+		.capacity = { 1 },
+		.speed = { { 1 }, { 2 }, { 4 } },
+		.work = { 100, 150, 400 },
+	};
+
+	(void)state;
+	assert_near(ask(&s, "gavel:objective=fifo").x[0][0], 1, 1e-5);
+	assert_near(ask(&s, "gavel:objective=fifo,compat=gavel").x[0][0], 1, 0);
+	assert_near(ask(&s, "gavel:objective=sjf").x[1][0], 1, 1e-5);
+	assert_near(ask(&s, "gavel:objective=throughput").x[2][0], 1, 1e-5);
+}
+
+static void money_decides_who_has_the_dear_type(void **state)
+{
+	/* In units of the best speed: a gains .2 on t0, b gains .5. */
+	struct setting s = {
+		.jobs = 2,
+		.types = 2,
+		.capacity = { 2, 2 },
+		.speed = { { 5, 4 }, { 10, 5 } },
+		.price_per_h = { 1.5, 1 },
+	};
+	struct answer a = ask(&s, "gavel:objective=cost");
+
+	(void)state;
+	/* a: 1 / 1.5 on t0 and .8 on t1; b: 1 / 1.5 on t0 and .5 on t1 */
+	assert_near(a.x[0][1], 1, 1e-5);
+	assert_near(a.x[1][0], 1, 1e-5);
+	s.price_per_h[0] = 3; /* b: 1 / 3 on t0 */
+	a = ask(&s, "gavel:objective=cost");
+	assert_near(a.x[1][1], 1, 1e-5);
+	s.price_per_h[0] = s.price_per_h[1] = 0; /* nothing known: all cost the same */
+	a = ask(&s, "gavel:objective=cost");
+	assert_near(a.x[0][0], 1, 1e-5);
+	assert_near(a.x[1][0], 1, 1e-5);
+	s.price_per_h[0] = 1; /* only one known */
+	a = ask(&s, "gavel:objective=cost");
+	assert_true(a.rc < 0);
+	assert_non_null(strstr(a.err.text, "t1 has no price"));
+}
+
+/* Both want the one device all the time: the one that asks for more is given up. */
+static void deadlines_that_cannot_all_be_met(void **state)
+{
+	struct setting s = {
+		.jobs = 2,
+		.types = 1,
+		.capacity = { 1 },
+		.speed = { { 1 }, { 1 } },
+		.work = { 60, 50 },
+		.deadline_s = { 100, 100 },
+	};
+	struct answer a = ask(&s, "gavel:objective=slo-cost");
+
+	(void)state;
+	assert_string_equal(a.fallback, "not all deadlines can be met: the hardest were given up");
+	assert_true(a.x[1][0] >= .5 - 1e-6);
+	s.work[0] = 40;
+	a = ask(&s, "gavel:objective=slo-cost");
+	assert_string_equal(a.fallback, "");
+	assert_true(a.x[0][0] >= .4 - 1e-6 && a.x[1][0] >= .5 - 1e-6);
+	s.work[0] = 1000; /* not even alone: no reason to give up the other */
+	a = ask(&s, "gavel:objective=slo-cost");
+	assert_string_equal(a.fallback, "not all deadlines can be met: the hardest were given up");
+	assert_true(a.x[1][0] >= .5 - 1e-6);
+}
+
+/* ---- tenants */
+
+static void add_tenant(struct tenants *tenants, const char *name, double weight, enum within within)
+{
+	uint32_t at = tenants_add(tenants, name, strlen(name));
+
+	tenants->at[at].weight = weight;
+	tenants->at[at].within = within;
+}
+
+static void tenants_by_weight(void **state)
+{
+	static const struct row {
+		const char *what;
+		enum within within;
+		double want[4]; /* a has one job, b three */
+	} rows[] = {
+		{ "fair within", WITHIN_FAIR, { 1. / 3, 2. / 9, 2. / 9, 2. / 9 } },
+		{ "in order within", WITHIN_FIFO, { 1. / 3, 2. / 3, 0, 0 } },
+	};
+
+	(void)state;
+	for (size_t r = 0; r < COUNT(rows); r++) {
+		struct tenants tenants = { 0 };
+		struct setting s = {
+			.jobs = 4,
+			.types = 1,
+			.capacity = { 1 },
+			.speed = { { 3 }, { 1 }, { 2 }, { 4 } },
+			.tenant = { 0, 1, 1, 1 },
+			.tenants = &tenants,
+		};
+
+		add_tenant(&tenants, "a", 1, WITHIN_FAIR);
+		add_tenant(&tenants, "b", 2, rows[r].within);
+		for (size_t k = 0; k < 2; k++) {
+			struct answer a = ask(&s,
+				k ? "gavel:tenants=1,compat=gavel" : "gavel:tenants=1");
+
+			for (uint32_t i = 0; i < s.jobs; i++) {
+				if (fabs(a.x[i][0] - rows[r].want[i]) > 1e-5)
+					fail_msg("%s, %s: job %u has %g, not %g", rows[r].what,
+						k ? "published" : "own", i, a.x[i][0],
+						rows[r].want[i]);
+			}
+		}
+		tenants_fini(&tenants);
+	}
+}
+
+/* What one tenant cannot use the other has. */
+static void what_a_tenant_cannot_use(void **state)
+{
+	struct tenants tenants = { 0 };
+	struct setting s = {
+		.jobs = 3,
+		.types = 1,
+		.capacity = { 2 },
+		.speed = { { 1 }, { 1 }, { 1 } },
+		.tenant = { 0, 1, 1 },
+		.tenants = &tenants,
+	};
+	struct answer a;
+
+	(void)state;
+	add_tenant(&tenants, "a", 9, WITHIN_FAIR);
+	add_tenant(&tenants, "b", 1, WITHIN_FAIR);
+	a = ask(&s, "gavel:tenants=1");
+	assert_near(a.x[0][0], 1, 1e-6);
+	assert_near(a.x[1][0], .5, 1e-6);
+	assert_near(a.x[2][0], .5, 1e-6);
+	tenants_fini(&tenants);
+}
+
+/* ---- what is refused */
+
+static void options_that_do_not_go_together(void **state)
+{
+	static const char *const rows[] = { "gavel:water_filling=1,objective=sjf",
+		"gavel:tenants=1,objective=makespan", "gavel:packing=1,objective=fifo",
+		"gavel:packing=1,water_filling=1" };
+	const struct setting s = { .jobs = 1, .types = 1, .capacity = { 1 }, .speed = { { 1 } } };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++)
+		assert_true(ask(&s, rows[i]).rc < 0);
+}
+
+/* ---- random settings */
+
+static struct setting draw(struct rng *rng, uint32_t jobs_max, uint32_t types_max)
+{
+	struct setting s = { .jobs = pick(rng, jobs_max), .types = pick(rng, types_max) };
+	bool ties = one_of_two(rng), gangs = one_of_two(rng);
+
+	for (uint32_t w = 0; w < s.types; w++)
+		s.capacity[w] = (gangs ? 3 : 0) + pick(rng, 4);
+	for (uint32_t i = 0; i < s.jobs; i++) {
+		s.gang[i] = gangs ? 1 << rng_below(rng, 3) : 1;
+		s.work[i] = pick(rng, 20) * 50;
+		for (uint32_t w = 0; w < s.types; w++) {
+			s.speed[i][w] = ties ? pick(rng, 3) : rng_between(rng, .1, 10);
+			if (w > 0 && rng_below(rng, 10) == 0)
+				s.speed[i][w] = 0;
+		}
+	}
+	return s;
+}
+
+/* Columns of x, by job and type, and the rows every share must keep. */
+static struct lp *shares_lp(const struct setting *s)
+{
+	struct lp *lp = lp_create();
+
+	for (uint32_t v = 0; v < s->jobs * s->types; v++)
+		lp_add_column(lp, 0, 0, 1, false);
+	for (uint32_t i = 0; i < s->jobs; i++) {
+		uint32_t row = lp_add_row(lp, -INFINITY, 1);
+
+		for (uint32_t w = 0; w < s->types; w++)
+			lp_set(lp, row, i * s->types + w, 1);
+	}
+	for (uint32_t w = 0; w < s->types; w++) {
+		uint32_t row = lp_add_row(lp, -INFINITY, s->capacity[w]);
+
+		for (uint32_t i = 0; i < s->jobs; i++)
+			lp_set(lp, row, i * s->types + w, gang_of(s, i));
+	}
+	return lp;
+}
+
+/* unit * rate of job i - z >= least; z a column or UINT32_MAX. */
+static void lp_rate_row(struct lp *lp, const struct setting *s, uint32_t i, double unit, uint32_t z,
+	double least)
+{
+	uint32_t row = lp_add_row(lp, least, INFINITY);
+
+	for (uint32_t w = 0; w < s->types; w++) {
+		if (s->speed[i][w] > 0)
+			lp_set(lp, row, i * s->types + w, s->speed[i][w] * unit);
+	}
+	if (z != UINT32_MAX)
+		lp_set(lp, row, z, -1);
+}
+
+static double lp_finish(struct lp *lp)
+{
+	double objective = NAN;
+
+	if (lp_solve(lp, (struct lp_limits){ 0 }) == LP_OPTIMAL)
+		objective = lp_objective(lp);
+	lp_destroy(lp);
+	return objective;
+}
+
+/* The best least level, a level being unit * rate. */
+static double lp_max_min(const struct setting *s, const double *unit)
+{
+	struct lp *lp = shares_lp(s);
+	uint32_t z = lp_add_column(lp, 1, 0, INFINITY, false);
+
+	lp_maximise(lp, true);
+	for (uint32_t i = 0; i < s->jobs; i++)
+		lp_rate_row(lp, s, i, unit[i], z, 0);
+	return lp_finish(lp);
+}
+
+static double lp_sum(const struct setting *s, const double *weight)
+{
+	struct lp *lp = shares_lp(s);
+
+	lp_maximise(lp, true);
+	for (uint32_t i = 0; i < s->jobs; i++) {
+		for (uint32_t w = 0; w < s->types; w++)
+			lp_set_cost(lp, i * s->types + w, s->speed[i][w] * weight[i]);
+	}
+	return lp_finish(lp);
+}
+
+/* An interior point ends a little beside the rows, and its shares are used as they are. */
+#define INTERIOR 1e-7
+#define EXACT 1e-9
+
+static void keeps_rows(const struct setting *s, const struct answer *a, double within)
+{
+	for (uint32_t i = 0; i < s->jobs; i++) {
+		double sum = 0;
+
+		for (uint32_t w = 0; w < s->types; w++) {
+			assert_true(a->x[i][w] >= 0);
+			sum += a->x[i][w];
+		}
+		if (!(sum <= 1 + within))
+			fail_msg("job %u has 1 + %g of the time", i, sum - 1);
+	}
+	for (uint32_t w = 0; w < s->types; w++) {
+		double sum = 0;
+
+		for (uint32_t i = 0; i < s->jobs; i++)
+			sum += gang_of(s, i) * a->x[i][w];
+		if (!(sum / s->capacity[w] <= 1 + within))
+			fail_msg("type %u is used 1 + %g times", w, sum / s->capacity[w] - 1);
+	}
+}
+
+static void the_least_level_is_the_best_there_is(void **state)
+{
+	struct rng rng = property("max-min: value as by the simplex method, rows kept");
+
+	(void)state;
+	for (size_t round = 0; round < rounds(150); round++) {
+		struct setting s = draw(&rng, round % 2 ? JOBS_MAX : 4, round % 2 ? TYPES : 2);
+		double unit[JOBS_MAX], best;
+
+		for (uint32_t i = 0; i < s.jobs; i++) {
+			s.weight[i] = round % 3 ? 1 : pick(&rng, 5);
+			unit[i] = unit_of(&s, i);
+		}
+		best = lp_max_min(&s, unit);
+		for (size_t k = 0; k < COUNT(both); k++) {
+			struct answer a = ask(&s, both[k]);
+
+			assert_near(a.value / best, 1, 1e-6);
+			keeps_rows(&s, &a, INTERIOR);
+			for (uint32_t i = 0; i < s.jobs; i++)
+				assert_true(unit[i] * rate_of(&s, &a, i) >= best * (1 - 3e-6));
+		}
+	}
+}
+
+/* On two jobs and two types every share can be tried. */
+static void no_point_of_a_grid_is_better(void **state)
+{
+	enum { STEPS = 12 };
+	struct rng rng = property("max-min: no shares on a grid are better");
+
+	(void)state;
+	for (size_t round = 0; round < rounds(40); round++) {
+		struct setting s = {
+			.jobs = 2,
+			.types = 2,
+			.capacity = { 1, 1 },
+		};
+		double best = 0;
+
+		for (uint32_t i = 0; i < 2; i++)
+			for (uint32_t w = 0; w < 2; w++)
+				s.speed[i][w] = rng_between(&rng, .1, 10);
+		for (uint32_t g = 0; g < (STEPS + 1) * (STEPS + 1); g++) {
+			double v = (double)(g % (STEPS + 1)) / STEPS,
+			       k = (double)(g / (STEPS + 1)) / STEPS;
+			struct answer a = { .x = { { v, k }, { 1 - v, 1 - k } } };
+
+			if (v + k <= 1 + 1e-12 && 2 - v - k <= 1 + 1e-12)
+				best = fmax(best,
+					fmin(unit_of(&s, 0) * rate_of(&s, &a, 0),
+						unit_of(&s, 1) * rate_of(&s, &a, 1)));
+		}
+		assert_true(ask(&s, "gavel:").value >= best - 1e-7);
+	}
+}
+
+static void everybody_gains_by_sharing(void **state)
+{
+	struct rng rng = property("max-min: nobody is worse off than on its equal part");
+
+	(void)state;
+	for (size_t round = 0; round < rounds(100); round++) {
+		struct setting s = draw(&rng, JOBS_MAX, TYPES);
+		double devices = 0;
+
+		for (uint32_t w = 0; w < s.types; w++)
+			devices += s.capacity[w];
+		for (size_t k = 0; k < COUNT(both); k++)
+			assert_true(ask(&s, both[k]).value >= fmin(1, devices / s.jobs) * (1 - 1e-6));
+	}
+}
+
+static void units_of_speed_do_not_matter(void **state)
+{
+	struct rng rng = property("max-min: a job's speeds times anything");
+
+	(void)state;
+	for (size_t round = 0; round < rounds(60); round++) {
+		struct setting s = draw(&rng, JOBS_MAX, TYPES), other = s;
+
+		for (uint32_t i = 0; i < s.jobs; i++) {
+			double factor = rng_between(&rng, .01, 100);
+
+			for (uint32_t w = 0; w < s.types; w++)
+				other.speed[i][w] *= factor;
+		}
+		for (size_t k = 0; k < COUNT(both); k++) {
+			/* not shares: of those that are equally good rounding may choose others */
+			assert_near(ask(&s, both[k]).value / ask(&other, both[k]).value, 1, 1e-7);
+		}
+	}
+}
+
+/*
+ * Jobs that are alike have alike shares, so that none envies another of its kind.  Jobs that are not
+ * may prefer each other's: in the first example the first would rather have what the second has.
+ */
+static void equals_are_treated_alike(void **state)
+{
+	struct rng rng = property("jobs that are alike reach the same");
+	static const char *const policies_of[] = { "gavel:", "gavel:compat=gavel",
+		"gavel:water_filling=1", "gavel:water_filling=1,compat=gavel",
+		"gavel:objective=makespan", "gavel:objective=finish-time" };
+
+	(void)state;
+	for (size_t round = 0; round < rounds(30); round++) {
+		struct setting s = draw(&rng, 4, TYPES);
+		uint32_t n = s.jobs;
+
+		for (uint32_t i = n; i < 2 * n; i++) {
+			memcpy(s.speed[i], s.speed[i - n], sizeof(s.speed[i]));
+			s.gang[i] = s.gang[i - n];
+			s.work[i] = s.work[i - n];
+		}
+		s.jobs = 2 * n;
+		for (size_t k = 0; k < COUNT(policies_of); k++) {
+			struct answer a = ask(&s, policies_of[k]);
+
+			for (uint32_t i = 0; i < n; i++)
+				assert_near(rate_of(&s, &a, i) / best_speed(&s, i),
+					rate_of(&s, &a, i + n) / best_speed(&s, i), 1e-4);
+		}
+	}
+}
+
+/* How far job i can be raised while all others keep what they have, but for a part `slack` of it. */
+static double lp_most(const struct setting *s, const struct answer *a, uint32_t i, double slack)
+{
+	struct lp *lp = shares_lp(s);
+
+	lp_maximise(lp, true);
+	for (uint32_t w = 0; w < s->types; w++)
+		lp_set_cost(lp, i * s->types + w, s->speed[i][w] / best_speed(s, i));
+	for (uint32_t k = 0; k < s->jobs; k++)
+		lp_rate_row(lp, s, k, 1 / best_speed(s, k), UINT32_MAX,
+			rate_of(s, a, k) / best_speed(s, k) * (1 - slack));
+	return lp_finish(lp);
+}
+
+static void water_filling_leaves_nothing(void **state)
+{
+	struct rng rng = property("water filling: nobody can have more");
+
+	(void)state;
+	for (size_t round = 0; round < rounds(40); round++) {
+		struct setting s = draw(&rng, 8, TYPES);
+		struct answer a = ask(&s, "gavel:water_filling=1");
+		double unit[JOBS_MAX];
+
+		keeps_rows(&s, &a, EXACT);
+		for (uint32_t i = 0; i < s.jobs; i++)
+			unit[i] = unit_of(&s, i);
+		assert_near(a.value / lp_max_min(&s, unit), 1, 1e-6);
+		for (uint32_t i = 0; i < s.jobs; i++)
+			assert_near(lp_most(&s, &a, i, 1e-9),
+				rate_of(&s, &a, i) / best_speed(&s, i), 1e-5);
+	}
+}
+
+/* What the objective leaves over is not left idle: nobody can be raised there either. */
+static void max_min_leaves_nothing(void **state)
+{
+	struct rng rng = property("max-min by default: nobody can have more");
+
+	(void)state;
+	for (size_t round = 0; round < rounds(40); round++) {
+		struct setting s = draw(&rng, 8, TYPES);
+		struct answer a = ask(&s, "gavel:");
+
+		for (uint32_t i = 0; i < s.jobs; i++)
+			assert_near(lp_most(&s, &a, i, 1e-6),
+				rate_of(&s, &a, i) / best_speed(&s, i), 1e-3);
+	}
+}
+
+static void the_makespan_is_the_least_there_is(void **state)
+{
+	struct rng rng = property("makespan: as by the simplex method, and longer with more jobs");
+
+	(void)state;
+	for (size_t round = 0; round < rounds(60); round++) {
+		struct setting s = draw(&rng, 8, TYPES);
+		double unit[JOBS_MAX], last_s = 0;
+		uint32_t n = s.jobs;
+
+		for (s.jobs = 1; s.jobs <= n; s.jobs++) {
+			struct answer a = ask(&s, "gavel:objective=makespan");
+			double best_s;
+
+			for (uint32_t i = 0; i < s.jobs; i++)
+				unit[i] = 1 / work_of(&s, i);
+			best_s = 1 / lp_max_min(&s, unit);
+			assert_near(a.value / best_s, 1, 1e-6);
+			keeps_rows(&s, &a, INTERIOR);
+			assert_true(a.value >= last_s * (1 - 1e-6));
+			last_s = a.value;
+		}
+		s.jobs = n;
+		{
+			/* By halving intervals, the published way: within five per cent, and never better. */
+			struct answer a = ask(&s, "gavel:objective=makespan,compat=gavel");
+
+			assert_true(a.value >= last_s * (1 - 1e-6));
+			assert_true(a.value <= fmax(last_s * 1.06, 107));
+		}
+	}
+}
+
+/* At the first moment no job has an age, so that ratios are those of rates on equal parts. */
+static void the_worst_finish_time_is_the_best_there_is(void **state)
+{
+	struct rng rng = property("finish-time fairness: as by the simplex method");
+
+	(void)state;
+	for (size_t round = 0; round < rounds(60); round++) {
+		struct setting s = draw(&rng, JOBS_MAX, TYPES);
+		double unit[JOBS_MAX], best;
+
+		for (uint32_t i = 0; i < s.jobs; i++) {
+			double sum = 0, rate = 0;
+
+			for (uint32_t w = 0; w < s.types; w++) {
+				sum += s.capacity[w] / (s.jobs * gang_of(&s, i));
+				rate += s.speed[i][w] * s.capacity[w] / (s.jobs * gang_of(&s, i));
+			}
+			unit[i] = fmax(sum, 1) / rate;
+		}
+		best = lp_max_min(&s, unit);
+		for (size_t k = 0; k < 2; k++) {
+			struct answer a = ask(&s,
+				k ? "gavel:objective=finish-time,compat=gavel"
+				  : "gavel:objective=finish-time");
+
+			assert_string_equal(a.fallback, "");
+			assert_near(a.value * best, 1, 1e-5);
+			keeps_rows(&s, &a, INTERIOR);
+		}
+	}
+}
+
+static void sums_are_the_largest_there_are(void **state)
+{
+	struct rng rng = property("throughput, cost, fifo: as by the simplex method");
+
+	(void)state;
+	for (size_t round = 0; round < rounds(60); round++) {
+		struct setting s = draw(&rng, JOBS_MAX, TYPES);
+		double weight[JOBS_MAX];
+		struct answer a;
+
+		for (uint32_t i = 0; i < s.jobs; i++)
+			weight[i] = 1;
+		a = ask(&s, "gavel:objective=throughput");
+		assert_near(a.value / lp_sum(&s, weight), 1, 1e-6);
+		keeps_rows(&s, &a, INTERIOR);
+		for (uint32_t i = 0; i < s.jobs; i++)
+			weight[i] = 1 / best_speed(&s, i);
+		assert_near(ask(&s, "gavel:objective=throughput,normalise=1").value / lp_sum(&s, weight),
+			1, 1e-6);
+		assert_near(ask(&s, "gavel:objective=cost").value / lp_sum(&s, weight), 1, 1e-6);
+		for (uint32_t i = 0; i < s.jobs; i++)
+			weight[i] = (s.jobs - i) / best_speed(&s, i);
+		assert_near(ask(&s, "gavel:objective=fifo").value / lp_sum(&s, weight), 1, 1e-6);
+	}
+}
+
+/* Pairs can only add: two that keep most of their speed side by side are worth more than one. */
+static void pairs_can_only_add(void **state)
+{
+	struct rng rng = property("packing: never worse than alone");
+
+	(void)state;
+	for (size_t round = 0; round < rounds(30); round++) {
+		struct setting s = draw(&rng, 6, TYPES);
+		double alone = ask(&s, "gavel:").value;
+
+		assert_true(ask(&s, "gavel:packing=1").value >= alone * (1 - 1e-6));
+		assert_true(ask(&s, "gavel:packing=1,compat=gavel").value >= alone * (1 - 1e-6));
+	}
+}
+
+/* One more device of a type adds what its price says, for small parts of a device at least. */
+static void prices_tell_what_a_device_adds(void **state)
+{
+	struct rng rng = property(
+		"max-min: prices times capacities are the value, or jobs are at their speed");
+
+	(void)state;
+	for (size_t round = 0; round < rounds(60); round++) {
+		struct setting s = draw(&rng, JOBS_MAX, TYPES);
+		struct answer a = ask(&s, "gavel:");
+		double worth = 0;
+
+		assert_true(a.has_price);
+		for (uint32_t w = 0; w < s.types; w++) {
+			assert_true(a.price[w] >= 0);
+			worth += a.price[w] * s.capacity[w];
+		}
+		/* the rest of the value is what the limit of all of a job's time is worth */
+		assert_true(worth <= a.value * (1 + 1e-6));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(three_jobs_on_two_workers),
+		cmocka_unit_test(opposite_tastes_gain_a_third),
+		cmocka_unit_test(a_weight_is_a_part),
+		cmocka_unit_test(a_gang_has_as_many_device_seconds),
+		cmocka_unit_test(a_job_alone_has_its_fastest_type),
+		cmocka_unit_test(types_that_are_of_no_use),
+		cmocka_unit_test(the_first_and_the_shortest),
+		cmocka_unit_test(money_decides_who_has_the_dear_type),
+		cmocka_unit_test(deadlines_that_cannot_all_be_met),
+		cmocka_unit_test(tenants_by_weight),
+		cmocka_unit_test(what_a_tenant_cannot_use),
+		cmocka_unit_test(options_that_do_not_go_together),
+		cmocka_unit_test(the_least_level_is_the_best_there_is),
+		cmocka_unit_test(no_point_of_a_grid_is_better),
+		cmocka_unit_test(everybody_gains_by_sharing),
+		cmocka_unit_test(units_of_speed_do_not_matter),
+		cmocka_unit_test(equals_are_treated_alike),
+		cmocka_unit_test(water_filling_leaves_nothing),
+		cmocka_unit_test(max_min_leaves_nothing),
+		cmocka_unit_test(the_makespan_is_the_least_there_is),
+		cmocka_unit_test(the_worst_finish_time_is_the_best_there_is),
+		cmocka_unit_test(sums_are_the_largest_there_are),
+		cmocka_unit_test(pairs_can_only_add),
+		cmocka_unit_test(prices_tell_what_a_device_adds),
+	};
+
+	return cmocka_run_group_tests_name("policy/hetero/gavel", tests, NULL, NULL);
+}
