@@ -28,11 +28,29 @@ static void take_types(struct program *p, const struct plan *plan)
 		p->capacity[w] = plan->space.types[p->type[w]].up;
 }
 
-/* Speeds on each type; false: it can run on none that is up. */
+/* Whether both go at the same speeds by what the profile knows of their model. */
+static bool alike(const struct job *a, const struct job *b)
+{
+	return a->by_steps && b->by_steps && a->model == b->model && a->gpus == b->gpus &&
+		a->types == b->types && a->nominal_rate == b->nominal_rate && !a->gpus_by_type &&
+		!b->gpus_by_type;
+}
+
+static uint32_t *seat_of(struct program *p, const struct job *job)
+{
+	return &p->seen[(job->model * 7 + (uint32_t)job->gpus) % PROGRAM_SEEN];
+}
+
+/* Speeds on each type; false: it can run on none that is up.  Many jobs are alike: one look-up serves them. */
 static bool take_speeds(struct program *p, const struct job *job, double *speeds)
 {
+	uint32_t seen = *seat_of(p, job);
 	bool any = false;
 
+	if (seen && alike(&p->round->jobs[p->id[seen - 1]], job)) {
+		memcpy(speeds, &p->speed[(size_t)(seen - 1) * p->types], sizeof(double) * p->types);
+		return true;
+	}
 	for (uint32_t w = 0; w < p->types; w++) {
 		uint32_t gpus = job_gpus_on(job, p->type[w]);
 		double speed = 0;
@@ -96,13 +114,14 @@ static void take_job(struct program *p, const struct job *job, const struct conf
 	uint32_t row = p->jobs;
 	double left = job->work_est - job_done(job, p->round->now_s);
 	double *speeds = &p->speed[(size_t)row * p->types];
-	bool runs = take_speeds(p, job, speeds);
+	bool runs_alone = take_speeds(p, job, speeds), runs = runs_alone;
 
 	if (rules)
 		runs = take_configs(p, job, rules, configs);
 	if (!runs)
 		return;
 	p->jobs++;
+	*seat_of(p, job) = runs_alone ? p->jobs : 0;
 	p->id[row] = job->id;
 	p->gang[row] = gang_of(p, job, speeds);
 	p->weight[row] = job->weight;

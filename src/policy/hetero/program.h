@@ -21,6 +21,8 @@ struct program_pair {
 	uint32_t a, b; /* rows, a < b */
 };
 
+enum { PROGRAM_SEEN = 64 };
+
 struct program {
 	const struct round *round;
 	uint32_t jobs, types;
@@ -32,6 +34,7 @@ struct program {
 	double *weight;
 	double *left; /* steps */
 	double *age_s;
+	uint32_t seen[PROGRAM_SEEN]; /* while it is built: 1 + a row of such a model and gang, 0 none */
 	uint32_t pairs;
 	struct program_pair *pair;
 	double *pair_speed;     /* [pairs][types][2], of a and of b; 0 and 0: cannot */
