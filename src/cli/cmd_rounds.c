@@ -82,6 +82,16 @@ static int tell_no_rounds(const struct policy *policy, struct err *err)
 	return rc;
 }
 
+/* Whether the policy does not keep to the length it is given. */
+static bool chosen_anew(const struct policy *policy, const void *state)
+{
+	for (const struct option *o = policy->options; o && o->name; o++) {
+		if (strcmp(o->name, "round_auto") == 0)
+			return *((const bool *)state + o->offset);
+	}
+	return false;
+}
+
 /* The length that the policy has with the options it was given. */
 static int find_own(struct rounds_call *call, struct err *err)
 {
@@ -104,6 +114,9 @@ static int find_own(struct rounds_call *call, struct err *err)
 	option_defaults(policy->options, state);
 	rc = option_parse(policy->options, state, policy->name, colon ? colon + 1 : "", err);
 	memcpy(&call->own_s, (const char *)state + option->offset, sizeof(call->own_s));
+	if (!rc && chosen_anew(policy, state))
+		rc = err_set(err, ERR_USAGE,
+			"round_auto=1 chooses its own rounds: leave it out to compare lengths");
 	free(state);
 	return rc;
 }

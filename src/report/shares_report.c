@@ -77,7 +77,8 @@ static void take_pair(struct shares_report *r, const struct program *p, const st
 	uint32_t at)
 {
 	const double *from = &s->pair_x[(size_t)at * p->types], *x;
-	struct share_job *a = &r->jobs[p->pair[at].a], *b = &r->jobs[p->pair[at].b];
+	struct program_pair pair = shares_pair(p, s, at);
+	struct share_job *a = &r->jobs[pair.a], *b = &r->jobs[pair.b];
 	double sum = 0;
 
 	for (uint32_t w = 0; w < p->types; w++)
@@ -85,7 +86,7 @@ static void take_pair(struct shares_report *r, const struct program *p, const st
 	if (!(sum > 0))
 		return;
 	x = take_row(r, from);
-	r->pairs[r->npairs++] = (struct share_pair){ p->pair[at].a, p->pair[at].b, x };
+	r->pairs[r->npairs++] = (struct share_pair){ pair.a, pair.b, x };
 	a->paired += sum;
 	a->sum += sum;
 	b->paired += sum;
@@ -113,8 +114,8 @@ void shares_report_init(struct shares_report *r, const struct program *p, const 
 		take_job(r, p, s, trace, i);
 	if (!s->pair_x)
 		return;
-	r->pairs = arena_array(&r->memory, struct share_pair, p->pairs);
-	for (uint32_t i = 0; i < p->pairs; i++)
+	r->pairs = arena_array(&r->memory, struct share_pair, shares_pairs(p, s));
+	for (uint32_t i = 0; i < shares_pairs(p, s); i++)
 		take_pair(r, p, s, i);
 }
 

@@ -274,29 +274,43 @@ static void add_specs(texts *out, const char *name, const struct option *options
 	}
 }
 
-/* Options may forbid each other; then rounds are what is missing. */
-static void settle_spec(char **spec)
+/* Whether a policy takes these options together. */
+static bool accepts(const char *spec)
 {
 	char name[64];
 	const struct policy *policy;
 	char *state;
 	struct err err = { 0 };
+	bool fine;
 
-	snprintf(name, sizeof(name), "%.*s", (int)strcspn(*spec, ":"), *spec);
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(spec, ":"), spec);
 	policy = policy_find(name, &err);
 	state = mem_alloc(policy->state_size + 1);
 	option_defaults(policy->options, state);
-	if (strchr(*spec, ':'))
-		option_parse(policy->options, state, name, strchr(*spec, ':') + 1, &err);
-	if (policy->init && policy->init(state, &err) < 0) {
-		char *longer = mem_printf("%s,round_s=2.5", *spec);
-
-		free(*spec);
-		*spec = longer;
-	}
+	fine = !strchr(spec, ':') ||
+		option_parse(policy->options, state, name, strchr(spec, ':') + 1, &err) == 0;
+	fine = fine && (!policy->init || policy->init(state, &err) == 0);
 	if (policy->fini)
 		policy->fini(state);
 	free(state);
+	return fine;
+}
+
+/* Options may need others: rounds, or an objective. */
+static void settle_spec(char **spec)
+{
+	static const char *const wanted[] = { "round_s=2.5", "objective=throughput" };
+
+	for (size_t i = 0; i < COUNT(wanted) && !accepts(*spec); i++) {
+		char *longer = mem_printf("%s,%s", *spec, wanted[i]);
+
+		if (accepts(longer)) {
+			free(*spec);
+			*spec = longer;
+		} else {
+			free(longer);
+		}
+	}
 }
 
 static texts placer_specs;

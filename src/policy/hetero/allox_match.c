@@ -149,8 +149,8 @@ static void fill_costs(const struct lineup *m, uint32_t most, double *costs)
 	}
 }
 
-/* With at most so many places in each line.  False: there must be more. */
-static bool match_within(struct lineup *m, uint32_t most)
+/* With at most so many places in each line.  False: there must be more.  `*matched`: everybody has one. */
+static bool match_within(struct lineup *m, uint32_t most, bool *matched)
 {
 	struct arena *arena = m->program->round->scratch;
 	uint32_t *capacity = arena_array(arena, uint32_t, (size_t)m->nlines * most);
@@ -161,7 +161,9 @@ static bool match_within(struct lineup *m, uint32_t most)
 	bool enough = true;
 
 	fill_costs(m, most, costs);
-	if (!assignment_solve(&(struct assignment){ m->n, columns, costs, capacity }, column_of, NULL))
+	*matched = assignment_solve(&(struct assignment){ m->n, columns, costs, capacity },
+		column_of, NULL);
+	if (!*matched)
 		return false;
 	for (uint32_t i = 0; i < m->n; i++) {
 		const struct place *got = &place[column_of[i]];
@@ -226,6 +228,7 @@ static void believe_starts(struct lineup *m)
  */
 void lineup_solve(struct lineup *m)
 {
+	bool matched;
 	uint32_t most;
 
 	if (m->n == 0)
@@ -237,8 +240,12 @@ void lineup_solve(struct lineup *m)
 		return;
 	}
 	most = 2 + 6 * (m->n / m->nslots);
-	while (!match_within(m, most < m->n ? most : m->n) && most < m->n)
+	while (!match_within(m, most < m->n ? most : m->n, &matched) && most < m->n)
 		most *= 2;
+	if (!matched) {
+		m->n = 0; /* somebody fits nowhere now: nobody is matched before it does */
+		return;
+	}
 	believe_starts(m);
 }
 

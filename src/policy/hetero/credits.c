@@ -100,13 +100,32 @@ static bool is_config(const struct plan *plan, const struct grant *grant,
 		(same_part(has[0], part[1]) && same_part(has[1], part[0]));
 }
 
-/* What an entry has, both jobs of a pair the same; NULL: it does not run. */
+static void note(void *ctx, uint32_t other)
+{
+	(void)other;
+	*(bool *)ctx = true;
+}
+
+static bool is_shared(const struct plan *plan, uint32_t job, const struct grant *grant)
+{
+	bool shared = false;
+
+	if (plan->space.overlaps > 0)
+		space_each_beside(&plan->space, job, grant->slots[0], note, &shared);
+	return shared;
+}
+
+/* What an entry has, a job for itself, both jobs of a pair the same; NULL: it does not run. */
 static const struct grant *grant_of(const struct plan *plan, const struct share_entry *e)
 {
-	const struct grant *a = plan_grant(plan, e->a);
-	const struct grant *b = e->b == JOB_NONE ? a : plan_grant(plan, e->b);
+	const struct grant *a = plan_grant(plan, e->a), *b;
 
-	return a && b && grant_same_devices(a, b) ? a : NULL;
+	if (!a)
+		return NULL;
+	if (e->b == JOB_NONE)
+		return is_shared(plan, e->a, a) ? NULL : a;
+	b = plan_grant(plan, e->b);
+	return b && grant_same_devices(a, b) ? a : NULL;
 }
 
 static bool runs_in(const struct share_table *t, const struct plan *plan, size_t entry, uint32_t column)
@@ -126,21 +145,6 @@ static int column_of(const struct share_table *t, const struct plan *plan, size_
 			return (int)i;
 	}
 	return -1;
-}
-
-static void note(void *ctx, uint32_t other)
-{
-	(void)other;
-	*(bool *)ctx = true;
-}
-
-static bool is_shared(const struct plan *plan, uint32_t job, const struct grant *grant)
-{
-	bool shared = false;
-
-	if (plan->space.overlaps > 0)
-		space_each_beside(&plan->space, job, grant->slots[0], note, &shared);
-	return shared;
 }
 
 /* Another configuration is a resize and costs time: where it runs counts as much as where it is owed most. */
@@ -474,8 +478,8 @@ static void fill_gaps(struct share_turns *turns, const struct round *round, stru
 	begin_choice(t, round, &c);
 	for (uint32_t type = 0; type < t->types; type++)
 		c.room[type] = plan_free(plan, type);
-	for (size_t i = 0; i < t->tasks.n; i++)
-		table_mark(t, c.taken, &t->entries.at[t->tasks.at[i].entry]);
+	for (size_t i = 0; i < t->entries.n; i++)
+		c.taken[i] = t->entries.at[i].b == JOB_NONE && plan_grant(plan, t->entries.at[i].a);
 	choose_owed(turns, round, plan, &c);
 	fill(turns, round, &c);
 	for (uint32_t i = 0; i < c.n; i++)
@@ -545,7 +549,8 @@ int credits_decide(struct share_turns *turns, shares_fn *compute, void *self,
 	}
 	list_tasks(t, plan);
 	say_why(t, plan);
-	if (anything_to_come(t, plan))
+	/* Where nothing runs though jobs wait, time alone changes nothing: only an event will. */
+	if (t->tasks.n > 0 && anything_to_come(t, plan))
 		plan_wake(plan, t->end_s);
 	return 0;
 }

@@ -89,6 +89,18 @@ static int gavel_init(void *self, struct err *err)
 	if (g->tenants && g->objective != OBJECTIVE_MAX_MIN)
 		return err_set(err, ERR_USAGE, "tenants=1 goes with objective=max-min, not with %s",
 			objective_names[g->objective]);
+	if (g->tenants && g->packing)
+		return err_set(err, ERR_USAGE, "packing=1 and tenants=1 do not go together");
+	if (g->normalise && g->objective != OBJECTIVE_THROUGHPUT)
+		return err_set(err, ERR_USAGE,
+			"normalise=1 goes with objective=throughput, not with %s",
+			objective_names[g->objective]);
+	if (gavel_published(g) && (g->turns.round_auto || g->turns.expect_s > 0))
+		return err_set(err, ERR_USAGE,
+			"round_auto and expect_s are Stint's own: they do not go with compat=gavel");
+	if (g->packing && !g->hetero && !g->turns.replay[0])
+		return err_set(err, ERR_USAGE,
+			"packing=1 looks at speeds: it does not go with hetero=0");
 	g->water_filling |= g->tenants;
 	if (g->packing && !can_pack(g))
 		return err_set(err, ERR_USAGE,

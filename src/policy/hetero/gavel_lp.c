@@ -87,6 +87,8 @@ const struct program *program_blind(const struct program *p, enum blind blind, s
 	for (uint32_t i = 0; i < p->jobs; i++) {
 		double speed = blind == BLIND_ONE ? 1 : p->speed[(size_t)i * p->types + reference];
 
+		for (uint32_t w = 0; w < p->types && !(speed > 0); w++)
+			speed = p->speed[(size_t)i * p->types + w];
 		for (uint32_t w = 0; w < p->types; w++)
 			copy->speed[(size_t)i * p->types + w] = speed;
 	}

@@ -33,7 +33,7 @@ static void tell_levels(const struct program *p, struct shares *shares)
 	shares->tight = arena_array(p->round->scratch, bool, p->jobs);
 	for (uint32_t i = 0; i < p->jobs; i++) {
 		shares->level[i] = unit_of(p, i) * program_rate(p, shares, i);
-		shares->tight[i] = shares->level[i] <= shares->value * (1 + 1e-5);
+		shares->tight[i] = shares->level[i] <= shares->value * (1 + 2e-5);
 	}
 }
 

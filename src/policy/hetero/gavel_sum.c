@@ -152,8 +152,11 @@ static int find_prices(const struct program *p, double price[TYPES_MAX], struct 
 int gavel_cost(void *self, const struct program *p, struct shares *shares, struct err *err)
 {
 	double price[TYPES_MAX];
+	struct program copy;
 	struct share_lp lp;
 
+	if (!((const struct gavel *)self)->hetero)
+		p = program_blind(p, BLIND_REFERENCE, &copy);
 	if (find_prices(p, price, err) < 0)
 		return err->code;
 	share_lp_init(&lp, p, 1, false);
@@ -207,7 +210,10 @@ int gavel_slo_cost(void *self, const struct program *p, struct shares *shares, s
 	const struct gavel *g = self;
 	double *need = arena_array(p->round->scratch, double, p->jobs);
 	double price[TYPES_MAX];
+	struct program copy;
 
+	if (!g->hetero)
+		p = program_blind(p, BLIND_REFERENCE, &copy);
 	if (find_prices(p, price, err) < 0)
 		return err->code;
 	for (uint32_t i = 0; i < p->jobs; i++) {

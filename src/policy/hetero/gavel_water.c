@@ -223,6 +223,9 @@ static bool by_levels(const struct program *p, const struct entities *e, struct 
 			break;
 	} while (!all_saturated(&w));
 	shares->level = w.level;
+	shares->value = INFINITY;
+	for (uint32_t i = 0; i < p->jobs; i++)
+		shares->value = fmin(shares->value, w.level[i] * p->gang[i] / p->weight[i]);
 	return found;
 }
 

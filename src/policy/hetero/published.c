@@ -183,9 +183,11 @@ static void pick_for_type(struct share_turns *turns, uint32_t type, uint32_t dev
 		struct candidate first = next_in_line(heap, &n);
 		const struct share_entry *e = &t->entries.at[first.entry];
 
-		if (e->gang > devices || table_marked(t, c->taken, e))
+		uint32_t gang = table_cell(t, first.entry, type)->part[0].gpus;
+
+		if (gang > devices || table_marked(t, c->taken, e))
 			continue;
-		devices -= e->gang;
+		devices -= gang;
 		table_mark(t, c->taken, e);
 		if (e->known)
 			c->picks[c->n++] = (struct pick){ first.entry, type };

@@ -124,7 +124,8 @@ static void add_pairs(struct share_table *table, const struct share_turns *turns
 		const struct share_entry *e = &table->entries.at[i];
 
 		if (e->b == JOB_NONE && e->gang == (uint32_t)round->jobs[job].gpus)
-			add_entry(table, turns, round, e->a, job, 0);
+			add_entry(table, turns, round, e->a < job ? e->a : job,
+				e->a < job ? job : e->a, 0); /* admission may let in a lower number later */
 	}
 }
 
@@ -377,20 +378,47 @@ static void take_from_log(const struct share_log *log, const struct program *p, 
 	}
 }
 
+/* Everybody there must have a row: a log of another trace, or one that ends early, is no help. */
+static int check_log(const struct share_log *log, const struct program *p, struct err *err)
+{
+	const struct share_alloc *alloc = share_log_at(log, p->round->now_s);
+
+	for (uint32_t i = 0; i < p->jobs; i++) {
+		if (!alloc || !share_log_row(log, alloc, p->id[i], JOB_NONE))
+			return err_set(err, ERR_FORMAT,
+				"the log has no shares of job %s at %g s: it is of another trace or cluster, "
+				"or ends too early",
+				p->round->jobs[p->id[i]].label, p->round->now_s);
+	}
+	return 0;
+}
+
+/* Shares for the jobs there are: from the log, or computed with room for those expected. */
+static int find_shares(const struct share_turns *turns, shares_fn *compute, void *self,
+	const struct program *p, struct shares *shares, struct err *err)
+{
+	const struct share_table *table = turns->table;
+	struct program longer = *p;
+
+	if (table && table->log.allocs.n > 0) {
+		shares_init(shares, p);
+		take_from_log(&table->log, p, shares);
+		return check_log(&table->log, p, err);
+	}
+	if (turns->expect_s > 0 && table)
+		expect_extend(&table->expect, p, turns->expect_s, &longer);
+	shares_init(shares, &longer);
+	return p->jobs > 0 ? compute(self, &longer, shares, err) : 0;
+}
+
 int table_compute(struct share_table *table, const struct share_turns *turns, shares_fn *compute,
 	void *self, const struct round *round, const struct plan *plan, struct err *err)
 {
-	struct program program, longer;
+	struct program program;
 	struct shares shares;
 
 	program_init_configs(&program, round, plan, turns->pack, &turns->configs);
-	longer = program;
-	if (turns->expect_s > 0)
-		expect_extend(&table->expect, &program, turns->expect_s, &longer);
-	shares_init(&shares, &longer);
-	if (table->log.allocs.n > 0)
-		take_from_log(&table->log, &program, &shares);
-	else if (program.jobs > 0 && compute(self, &longer, &shares, err) < 0)
+	if (find_shares(turns, compute, self, &program, &shares, err) < 0)
 		return err->code;
 	table_take_shares(table, turns, &program, &shares);
 	table->stale = false;
@@ -419,8 +447,7 @@ int share_turns_show(const struct share_turns *turns, shares_fn *compute, void *
 	struct shares *shares, struct err *err)
 {
 	program_init_configs(program, round, plan, turns->pack, &turns->configs);
-	shares_init(shares, program);
-	return program->jobs > 0 ? compute(self, program, shares, err) : 0;
+	return find_shares(turns, compute, self, program, shares, err);
 }
 
 uint32_t share_turns_figures(const struct share_turns *turns, struct figure out[FIGURES_MAX])
