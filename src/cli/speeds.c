@@ -211,6 +211,27 @@ static void tell_missing(const struct args *args, const struct trace *trace,
 	free(missing);
 }
 
+/* ---- types that the file of speeds lacks */
+
+static void mark_type(void *ctx, const struct measured *one)
+{
+	((bool *)ctx)[one->type] = true;
+}
+
+static void tell_unmeasured(const struct args *args, const struct cluster *cluster,
+	const struct profile *profile)
+{
+	bool measured[TYPES_MAX] = { false };
+
+	profile_each(profile, mark_type, measured);
+	for (uint32_t type = 0; type < cluster->ntypes; type++) {
+		if (!measured[type])
+			ui_say(args, "%s: no speeds of type '%s' (%u device%s): estimated",
+				args->throughputs, cluster->types[type].name,
+				cluster->types[type].devices, plural(cluster->types[type].devices));
+	}
+}
+
 /* ---- types that nobody can use */
 
 /* Where no speed is known, one is assumed; only a speed of 0 says that it cannot run. */
@@ -266,8 +287,10 @@ void speeds_tell(const struct args *args, const struct trace *trace, const struc
 			"%u of %u job%s are measured in steps: without --throughputs their speed is "
 			"estimated from the catalogue",
 			t.estimated, trace->njobs, plural(trace->njobs));
-	if (args->throughputs)
+	if (args->throughputs) {
 		tell_missing(args, trace, profile);
+		tell_unmeasured(args, t.cluster, profile);
+	}
 	tell_types(args, &t);
 	tell_models(args, &t);
 	tell_useless(args, &t);

@@ -18,6 +18,9 @@ is "a pair parts when there is room for both" \
 run stint shares four.csv --cluster 2x1:v100 --throughputs pairs.json --policy gavel:packing=1 --at 0
 out 'pair on the same devices' "shares shows the pairs"
 
+run stint sim four.csv --cluster 2x1:v100,1x1:k80 --throughputs pairs.json --policy gavel
+err "no speeds of type 'k80' \(1 device\): estimated" "a type that the file of speeds lacks is named"
+
 printf 'id,model,gpus_by_type,arrival_s,duration_s\na,resnet50,v100:1 k80:4,0,4000\n' >bytype.csv
 run stint sim bytype.csv --cluster 2x1:v100,2x1:k80 --policy gavel:compat=gavel
 want 0 "gangs by type run in the published rounds"
