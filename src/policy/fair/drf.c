@@ -9,14 +9,14 @@
  * to be stopped for them to even out as jobs end; with preempt they are made
  * even again at every turn.
  */
-#include "policy/kit.h"
+#include "policy/fair/tenant_queues.h"
 
 enum resource { RESOURCE_GPUS, RESOURCE_CPUS, RESOURCE_MEMORY, RESOURCES };
 
 struct account {
 	double held[RESOURCES];
 	double weight;
-	uint32_t next, end; /* its jobs not tried yet, as places in the queue */
+	struct tenant_queue queue;
 };
 
 struct drf {
@@ -73,7 +73,7 @@ static double dominant_share(const struct drf *d, const struct account *a)
 
 static struct account *account_of(struct drf *d, const struct round *round, const struct job *job)
 {
-	size_t number = job->tenant == NAME_NONE ? 0 : (size_t)job->tenant + 1;
+	size_t number = tenant_number(job);
 	double weight = round->tenants ? tenants_of_job(round->tenants, job)->weight : job->weight;
 
 	vec_grow_zero(&d->accounts, number + 1);
@@ -83,17 +83,6 @@ static struct account *account_of(struct drf *d, const struct round *round, cons
 }
 
 /* ---- queues */
-
-static int by_tenant(const void *a, const void *b, void *jobs)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	const struct job *j = jobs;
-	uint32_t tenant_x = j[x].tenant + 1, tenant_y = j[y].tenant + 1;
-
-	if (tenant_x != tenant_y)
-		return tenant_x < tenant_y ? -1 : 1;
-	return x < y ? -1 : x > y;
-}
 
 /* The jobs that compete, each tenant's together in order of arrival.  The others are in the accounts. */
 static uint32_t *queue_up(struct drf *d, const struct round *round, bool all)
@@ -111,14 +100,9 @@ static uint32_t *queue_up(struct drf *d, const struct round *round, bool all)
 		else if (job->state == JOB_RUNNING)
 			hold(account_of(d, round, job), job, 1);
 	}
-	qsort_r(queue, n, sizeof(*queue), by_tenant, (void *)round->jobs);
-	for (uint32_t i = 0; i < n; i++) {
-		struct account *a = account_of(d, round, &round->jobs[queue[i]]);
-
-		if (a->end == 0)
-			a->next = i;
-		a->end = i + 1;
-	}
+	tenant_queues_sort(round, queue, n);
+	for (uint32_t i = 0; i < n; i++)
+		tenant_queue_add(&account_of(d, round, &round->jobs[queue[i]])->queue, i);
 	return queue;
 }
 
@@ -132,9 +116,10 @@ static struct account *poorest(struct drf *d, const uint32_t *queue)
 		struct account *a = &d->accounts.at[i];
 		double share = dominant_share(d, a);
 
-		if (a->next >= a->end)
+		if (a->queue.next >= a->queue.end)
 			continue;
-		if (!best || share < least || (share == least && queue[a->next] < queue[best->next])) {
+		if (!best || share < least ||
+			(share == least && queue[a->queue.next] < queue[best->queue.next])) {
 			best = a;
 			least = share;
 		}
@@ -144,23 +129,6 @@ static struct account *poorest(struct drf *d, const uint32_t *queue)
 
 /* ---- filling */
 
-/* A job that runs and loses its devices does so because its tenant is above its share. */
-static void leave_out(const struct round *round, struct plan *plan, const struct job *job)
-{
-	if (job->grant)
-		plan_why(plan, job->id,
-			(struct reason){ .why = WHY_SHARE, .need = job->gpus, .other = JOB_NONE });
-	else
-		kit_no_room(round, plan, job);
-}
-
-/* The tenant's later jobs stay behind the one that does not fit. */
-static void block(struct account *a, const uint32_t *queue, uint32_t blocker, struct plan *plan)
-{
-	for (; a->next < a->end; a->next++)
-		plan_why(plan, queue[a->next], (struct reason){ .why = WHY_BEHIND, .other = blocker });
-}
-
 /* Returns how many jobs were found room for; they are listed in `ran`. */
 static uint32_t fill(struct drf *d, const struct round *round, struct plan *plan,
 	const uint32_t *queue, uint32_t *ran)
@@ -169,32 +137,18 @@ static uint32_t fill(struct drf *d, const struct round *round, struct plan *plan
 	uint32_t n = 0;
 
 	while ((a = poorest(d, queue))) {
-		const struct job *job = &round->jobs[queue[a->next++]];
+		const struct job *job = &round->jobs[queue[a->queue.next++]];
 
 		if (kit_run(round, plan, job)) {
 			ran[n++] = job->id;
 			hold(a, job, 1);
 		} else {
-			leave_out(round, plan, job);
+			tenant_left_out(round, plan, job);
 			if (d->misfit == MISFIT_BLOCK)
-				block(a, queue, job->id, plan);
+				tenant_queue_block(&a->queue, queue, job->id, plan);
 		}
 	}
 	return n;
-}
-
-/* Once it is known who runs, those that run already keep their places and the others take what is left. */
-static void settle(const struct round *round, struct plan *plan, const uint32_t *ran, uint32_t n)
-{
-	plan_clear(plan, round->jobs, round->active, round->nactive);
-	for (int running = 1; running >= 0; running--) {
-		for (uint32_t i = 0; i < n; i++) {
-			const struct job *job = &round->jobs[ran[i]];
-
-			if ((job->grant != NULL) == running && !kit_run(round, plan, job))
-				leave_out(round, plan, job);
-		}
-	}
 }
 
 static int drf_decide(void *self, const struct round *round, struct plan *plan, struct err *err)
@@ -212,7 +166,7 @@ static int drf_decide(void *self, const struct round *round, struct plan *plan, 
 		plan_clear(plan, round->jobs, round->active, round->nactive);
 	n = fill(d, round, plan, queue, ran);
 	if (all)
-		settle(round, plan, ran, n);
+		tenant_queues_settle(round, plan, ran, n);
 	/* Shares change with jobs alone: after a turn there is nothing to do before something happens. */
 	if (d->preempt && !all && kit_anybody_waits(round, plan))
 		turns_wake(&d->turns, round, round->now_s, plan);

@@ -9,15 +9,14 @@
  * take everything that is free because it was behind by a little.
  */
 #include "base/real.h"
-#include "policy/kit.h"
+#include "policy/fair/tenant_queues.h"
 
 #define LN2 0.6931471805599453
 
 struct account {
 	double used_s; /* faded GPU-seconds */
 	double weight;
-	uint32_t next; /* place in the queue of its first job not tried yet */
-	uint32_t end;
+	struct tenant_queue queue;
 };
 
 struct fair_share {
@@ -61,7 +60,7 @@ static int fair_share_init(void *self, struct err *err)
 /* Jobs without a tenant form one of their own: number 0. */
 static struct account *account_of(struct fair_share *f, const struct round *round, const struct job *job)
 {
-	size_t number = job->tenant == NAME_NONE ? 0 : (size_t)job->tenant + 1;
+	size_t number = tenant_number(job);
 	double weight = round->tenants ? tenants_of_job(round->tenants, job)->weight : job->weight;
 
 	while (f->accounts.n <= number)
@@ -95,17 +94,6 @@ static void bring_up_to_date(struct fair_share *f, const struct round *round)
 	f->at_s = round->now_s;
 }
 
-static int by_tenant(const void *a, const void *b, void *jobs)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	const struct job *j = jobs;
-	uint32_t tenant_x = j[x].tenant + 1, tenant_y = j[y].tenant + 1;
-
-	if (tenant_x != tenant_y)
-		return tenant_x < tenant_y ? -1 : 1;
-	return x < y ? -1 : x > y;
-}
-
 /* The jobs that compete, each tenant's together in order of arrival; the accounts learn where theirs are. */
 static uint32_t *queue_up(struct fair_share *f, const struct round *round)
 {
@@ -113,21 +101,16 @@ static uint32_t *queue_up(struct fair_share *f, const struct round *round)
 	uint32_t n = 0;
 
 	for (size_t i = 0; i < f->accounts.n; i++)
-		f->accounts.at[i].next = f->accounts.at[i].end = 0;
+		f->accounts.at[i].queue = (struct tenant_queue){ 0 };
 	for (uint32_t i = 0; i < round->nactive; i++) {
 		const struct job *job = &round->jobs[round->active[i]];
 
 		if (job->state == JOB_PENDING || (f->preempt && job->state == JOB_RUNNING))
 			queue[n++] = job->id;
 	}
-	qsort_r(queue, n, sizeof(*queue), by_tenant, (void *)round->jobs);
-	for (uint32_t i = 0; i < n; i++) {
-		struct account *a = account_of(f, round, &round->jobs[queue[i]]);
-
-		if (a->end == 0)
-			a->next = i;
-		a->end = i + 1;
-	}
+	tenant_queues_sort(round, queue, n);
+	for (uint32_t i = 0; i < n; i++)
+		tenant_queue_add(&account_of(f, round, &round->jobs[queue[i]])->queue, i);
 	return queue;
 }
 
@@ -136,7 +119,7 @@ static bool poorer(const struct account *a, const struct account *b, const uint3
 {
 	double x = a->used_s * b->weight, y = b->used_s * a->weight;
 
-	return x < y || (x == y && queue[a->next] < queue[b->next]);
+	return x < y || (x == y && queue[a->queue.next] < queue[b->queue.next]);
 }
 
 /* The tenant furthest below its share that still has a job to try. */
@@ -147,33 +130,16 @@ static struct account *poorest(struct fair_share *f, const uint32_t *queue)
 	for (size_t i = 0; i < f->accounts.n; i++) {
 		struct account *a = &f->accounts.at[i];
 
-		if (a->next < a->end && (!best || poorer(a, best, queue)))
+		if (a->queue.next < a->queue.end && (!best || poorer(a, best, queue)))
 			best = a;
 	}
 	return best;
-}
-
-/* The tenant's later jobs stay behind the one that does not fit. */
-static void block(struct account *a, const uint32_t *queue, uint32_t blocker, struct plan *plan)
-{
-	for (; a->next < a->end; a->next++)
-		plan_why(plan, queue[a->next], (struct reason){ .why = WHY_BEHIND, .other = blocker });
 }
 
 /* Counts devices handed out as held for a quantum; the account gets back what is not used of it. */
 static double advance(const struct fair_share *f, const struct job *job)
 {
 	return f->quantum_s * job->gpus;
-}
-
-/* A job that runs and loses its devices does so because its tenant is above its share. */
-static void leave_out(const struct round *round, struct plan *plan, const struct job *job)
-{
-	if (job->grant)
-		plan_why(plan, job->id,
-			(struct reason){ .why = WHY_SHARE, .need = job->gpus, .other = JOB_NONE });
-	else
-		kit_no_room(round, plan, job);
 }
 
 /* Hands out devices, one job at a time, to whoever is furthest below its share; returns how many jobs it ran. */
@@ -185,35 +151,21 @@ static uint32_t hand_out(struct fair_share *f, const struct round *round, struct
 	uint32_t n = 0;
 
 	while ((a = poorest(f, queue))) {
-		const struct job *job = &round->jobs[queue[a->next++]];
+		const struct job *job = &round->jobs[queue[a->queue.next++]];
 
 		if (kit_run(round, plan, job)) {
 			ran[n++] = job->id;
 			a->used_s += advance(f, job);
 			advanced[a - f->accounts.at] += advance(f, job);
 		} else {
-			leave_out(round, plan, job);
+			tenant_left_out(round, plan, job);
 			if (f->misfit == MISFIT_BLOCK)
-				block(a, queue, job->id, plan);
+				tenant_queue_block(&a->queue, queue, job->id, plan);
 		}
 	}
 	for (size_t i = 0; i < f->accounts.n; i++)
 		f->accounts.at[i].used_s -= advanced[i];
 	return n;
-}
-
-/* Once it is known who runs, those that run already keep their places and the others take what is left. */
-static void settle(const struct round *round, struct plan *plan, const uint32_t *ran, uint32_t n)
-{
-	plan_clear(plan, round->jobs, round->active, round->nactive);
-	for (int running = 1; running >= 0; running--) {
-		for (uint32_t i = 0; i < n; i++) {
-			const struct job *job = &round->jobs[ran[i]];
-
-			if ((job->grant != NULL) == running && !kit_run(round, plan, job))
-				leave_out(round, plan, job);
-		}
-	}
 }
 
 static int fair_share_decide(void *self, const struct round *round, struct plan *plan, struct err *err)
@@ -229,7 +181,7 @@ static int fair_share_decide(void *self, const struct round *round, struct plan 
 		plan_clear(plan, round->jobs, round->active, round->nactive);
 	n = hand_out(f, round, plan, queue, ran);
 	if (f->preempt) {
-		settle(round, plan, ran, n);
+		tenant_queues_settle(round, plan, ran, n);
 		kit_wake_while_waiting(round, plan);
 	}
 	return 0;

@@ -41,7 +41,6 @@ struct share_table {
 	entries; /* in order of arrival: a job, then its pairs with those before it */
 	VEC(struct share_cell) cells;  /* by entry and column */
 	VEC(uint32_t) entry_of;        /* by job: 1 + the entry of the job alone, 0 none */
-	uint32_t seen;                 /* jobs that have been looked at */
 	VEC(struct share_task) tasks;  /* what runs */
 	double type_time_s[TYPES_MAX]; /* published: time of all entries on a type */
 	double start_s, end_s;         /* of the present round; end NAN before the first */

@@ -5,7 +5,7 @@
  * A table keeps, for every job and every pair of jobs that may share devices,
  * its share and the time it has had on each type.  Two mechanisms work on it:
  * Stint's own, and the published simulator's with everything that makes its
- * figures what they are (turns_published.c).
+ * figures what they are (published.c).
  */
 #ifndef POLICY_HETERO_TURNS_H
 #define POLICY_HETERO_TURNS_H

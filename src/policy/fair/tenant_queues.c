@@ -1,0 +1,59 @@
+/*
+ * Queues by tenant.
+ */
+#include "policy/fair/tenant_queues.h"
+
+#include <stdlib.h>
+
+static int by_tenant(const void *a, const void *b, void *jobs)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	const struct job *j = jobs;
+	size_t tenant_x = tenant_number(&j[x]), tenant_y = tenant_number(&j[y]);
+
+	if (tenant_x != tenant_y)
+		return tenant_x < tenant_y ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+void tenant_queues_sort(const struct round *round, uint32_t *jobs, uint32_t n)
+{
+	qsort_r(jobs, n, sizeof(*jobs), by_tenant, (void *)round->jobs);
+}
+
+void tenant_queue_add(struct tenant_queue *queue, uint32_t place)
+{
+	if (queue->end == 0)
+		queue->next = place;
+	queue->end = place + 1;
+}
+
+void tenant_queue_block(struct tenant_queue *queue, const uint32_t *jobs, uint32_t blocker,
+	struct plan *plan)
+{
+	for (; queue->next < queue->end; queue->next++)
+		plan_why(plan, jobs[queue->next],
+			(struct reason){ .why = WHY_BEHIND, .other = blocker });
+}
+
+void tenant_left_out(const struct round *round, struct plan *plan, const struct job *job)
+{
+	if (job->grant)
+		plan_why(plan, job->id,
+			(struct reason){ .why = WHY_SHARE, .need = job->gpus, .other = JOB_NONE });
+	else
+		kit_no_room(round, plan, job);
+}
+
+void tenant_queues_settle(const struct round *round, struct plan *plan, const uint32_t *ran, uint32_t n)
+{
+	plan_clear(plan, round->jobs, round->active, round->nactive);
+	for (int running = 1; running >= 0; running--) {
+		for (uint32_t i = 0; i < n; i++) {
+			const struct job *job = &round->jobs[ran[i]];
+
+			if ((job->grant != NULL) == running && !kit_run(round, plan, job))
+				tenant_left_out(round, plan, job);
+		}
+	}
+}
