@@ -160,36 +160,52 @@ static int carry_out_stops(struct engine *e, struct err *err)
 	return 0;
 }
 
-/* Devices by node that jobs have yet to leave. */
-static void set_leaving(uint64_t *leaving, const struct grant *grant, bool yet)
+/* Devices of a node that jobs have yet to leave; two may share one. */
+struct leaving {
+	uint64_t once, twice;
+};
+
+static void set_leaving(struct leaving *leaving, const struct grant *grant)
 {
 	for (uint32_t i = 0; i < grant->nslots; i++) {
-		uint64_t *node = &leaving[grant->slots[i].node];
+		struct leaving *node = &leaving[grant->slots[i].node];
 
-		*node = yet ? *node | grant->slots[i].devices : *node & ~grant->slots[i].devices;
+		node->twice |= node->once & grant->slots[i].devices;
+		node->once |= grant->slots[i].devices;
 	}
 }
 
-static bool must_wait(const uint64_t *leaving, const struct grant *next)
+static void clear_leaving(struct leaving *leaving, const struct grant *grant)
+{
+	for (uint32_t i = 0; i < grant->nslots; i++) {
+		struct leaving *node = &leaving[grant->slots[i].node];
+		uint64_t shared = node->twice & grant->slots[i].devices;
+
+		node->twice &= ~shared;
+		node->once &= ~(grant->slots[i].devices & ~shared);
+	}
+}
+
+static bool must_wait(const struct leaving *leaving, const struct grant *next)
 {
 	for (uint32_t i = 0; i < next->nslots; i++) {
-		if (leaving[next->slots[i].node] & next->slots[i].devices)
+		if (leaving[next->slots[i].node].once & next->slots[i].devices)
 			return true;
 	}
 	return false;
 }
 
 /* Changes those of `n` jobs that can go where they shall.  Returns how many are left on the list. */
-static int change_some(struct engine *e, uint32_t *jobs, int n, uint64_t *leaving, struct err *err)
+static int change_some(struct engine *e, uint32_t *jobs, int n, struct leaving *leaving, struct err *err)
 {
 	int left = 0;
 
 	for (int i = 0; i < n; i++) {
 		const struct plan_entry *entry = &e->plan.entries.at[jobs[i]];
 
-		set_leaving(leaving, entry->held, false);
+		clear_leaving(leaving, entry->held);
 		if (must_wait(leaving, entry->next)) {
-			set_leaving(leaving, entry->held, true);
+			set_leaving(leaving, entry->held);
 			jobs[left++] = jobs[i];
 		} else if (change(e, &e->jobs.at[jobs[i]], entry->next, err) < 0) {
 			return err->code;
@@ -220,18 +236,18 @@ static int carry_out_changes(struct engine *e, struct err *err)
 {
 	uint32_t *jobs = arena_array(&e->scratch, uint32_t, e->plan.touched.n);
 	int n = list_changes(e, jobs);
-	uint64_t *leaving;
+	struct leaving *leaving;
 
 	if (n == 0)
 		return 0;
-	leaving = arena_array(&e->scratch, uint64_t, e->config->cluster->nnodes);
+	leaving = arena_array(&e->scratch, struct leaving, e->config->cluster->nnodes);
 	for (int i = 0; i < n; i++)
-		set_leaving(leaving, e->plan.entries.at[jobs[i]].held, true);
+		set_leaving(leaving, e->plan.entries.at[jobs[i]].held);
 	while (n > 0) {
 		int left = change_some(e, jobs, n, leaving, err);
 
 		if (left == n) {
-			set_leaving(leaving, e->plan.entries.at[jobs[--left]].held, false);
+			clear_leaving(leaving, e->plan.entries.at[jobs[--left]].held);
 			if (stop(e, &e->jobs.at[jobs[left]], err) < 0)
 				return err->code;
 		}
