@@ -412,7 +412,7 @@ const struct command command_shares = {
 	.about = "Runs the workload under the policy (here by default gavel) up to the moment, asks it for\n"
 		 "its shares, and shows them: jobs by types, in per cent of time.  'level' is what the\n"
 		 "objective compares between jobs, a 'bottleneck' is a job that holds the objective down,\n"
-		 "and the 'price' of a type is what one more device of it would add.  Without --at, a first\n"
+		 "and the 'price' of a type is by how much one more device would better it.  Without --at, a first\n"
 		 "run (up to --until, if given) finds when most jobs are active.  Jobs are in order of\n"
 		 "arrival; where not all are shown, bottlenecks come first.",
 	.more = help_estimate,

@@ -325,7 +325,7 @@ static void put_cell(const char *fmt, double x, struct buf *out)
 static void put_types(const struct shares_report *r, struct buf *out)
 {
 	html_section("types", "Types",
-		priced(r) ? "The price is what one more device would add to the objective." : NULL,
+		priced(r) ? "The price is by how much one more device would better the objective." : NULL,
 		out);
 	buf_str(out,
 		"<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"Types\"><table><thead><tr>"

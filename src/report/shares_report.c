@@ -405,7 +405,7 @@ static void put_meanings(const struct shares_report *r, struct buf *out)
 	if (any_level(r))
 		buf_str(out, "level: what the objective compares between jobs\n");
 	if (priced)
-		buf_str(out, "price: what one more device would add to the objective\n");
+		buf_str(out, "price: by how much one more device would better the objective\n");
 }
 
 void shares_report_text(const struct shares_report *r, uint32_t top, const struct term *term,

@@ -362,11 +362,29 @@ static void start(struct fill *f)
 	}
 }
 
-void waterfill_solve(const struct waterfill *program, struct waterfill_answer *answer)
+/* Whether the shares give everybody its level. */
+static bool levels_hold(const struct fill *f)
+{
+	const struct waterfill *p = f->program;
+
+	for (uint32_t i = 0; i < p->jobs; i++) {
+		double got = 0;
+
+		for (uint32_t w = 0; w < p->types; w++)
+			got += p->rate[(size_t)i * p->types + w] *
+				f->answer->x[(size_t)i * p->types + w];
+		if (!(got >= f->level[i] * (1 - 1e-6)))
+			return false;
+	}
+	return true;
+}
+
+bool waterfill_solve(const struct waterfill *program, struct waterfill_answer *answer)
 {
 	uint32_t jobs = program->jobs, types = program->types;
 	struct arena memory = { 0 };
 	struct waterfill_answer mine = *answer;
+	bool holds;
 	struct fill f = {
 		.program = program,
 		.answer = &mine,
@@ -387,6 +405,7 @@ void waterfill_solve(const struct waterfill *program, struct waterfill_answer *a
 	tide_init(&f.tide, program);
 	start(&f);
 	run(&f);
+	holds = levels_hold(&f);
 	memcpy(answer->level, f.level, jobs * sizeof(double));
 	memcpy(f.need, mine.height, jobs * sizeof(double));
 	mine.levels = count_levels(f.need, jobs);
@@ -394,4 +413,5 @@ void waterfill_solve(const struct waterfill *program, struct waterfill_answer *a
 	*answer = mine;
 	tide_fini(&f.tide);
 	arena_fini(&memory);
+	return holds;
 }

@@ -53,6 +53,7 @@ struct waterfill_answer {
 	uint32_t evaluations; /* of everyone's cheapest mix in these */
 };
 
-void waterfill_solve(const struct waterfill *program, struct waterfill_answer *answer);
+/* False: the shares do not give every job its level, which rounding alone can bring about. */
+bool waterfill_solve(const struct waterfill *program, struct waterfill_answer *answer);
 
 #endif

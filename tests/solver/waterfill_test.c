@@ -171,7 +171,7 @@ static void check(const struct waterfill *p)
 	struct naive n;
 	bool equal = true;
 
-	waterfill_solve(p, &a);
+	assert_true(waterfill_solve(p, &a));
 	check_rows(p, x, level);
 	naive_solve(&n, p);
 	for (uint32_t i = 0; i < p->jobs; i++)

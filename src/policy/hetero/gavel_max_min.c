@@ -26,14 +26,33 @@ static double unit_of(const struct program *p, uint32_t i)
 	return p->gang[i] / (p->weight[i] * gavel_proportional(p, i));
 }
 
-/* Units reached, and who reaches no more than the least. */
+/*
+ * Whether a job holds the level down: it has no more than the level though it uses a type that is short,
+ * or not even its fastest type all the time would give it more.  Others may have no more only because the
+ * rest went elsewhere.
+ */
+static bool holds_down(const struct program *p, const struct shares *shares, uint32_t i)
+{
+	const double near = shares->value * (1 + 2e-5);
+
+	if (shares->level[i] > near)
+		return false;
+	for (uint32_t w = 0; shares->price && w < p->types; w++) {
+		if (shares->price[w] * p->capacity[w] > 1e-6 * shares->value &&
+			shares->x[(size_t)i * p->types + w] > 1e-6)
+			return true;
+	}
+	return unit_of(p, i) * gavel_best_speed(p, i) <= near;
+}
+
+/* Units reached, and who holds them down. */
 static void tell_levels(const struct program *p, struct shares *shares)
 {
 	shares->level = arena_array(p->round->scratch, double, p->jobs);
 	shares->tight = arena_array(p->round->scratch, bool, p->jobs);
 	for (uint32_t i = 0; i < p->jobs; i++) {
 		shares->level[i] = unit_of(p, i) * program_rate(p, shares, i);
-		shares->tight[i] = shares->level[i] <= shares->value * (1 + 2e-5);
+		shares->tight[i] = holds_down(p, shares, i);
 	}
 }
 

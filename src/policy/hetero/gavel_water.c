@@ -68,7 +68,7 @@ static double *normalised(const struct program *p)
 	return rate;
 }
 
-static void by_stages(const struct program *p, const struct entities *e, struct shares *shares)
+static bool by_stages(const struct program *p, const struct entities *e, struct shares *shares)
 {
 	struct arena *arena = p->round->scratch;
 	struct waterfill_answer answer = {
@@ -78,7 +78,7 @@ static void by_stages(const struct program *p, const struct entities *e, struct 
 		.prices = arena_array(arena, double, p->types),
 	};
 
-	waterfill_solve(
+	bool holds = waterfill_solve(
 		&(struct waterfill){
 			.jobs = p->jobs,
 			.types = p->types,
@@ -97,6 +97,7 @@ static void by_stages(const struct program *p, const struct entities *e, struct 
 	shares->value = INFINITY;
 	for (uint32_t i = 0; i < p->jobs; i++)
 		shares->value = fmin(shares->value, answer.height[i]);
+	return holds;
 }
 
 /* ---- as published: a program for each level */
@@ -241,8 +242,9 @@ int gavel_water_filling(void *self, const struct program *p, struct shares *shar
 		find_entities(p, &entities);
 	/* Types that are all alike want the middle of many mixes, as in gavel_max_min(). */
 	if (!gavel_published(g) && g->hetero) {
-		by_stages(p, &entities, shares);
-		return 0;
+		if (by_stages(p, &entities, shares))
+			return 0;
+		shares->fallback = "the prices did not settle: levels one by one instead";
 	}
 	if (!by_levels(p, &entities, shares))
 		return err_set(err, ERR_BROKEN, "shares by water filling were not found");

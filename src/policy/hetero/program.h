@@ -51,7 +51,7 @@ struct shares {
 	struct program_pair *pair; /* which these are; NULL: the program's, all of them */
 	uint32_t pairs;
 	double value; /* of the objective, in its own units */
-	double *price; /* [types] what one more device would add to the value; NULL: the objective has none */
+	double *price; /* [types] by how much one more device would better the value; NULL: the objective has none */
 	double *level; /* [jobs] what the objective compares, e.g. normalised speed; NULL: nothing */
 	bool *tight;   /* [jobs] it holds the value down; NULL: not known */
 	const char *fallback; /* why something simpler than the objective was used; NULL: it was not */
