@@ -1,6 +1,6 @@
 /*
- * Linear programs go to CLP's simplex methods, integer programs to CBC's
- * branch and bound.
+ * Linear programs go to CLP's simplex methods; those with whole numbers are
+ * searched in lp_whole.c.
  *
  * Neither is believed.  An answer is measured against rows and bounds, that of
  * a linear program also against its dual, and "there is none" against the ray
@@ -15,56 +15,10 @@
 #include <assert.h>
 #include <float.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 
-/* CLP's header declares a function without its parameters. */
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wstrict-prototypes"
-#include <Clp_C_Interface.h>
-#include <Cbc_C_Interface.h>
-#pragma GCC diagnostic pop
-
 #include "base/clock.h"
-#include "base/vec.h"
-
-static const double tolerance = 1e-6; /* relative to the numbers that meet in a row */
-static const double most_cost = 1024; /* scaled costs are below it, the greatest above its half */
-
-struct entry {
-	uint32_t row, column;
-	double value;
-};
-
-struct side {
-	double least, most;
-};
-
-struct lp {
-	bool maximise;
-	VEC(double) cost;
-	VEC(bool) whole;
-	VEC(struct side) columns;
-	VEC(struct side) rows;
-	VEC(struct entry) entries;
-
-	/* The entries by column, and everything as the solvers want it. */
-	VEC(CoinBigIndex) start;
-	VEC(int) index;
-	VEC(double) value;
-	VEC(double) scaled; /* costs, to minimise */
-	VEC(double) column_least, column_most, row_least, row_most;
-	double scale; /* scaled cost / cost; negative to maximise */
-
-	Clp_Simplex *clp;
-	size_t loaded_rows, loaded_columns; /* of clp */
-	bool shape_changed, sides_changed;  /* since clp was solved */
-
-	bool answered;
-	double objective, bound;
-	VEC(double) answer; /* by column */
-	VEC(double) price;  /* by row */
-};
+#include "solver/lp_parts.h"
 
 struct lp *lp_create(void)
 {
@@ -195,7 +149,7 @@ static void scale_costs(struct lp *lp)
 	for (size_t c = 0; c < lp->cost.n; c++)
 		greatest = fmax(greatest, fabs(lp->cost.at[c]));
 	frexp(greatest, &exponent);
-	lp->scale = greatest > 0 ? ldexp(most_cost, -exponent) : 1;
+	lp->scale = greatest > 0 ? ldexp(LP_MOST_COST, -exponent) : 1;
 	if (lp->maximise)
 		lp->scale = -lp->scale;
 	vec_grow_zero(&lp->scaled, lp->cost.n + 1);
@@ -203,7 +157,7 @@ static void scale_costs(struct lp *lp)
 		lp->scaled.at[c] = lp->cost.at[c] * lp->scale;
 }
 
-static void write_sides(struct lp *lp)
+void lp_write_sides(struct lp *lp)
 {
 	size_t columns = lp->columns.n, rows = lp->rows.n;
 
@@ -215,7 +169,7 @@ static void write_sides(struct lp *lp)
 		struct side s = lp->columns.at[c];
 
 		if (lp->whole.at[c])
-			s = (struct side){ ceil(s.least - tolerance), floor(s.most + tolerance) };
+			s = (struct side){ ceil(s.least - LP_TOLERANCE), floor(s.most + LP_TOLERANCE) };
 		lp->column_least.at[c] = endless(s.least);
 		lp->column_most.at[c] = endless(s.most);
 	}
@@ -333,7 +287,7 @@ static void refresh_costs(struct lp *lp)
 	Clp_chgObjCoefficients(lp->clp, lp->scaled.at);
 }
 
-static void refresh(struct lp *lp)
+void lp_refresh(struct lp *lp)
 {
 	if (!lp->clp || lp->shape_changed)
 		load_grown(lp);
@@ -354,7 +308,7 @@ static double outside(double v, struct side s, double size)
 }
 
 /* The greatest relative violation of a row or bound; infinite for what is no number. */
-static double violation(const struct lp *lp, const double *x)
+double lp_violation(const struct lp *lp, const double *x)
 {
 	double *sum = mem_alloc(2 * lp->rows.n * sizeof(*sum) + 1), *size = sum + lp->rows.n;
 	double worst = 0;
@@ -376,7 +330,7 @@ static double violation(const struct lp *lp, const double *x)
 	return worst;
 }
 
-static double objective_of(const struct lp *lp, const double *x)
+double lp_objective_of(const struct lp *lp, const double *x)
 {
 	double sum = 0;
 
@@ -417,11 +371,12 @@ static bool linear_answer_holds(const struct lp *lp)
 	const double *x = Clp_primalColumnSolution(lp->clp);
 	double primal, dual;
 
-	if (!(violation(lp, x) <= tolerance))
+	if (!(lp_violation(lp, x) <= LP_TOLERANCE))
 		return false;
-	primal = objective_of(lp, x);
-	dual = dual_objective(lp, lp->scaled.at, Clp_dualRowSolution(lp->clp), tolerance * most_cost);
-	return primal - dual <= tolerance * (most_cost + fabs(primal));
+	primal = lp_objective_of(lp, x);
+	dual = dual_objective(lp, lp->scaled.at, Clp_dualRowSolution(lp->clp),
+		LP_TOLERANCE * LP_MOST_COST);
+	return primal - dual <= LP_TOLERANCE * (LP_MOST_COST + fabs(primal));
 }
 
 /*
@@ -438,7 +393,7 @@ static bool proves_infeasible(const struct lp *lp, const double *ray)
 	for (int sign = -1; sign <= 1 && !good; sign += 2) {
 		for (size_t r = 0; r < lp->rows.n; r++)
 			price[r] = sign * ray[r];
-		good = dual_objective(lp, NULL, price, 1e-9 * greatest) > tolerance * greatest;
+		good = dual_objective(lp, NULL, price, 1e-9 * greatest) > LP_TOLERANCE * greatest;
 	}
 	free(price);
 	return good;
@@ -466,7 +421,7 @@ static bool proves_unbounded(const struct lp *lp, const double *step)
 	for (size_t r = 0; r < lp->rows.n; r++)
 		good = good && stays_inside(sum[r], lp->rows.at[r], 1e-9 * greatest);
 	free(sum);
-	return good && objective_of(lp, step) < -tolerance * greatest;
+	return good && lp_objective_of(lp, step) < -LP_TOLERANCE * greatest;
 }
 
 /* ---- linear programs */
@@ -502,7 +457,7 @@ static struct verdict verdict_of(const struct lp *lp)
 		return (struct verdict){ LP_INFEASIBLE,
 			ray_proves(lp, Clp_infeasibilityRay(lp->clp), proves_infeasible) };
 	case 2:
-		feasible = violation(lp, Clp_primalColumnSolution(lp->clp)) <= tolerance;
+		feasible = lp_violation(lp, Clp_primalColumnSolution(lp->clp)) <= LP_TOLERANCE;
 		return (struct verdict){ LP_UNBOUNDED,
 			feasible && ray_proves(lp, Clp_unboundedRay(lp->clp), proves_unbounded) };
 	case 3:
@@ -550,7 +505,7 @@ static enum lp_status settle_feasibility(struct lp *lp, double until_s)
  * Both methods from the basis at hand, until one brings a proof; then step by
  * step from none.
  */
-static enum lp_status solve_linear(struct lp *lp, double until_s)
+enum lp_status lp_solve_linear(struct lp *lp, double until_s)
 {
 	enum method first = lp->shape_changed || lp->sides_changed ? DUAL : PRIMAL;
 	struct verdict v = simplex(lp, first, until_s);
@@ -569,13 +524,13 @@ static enum lp_status solve_linear(struct lp *lp, double until_s)
 	return v.proved ? v.status : LP_FAILED;
 }
 
-static void take_answer(struct lp *lp, const double *x)
+void lp_take_answer(struct lp *lp, const double *x)
 {
 	lp->answered = true;
 	vec_grow_zero(&lp->answer, lp->columns.n);
 	for (size_t c = 0; c < lp->columns.n; c++)
 		lp->answer.at[c] = fmin(fmax(x[c], lp->columns.at[c].least), lp->columns.at[c].most);
-	lp->objective = objective_of(lp, lp->answer.at) / lp->scale;
+	lp->objective = lp_objective_of(lp, lp->answer.at) / lp->scale;
 	lp->bound = lp->objective;
 }
 
@@ -583,321 +538,10 @@ static void take_linear(struct lp *lp)
 {
 	const double *price = Clp_dualRowSolution(lp->clp);
 
-	take_answer(lp, Clp_primalColumnSolution(lp->clp));
+	lp_take_answer(lp, Clp_primalColumnSolution(lp->clp));
 	vec_grow_zero(&lp->price, lp->rows.n);
 	for (size_t r = 0; r < lp->rows.n; r++)
 		lp->price.at[r] = price[r] / lp->scale;
-}
-
-/* ---- integer programs: answers */
-
-/* Rounds the whole columns of x in place; false if one is not near a whole number. */
-static bool round_whole(const struct lp *lp, double *x, double near)
-{
-	for (size_t c = 0; c < lp->columns.n; c++) {
-		if (!lp->whole.at[c])
-			continue;
-		if (!(fabs(x[c] - nearbyint(x[c])) <= near))
-			return false;
-		x[c] = nearbyint(x[c]);
-	}
-	return true;
-}
-
-/* The best of the other columns, with the whole ones fixed where x has them. */
-static bool polish(struct lp *lp, double *x, double until_s)
-{
-	enum lp_status status;
-
-	for (size_t c = 0; c < lp->columns.n; c++) {
-		if (lp->whole.at[c])
-			lp->column_least.at[c] = lp->column_most.at[c] = x[c];
-	}
-	refresh(lp);
-	status = solve_linear(lp, until_s);
-	write_sides(lp);
-	if (status != LP_OPTIMAL)
-		return false;
-	memcpy(x, Clp_primalColumnSolution(lp->clp), lp->columns.n * sizeof(*x));
-	return round_whole(lp, x, tolerance) && violation(lp, x) <= tolerance;
-}
-
-/*
- * Takes an answer that is whole up to `near`, unless a better one is known.
- * Rounding can push a row out where coefficients are large; then the rest is
- * solved anew.  False if the answer is none.
- */
-static bool take_whole(struct lp *lp, const double *answer, double near, double until_s)
-{
-	size_t bytes = lp->columns.n * sizeof(*answer);
-	double *x = mem_alloc(bytes);
-	bool good;
-
-	memcpy(x, answer, bytes);
-	good = round_whole(lp, x, near) && (violation(lp, x) <= tolerance || polish(lp, x, until_s));
-	if (good && (!lp->answered || objective_of(lp, x) < lp->objective * lp->scale))
-		take_answer(lp, x);
-	free(x);
-	return good;
-}
-
-/* ---- integer programs: our own search */
-
-/*
- * A plain search comes first, deepest node first.  It settles most of what is
- * small, and there CBC has been seen to be wrong.
- */
-struct node {
-	uint32_t parent; /* index into the tree; the root is its own */
-	uint32_t column; /* the bounds that this node changes */
-	double least, most;
-	double bound;
-};
-
-struct tree {
-	VEC(struct node) nodes;
-	VEC(uint32_t) open;
-	double gap, until_s;
-	double work_left; /* iterations times size: the same on every machine, unlike seconds */
-	double bound;     /* of what was pruned for being within the gap */
-};
-
-/* What a node must be below to be worth looking into. */
-static double worthwhile(const struct lp *lp, double gap)
-{
-	double known = lp->objective * lp->scale;
-
-	return lp->answered ? known - fmax(gap * fabs(known), 1e-10 * most_cost) : INFINITY;
-}
-
-static void enter(struct lp *lp, const struct tree *tree, uint32_t node)
-{
-	write_sides(lp);
-	for (uint32_t i = node; i; i = tree->nodes.at[i].parent) {
-		const struct node *n = &tree->nodes.at[i];
-
-		lp->column_least.at[n->column] = fmax(lp->column_least.at[n->column], n->least);
-		lp->column_most.at[n->column] = fmin(lp->column_most.at[n->column], n->most);
-	}
-	refresh(lp);
-}
-
-/* The whole column that is farthest from a whole number; false if all are near one. */
-static bool pick_column(const struct lp *lp, const double *x, uint32_t *column)
-{
-	double farthest = 1e-7;
-
-	for (size_t c = 0; c < lp->columns.n; c++) {
-		double away = fabs(x[c] - nearbyint(x[c]));
-
-		if (lp->whole.at[c] && away > farthest) {
-			farthest = away;
-			*column = (uint32_t)c;
-		}
-	}
-	return farthest > 1e-7;
-}
-
-static void add_child(struct tree *tree, struct node node)
-{
-	vec_push(&tree->nodes, node);
-	vec_push(&tree->open, (uint32_t)(tree->nodes.n - 1));
-}
-
-/* The nearer child is opened last, so that it is looked into first. */
-static void branch(struct tree *tree, uint32_t parent, uint32_t column, double x, double bound)
-{
-	struct node down = { parent, column, -DBL_MAX, floor(x), bound };
-	struct node up = { parent, column, floor(x) + 1, DBL_MAX, bound };
-	bool down_first = x - floor(x) <= 0.5;
-
-	add_child(tree, down_first ? up : down);
-	add_child(tree, down_first ? down : up);
-}
-
-static bool look_into(struct lp *lp, struct tree *tree, uint32_t node)
-{
-	enum lp_status status;
-	const double *x;
-	uint32_t column = 0;
-	double bound;
-
-	enter(lp, tree, node);
-	status = solve_linear(lp, tree->until_s);
-	lp->shape_changed = false;
-	tree->work_left -= (Clp_numberIterations(lp->clp) + 10.0) *
-		(double)(lp->rows.n + lp->columns.n + lp->entries.n);
-	if (status != LP_OPTIMAL)
-		return status == LP_INFEASIBLE;
-	x = Clp_primalColumnSolution(lp->clp);
-	bound = objective_of(lp, x);
-	if (bound >= worthwhile(lp, tree->gap))
-		tree->bound = fmin(tree->bound, bound);
-	else if (pick_column(lp, x, &column))
-		branch(tree, node, column, x[column], bound);
-	else
-		return take_whole(lp, x, 1e-6, tree->until_s);
-	return true;
-}
-
-/* True if the search came to its end; *bound is what it proves either way. */
-static bool search_tree(struct lp *lp, struct tree *tree, double *bound)
-{
-	bool sound = true;
-
-	add_child(tree, (struct node){ .bound = *bound });
-	while (sound && tree->open.n && tree->work_left > 0) {
-		uint32_t node = tree->open.at[--tree->open.n];
-
-		if (tree->nodes.at[node].bound < worthwhile(lp, tree->gap))
-			sound = look_into(lp, tree, node);
-		else
-			tree->bound = fmin(tree->bound, tree->nodes.at[node].bound);
-		sound = sound && clock_cpu_s() < tree->until_s;
-	}
-	for (size_t i = 0; i < tree->open.n; i++)
-		tree->bound = fmin(tree->bound, tree->nodes.at[tree->open.at[i]].bound);
-	if (sound)
-		*bound = fmax(*bound,
-			fmin(tree->bound, lp->answered ? lp->objective * lp->scale : INFINITY));
-	return sound && !tree->open.n;
-}
-
-static bool search_small(struct lp *lp, double gap, double until_s, double *bound)
-{
-	struct tree tree = { .gap = gap, .until_s = until_s, .work_left = 5e7, .bound = INFINITY };
-	bool done = search_tree(lp, &tree, bound);
-
-	vec_fini(&tree.nodes);
-	vec_fini(&tree.open);
-	write_sides(lp);
-	lp->sides_changed = true;
-	return done;
-}
-
-/* ---- integer programs: CBC */
-
-/* CBC keeps some of its state in variables of the process. */
-static pthread_mutex_t one_cbc_at_a_time = PTHREAD_MUTEX_INITIALIZER;
-
-static void set_number(Cbc_Model *cbc, const char *name, double value)
-{
-	char text[32];
-
-	snprintf(text, sizeof(text), "%.17g", value);
-	Cbc_setParameter(cbc, name, text);
-}
-
-static Cbc_Model *new_cbc(const struct lp *lp, double gap, double seconds)
-{
-	Cbc_Model *cbc = Cbc_newModel();
-
-	Cbc_setLogLevel(cbc, 0);
-	Cbc_setParameter(cbc, "log", "0");
-	Cbc_setParameter(cbc, "slog", "0");
-	Cbc_loadProblem(cbc, (int)lp->columns.n, (int)lp->rows.n, lp->start.at, lp->index.at,
-		lp->value.at, lp->column_least.at, lp->column_most.at, lp->scaled.at,
-		lp->row_least.at, lp->row_most.at);
-	for (size_t c = 0; c < lp->columns.n; c++) {
-		if (lp->whole.at[c])
-			Cbc_setInteger(cbc, (int)c);
-	}
-	Cbc_setObjSense(cbc, 1);
-	set_number(cbc, "ratioGap", gap);
-	set_number(cbc, "allowableGap", 0);
-	/* Without this an answer that is better by less than 1e-5 is thrown away. */
-	set_number(cbc, "increment", 1e-9 * most_cost);
-	/* Both have cut off the best answer of programs with general whole columns. */
-	Cbc_setParameter(cbc, "preprocess", "off");
-	Cbc_setParameter(cbc, "probingCuts", "off");
-	if (seconds < INFINITY)
-		Cbc_setMaximumSeconds(cbc, seconds);
-	return cbc;
-}
-
-static enum lp_status cbc_status(Cbc_Model *cbc)
-{
-	if (Cbc_isProvenInfeasible(cbc))
-		return LP_INFEASIBLE;
-	if (Cbc_isProvenOptimal(cbc))
-		return LP_OPTIMAL;
-	return Cbc_status(cbc) == 1 ? LP_TIME : LP_FAILED;
-}
-
-/* Reads CBC's answer.  What contradicts what is known already makes it a failure. */
-static enum lp_status read_cbc(struct lp *lp, Cbc_Model *cbc, double until_s, double *bound)
-{
-	const double near = 1e-5; /* ten times CBC's own measure of a whole number */
-	const double *x = Cbc_bestSolution(cbc);
-	enum lp_status status = cbc_status(cbc);
-	double slack, proved = Cbc_getBestPossibleObjValue(cbc);
-
-	if (x && !take_whole(lp, x, near, until_s) && status == LP_OPTIMAL)
-		return LP_FAILED;
-	if (status == LP_OPTIMAL && !lp->answered)
-		return LP_FAILED;
-	if (status == LP_INFEASIBLE || status == LP_FAILED)
-		return lp->answered ? LP_FAILED : status;
-	slack = lp->answered ? lp->objective * lp->scale - proved : 0;
-	if (slack < -tolerance * (most_cost + fabs(proved)))
-		return LP_FAILED;
-	*bound = fmax(*bound, proved);
-	return status;
-}
-
-static enum lp_status search_large(struct lp *lp, double gap, double until_s, double *bound)
-{
-	double seconds = until_s - clock_cpu_s();
-	enum lp_status status;
-	Cbc_Model *cbc;
-
-	if (seconds <= 0)
-		return LP_TIME;
-	pthread_mutex_lock(&one_cbc_at_a_time);
-	cbc = new_cbc(lp, gap, seconds);
-	Cbc_solve(cbc);
-	status = read_cbc(lp, cbc, until_s, bound);
-	Cbc_deleteModel(cbc);
-	pthread_mutex_unlock(&one_cbc_at_a_time);
-	return status;
-}
-
-static enum lp_status search(struct lp *lp, double gap, double until_s, double *bound)
-{
-	if (search_small(lp, gap, until_s, bound))
-		return lp->answered ? LP_OPTIMAL : LP_INFEASIBLE;
-	return search_large(lp, gap, until_s, bound);
-}
-
-/* A program whose relaxation is unbounded is so itself if it has any answer. */
-static enum lp_status settle_unbounded(struct lp *lp, double until_s)
-{
-	double bound = -INFINITY;
-	enum lp_status status;
-
-	memset(lp->scaled.at, 0, lp->scaled.n * sizeof(*lp->scaled.at));
-	status = search(lp, 0, until_s, &bound);
-	lp->answered = false;
-	return status == LP_OPTIMAL ? LP_UNBOUNDED : status;
-}
-
-static enum lp_status solve_whole(struct lp *lp, double gap, double until_s)
-{
-	enum lp_status status = solve_linear(lp, until_s);
-	double bound = -INFINITY;
-
-	lp->shape_changed = false;
-	if (status == LP_UNBOUNDED)
-		return settle_unbounded(lp, until_s);
-	if (status == LP_INFEASIBLE || status == LP_TIME)
-		return status;
-	if (status == LP_OPTIMAL)
-		bound = objective_of(lp, Clp_primalColumnSolution(lp->clp));
-	status = search(lp, gap, until_s, &bound);
-	if (lp->answered)
-		bound = fmin(bound, lp->objective * lp->scale);
-	lp->bound = bound / lp->scale;
-	return status;
 }
 
 /* ---- solving and asking */
@@ -914,17 +558,17 @@ enum lp_status lp_solve(struct lp *lp, struct lp_limits limits)
 	lp->price.n = 0;
 	scale_costs(lp);
 	lp->objective = lp->bound = NAN;
-	write_sides(lp);
+	lp_write_sides(lp);
 	if (sides_cross(lp))
 		return LP_INFEASIBLE;
-	refresh(lp);
-	status = whole ? solve_whole(lp, limits.gap, until_s) : solve_linear(lp, until_s);
+	lp_refresh(lp);
+	status = whole ? lp_solve_whole(lp, limits.gap, until_s) : lp_solve_linear(lp, until_s);
 	lp->shape_changed = lp->sides_changed = false;
 	if (!whole && status == LP_OPTIMAL)
 		take_linear(lp);
 	if (!whole && status == LP_TIME &&
-		violation(lp, Clp_primalColumnSolution(lp->clp)) <= tolerance) {
-		take_answer(lp, Clp_primalColumnSolution(lp->clp));
+		lp_violation(lp, Clp_primalColumnSolution(lp->clp)) <= LP_TOLERANCE) {
+		lp_take_answer(lp, Clp_primalColumnSolution(lp->clp));
 		lp->bound = -INFINITY / lp->scale;
 	}
 	return status;
