@@ -22,7 +22,7 @@ VERSION := $(shell cat VERSION)
 # Asked once and only when something is compiled: on a fresh machine
 # pkg-config is not there before tools/setup has run.
 once = $(eval $(1) := $(2))$($(1))
-PKGS := jansson libcyaml clp cbc zlib
+PKGS := jansson libcyaml clp cbc zlib sqlite3 libmicrohttpd
 PKG_CFLAGS = $(call once,PKG_CFLAGS,$(shell pkg-config --cflags $(PKGS) 2>/dev/null))
 PKG_LIBS = $(call once,PKG_LIBS,$(shell pkg-config --libs $(PKGS) 2>/dev/null))
 TEST_LIBS = $(call once,TEST_LIBS,$(shell pkg-config --libs cmocka 2>/dev/null))
@@ -33,14 +33,15 @@ SAN_FLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize
 COMPILE = $(CC) -std=c11 -D_GNU_SOURCE -DSTINT_VERSION=\"$(VERSION)\" $(WARN) $(OPT) -g \
 	-ffp-contract=off $(SAN_FLAGS) -Isrc -I$(B)/gen $(PKG_CFLAGS) $(CPPFLAGS) $(CFLAGS)
 LINK = $(CC) $(OPT) -g $(SAN_FLAGS) $(CFLAGS) $(LDFLAGS)
-LIBS = $(PKG_LIBS) -lm -lpthread
+LIBS = $(PKG_LIBS) -lm -lpthread -ldl
 
 # ---- files
 
 find = $(sort $(shell find $(1) -name '$(2)' 2>/dev/null))
 obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
 
-LIB_SRC := $(filter-out src/cli/main.c,$(call find,src,*.c))
+MAIN_SRC := src/cli/main.c src/live/local/guard_main.c
+LIB_SRC := $(filter-out $(MAIN_SRC),$(call find,src,*.c))
 SUPPORT_SRC := $(wildcard tests/support/*.c)
 TEST_SRC := $(call find,tests,*_test.c)
 FUZZ_SRC := $(wildcard tests/fuzz/*_fuzz.c)
@@ -69,12 +70,16 @@ say = $(if $(V),,@$(if $(quiet),,printf '  %-5s %s\n' '$(1)' '$(2)';) )
 # ---- build
 
 .PHONY: all tests fuzzers clean
-all: $(B)/stint ## build the program (CC, OPT, SAN=address,undefined, B=directory, V=1)
+all: $(B)/stint $(B)/stint-guard ## build the program (CC, OPT, SAN=address,undefined, B=directory, V=1)
 
 tests: $(TEST_BIN) ## build the test programs without running them
 
 $(B)/stint: $(B)/obj/src/cli/main.o $(LIB)
 	$(call say,LINK,$@)$(LINK) -o $@ $^ $(LIBS)
+
+# The parent of every job: small, and needs nothing that a program of jobs could lack.
+$(B)/stint-guard: $(B)/obj/src/live/local/guard_main.o $(LIB)
+	$(call say,LINK,$@)$(LINK) -o $@ $^ -lm
 
 $(LIB): $(call obj,$(LIB_SRC)) $(B)/sources
 	@rm -f $@
@@ -102,7 +107,7 @@ $(B)/flags $(B)/sources: FORCE
 	@pkg-config --exists $(PKGS) || { echo 'libraries are missing: run tools/setup' >&2; exit 1; }
 	@echo '$(text)' | cmp -s - $@ || echo '$(text)' >$@
 
--include $(patsubst %.c,$(B)/obj/%.d,$(LIB_SRC) src/cli/main.c $(SUPPORT_SRC) $(TEST_SRC) $(FUZZ_SRC) \
+-include $(patsubst %.c,$(B)/obj/%.d,$(LIB_SRC) $(MAIN_SRC) $(SUPPORT_SRC) $(TEST_SRC) $(FUZZ_SRC) \
 	$(wildcard bench/*.c))
 
 clean: ## remove everything that was built
@@ -120,7 +125,7 @@ test: ## set up, build, and run every test (T=text: only matching ones)
 	@tools/setup
 	@$(BUILD) check
 
-check: $(B)/stint $(TEST_BIN)
+check: $(B)/stint $(B)/stint-guard $(TEST_BIN)
 	@STINT='$(abspath $(B)/stint)' tools/run-tests $(TEST_BIN) $(TEST_SH)
 
 soak: ## long: every fuzz target for an hour, property tests with many seeds

@@ -1,0 +1,76 @@
+/*
+ * The daemon: one loop around the record, the core that decides and the hands
+ * that carry out.
+ *
+ *	collect what happened   calls, endings, progress, devices, time
+ *	record it               one transaction: inputs are durable before they count
+ *	decide                  live/core.h, which is deterministic
+ *	record what was decided decisions are durable before they are carried out
+ *	carry out               live/local/hands.h
+ *	answer                  callers, followers, metrics
+ *
+ * The face (api/) runs in threads of its own and reaches the loop by daemon_call()
+ * alone.
+ */
+#ifndef DAEMON_DAEMON_H
+#define DAEMON_DAEMON_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "base/text.h"
+#include "daemon/stream.h"
+#include "live/local/machine.h"
+
+struct daemon;
+
+struct daemon_config {
+	const char *state_dir; /* absolute; made if it is not there */
+	const char *guard;     /* path of stint-guard */
+	const char *policy, *placer,
+		*admit;      /* specs; NULL: what the record says last, else the defaults */
+	const char *tenants; /* file; NULL: none */
+	const char *socket;  /* what jobs are told as STINT_SOCKET; NULL: none */
+	uint64_t seed;
+	struct machine_options machine;
+	bool cgroups;
+	bool system;     /* jobs run as whoever submitted them; needs root */
+	bool fake_clock; /* unused */
+};
+
+int daemon_open(const struct daemon_config *config, struct daemon **out, struct err *err);
+/* Until daemon_stop() or a signal (TERM, INT).  Jobs run on. */
+int daemon_run(struct daemon *daemon, struct err *err);
+/* From any thread. */
+void daemon_stop(struct daemon *daemon);
+void daemon_close(struct daemon *daemon);
+
+/* Who calls. */
+struct caller {
+	uid_t uid;
+	gid_t gid;
+	bool admin; /* root or the daemon's own user: may touch everybody's jobs and the policy */
+};
+
+struct verb; /* daemon/verbs.h */
+
+/*
+ * From any thread: has `verb` done and calls answer() once, from the daemon's thread, which takes the
+ * buffer (buf_fini).  Takes the reference to `args` (a JSON object; may be NULL).  `status` is HTTP's;
+ * the body is JSON, with `schema`, and problem JSON (RFC 9457) if status >= 400.
+ */
+typedef void daemon_answer(void *ctx, int status, struct buf *body);
+void daemon_call(struct daemon *daemon, const struct verb *verb, const struct caller *caller,
+	json_t *args, daemon_answer *answer, void *ctx);
+
+/* Whatever happens, for event streams; thread-safe. */
+struct stream *daemon_stream(struct daemon *daemon);
+/* OpenMetrics text; thread-safe. */
+void daemon_metrics(struct daemon *daemon, struct buf *out);
+/* Whether it decides and accepts: "ok", "disk-full: …", …; thread-safe. */
+bool daemon_healthy(struct daemon *daemon, struct buf *out);
+
+#endif

@@ -1,0 +1,110 @@
+/*
+ * What a person asks the daemon to run: a command, where, on what, and how it
+ * wants to be treated.  Flags, job files, #SBATCH lines and HTTP bodies all
+ * become one of these, and its JSON form is what travels and what is recorded.
+ */
+#ifndef LIVE_SUBMISSION_H
+#define LIVE_SUBMISSION_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+enum { SUBMISSION_ARRAY_MAX = 10000, SUBMISSION_BYTES_MAX = 4 << 20 };
+
+enum dependency_kind {
+	AFTER_OK,     /* it completed */
+	AFTER_ANY,    /* it ended */
+	AFTER_NOT_OK, /* it ended otherwise */
+	AFTER_START,  /* it began: Slurm's "after" */
+};
+
+struct dependency {
+	enum dependency_kind kind;
+	uint32_t job;
+};
+
+/* A zeroed one is not valid: submission_init() sets what is not said. */
+struct submission {
+	struct arena memory; /* owns everything below */
+
+	/* what */
+	const char *name; /* never NULL once checked: the command's last path part unless said */
+	const char *const *argv; /* NULL-terminated */
+	const char *const *env;  /* "NAME=value", NULL-terminated; the job gets these and STINT_* */
+	const char *cwd;         /* absolute */
+	const char *script; /* text of a script to run with argv as its arguments; NULL: argv is the command */
+	const char *out,
+		*err_out; /* files of stdout and stderr, relative to cwd; NULL: the daemon keeps them.  %j %a %x stand for id, index, name */
+
+	/* for whom */
+	const char *tenant; /* NULL: the user's name */
+	const char *model; /* what it trains, for speeds that are shared between jobs; NULL: its own alone */
+	const char *key; /* the same key from the same user is the same job; NULL: none */
+	const char *comment;
+
+	/* on what */
+	int32_t gpus;               /* devices; 0: none, CPU slots only */
+	int32_t min_gpus, max_gpus; /* equal to gpus unless elastic */
+	const char *types;          /* "v100,a100": any of these; NULL: any */
+	double share;               /* of each device's compute, 0 < share <= 1 */
+	int64_t gpu_mem_bytes;      /* of each device; 0: not said */
+	double cpus;                /* of the whole job; 0: not said */
+	int64_t mem_bytes;          /* likewise */
+
+	/* when */
+	double time_s;     /* ends it after so long in all its attempts; 0: no limit */
+	double estimate_s; /* how long it is believed to run as asked; 0: unknown */
+	double deadline_s; /* seconds since 1970; 0: none */
+	double begin_s;    /* not before, seconds since 1970; 0: at once */
+	bool hold;
+	const struct dependency *after;
+	uint32_t nafter;
+
+	/* how */
+	double weight;
+	int32_t priority;
+	bool opportunistic;
+	int stop_signal;        /* SIGTERM unless said */
+	double grace_s;         /* between the signal and the kill */
+	const char *checkpoint; /* a shell command run before the signal; NULL: none */
+	bool requeue;           /* runs again after preemption or the loss of its machine */
+	int32_t retries;        /* times it runs again after it failed */
+
+	/* an array: one job for each index */
+	const int32_t *array; /* indices, ascending, each once; NULL: a single job */
+	uint32_t narray;
+	uint32_t array_limit; /* so many at once; 0: all */
+};
+
+/* One device, weight 1, SIGTERM and 30 s, requeue, no limits. */
+void submission_init(struct submission *s);
+void submission_fini(struct submission *s);
+
+/* Whether it makes sense in itself: ERR_USAGE with the field's name in front and what to do. */
+int submission_check(struct submission *s, struct err *err);
+
+/* Schema "submission/1"; members that are absent stay as submission_init() left them, unknown ones are errors. */
+int submission_from_json(struct submission *out, const json_t *json, struct err *err);
+/* What differs from submission_init().  A new reference. */
+json_t *submission_to_json(const struct submission *s);
+
+/* ---- the words people use, for flags, files and #SBATCH lines alike */
+
+int submission_set_array(struct submission *s, const char *text,
+	struct err *err); /* "0-9%2", "1,3,5-7", "0-8:2" */
+int submission_set_dependency(struct submission *s, const char *text,
+	struct err *err); /* "afterok:7:8,afterany:9" */
+int submission_set_signal(struct submission *s, const char *text,
+	struct err *err); /* "USR2@60", "SIGTERM", "10@30", "B:USR1@60" */
+/* "now+6h", "2026-11-20T08:00", "08:00", "1763366400" against `now_s`; seconds since 1970. */
+int submission_moment(const char *text, double now_s, double *out, struct err *err);
+/* Name or number of a signal, with or without SIG; 0: none. */
+int signal_of_name(const char *text);
+const char *signal_name(int number); /* "TERM"; "?" where there is none */
+
+#endif

@@ -1,0 +1,116 @@
+/*
+ * The live record: one SQLite file, STATE/stint.db, in WAL mode.
+ *
+ * Everything that happened is a row of `event`, appended and never changed.  The
+ * tables that are queried, `job` and `attempt`, hold for each key what its last
+ * event said, so they can be derived again: record_check() does that and compares.
+ *
+ * What bodies mean is the caller's business; here they are JSON text.  One writer,
+ * one thread.  Nothing is durable before record_commit() has returned 0; after a
+ * failure the whole transaction is gone and the same one may be tried again.
+ */
+#ifndef STORE_RECORD_H
+#define STORE_RECORD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/text.h"
+
+struct record;
+
+enum { RECORD_SCHEMA = 1 };
+
+/* Opens or creates; an older schema is migrated first, a newer one is ERR_REFUSED.  `readonly` never writes. */
+int record_open(const char *path, bool readonly, struct record **out, struct err *err);
+void record_close(struct record *record);
+
+/* One thing that happened.  Text is borrowed. */
+struct record_event {
+	uint64_t seq; /* set by record_append() */
+	double at_s;
+	const char *kind; /* "submit", "start", … */
+	uint32_t job;     /* 0: none; jobs count from 1 */
+	uint32_t attempt; /* 0: none; attempts count from 1 */
+	const char *body; /* JSON object */
+};
+
+/* A job as its last event left it. */
+struct record_job {
+	uint32_t id;
+	uint32_t uid;
+	const char *key; /* NULL: none; unique per uid */
+	const char *name, *tenant;
+	const char *state;       /* "PENDING", … */
+	bool live;               /* it has not ended */
+	double arrival_s, end_s; /* end_s NAN while live */
+	uint64_t submit_seq;     /* the event whose body has its submission */
+	const char *status;      /* JSON object: everything else that changes */
+};
+
+struct record_attempt {
+	uint32_t job, attempt;
+	bool over;
+	const char *status; /* JSON object */
+};
+
+/* ---- writing: between begin and commit or rollback */
+int record_begin(struct record *record, struct err *err);
+/*
+ * Appends an event, and says what the job and the attempt it concerns are from now on (NULL: as before).
+ * Both are kept with the event too, which is what record_check() derives the tables from.
+ */
+int record_append(struct record *record, struct record_event *event, const struct record_job *job,
+	const struct record_attempt *attempt, struct err *err);
+/* ERR_IO where the disk is full or failing; the text says which.  The transaction is rolled back then. */
+int record_commit(struct record *record, struct err *err);
+void record_rollback(struct record *record);
+
+/* ---- reading.  Text is borrowed for the call of see(); see() returning nonzero ends the walk with that value. */
+typedef int record_see_job(void *ctx, const struct record_job *job);
+typedef int record_see_attempt(void *ctx, const struct record_attempt *attempt);
+typedef int record_see_event(void *ctx, const struct record_event *event);
+
+int record_live_jobs(struct record *record, record_see_job *see, void *ctx, struct err *err); /* by id */
+int record_job(struct record *record, uint32_t id, record_see_job *see, void *ctx,
+	struct err *err); /* ERR_MISSING */
+/* Newest first; ended before `before_id` (0: all), `limit` of them; state, tenant, uid as filters (NULL, NULL, UINT32_MAX: none). */
+struct record_filter {
+	const char *state, *tenant, *name;
+	uint32_t uid;
+	uint32_t before_id;
+	uint32_t limit;
+	double ended_since_s; /* NAN: any */
+};
+int record_ended_jobs(struct record *record, const struct record_filter *filter,
+	record_see_job *see, void *ctx, struct err *err);
+int record_open_attempts(struct record *record, record_see_attempt *see, void *ctx,
+	struct err *err); /* not over */
+int record_attempts(struct record *record, uint32_t job, record_see_attempt *see, void *ctx,
+	struct err *err);
+/* From `from_seq` on, in order; job 0: all.  `limit` 0: all. */
+int record_events(struct record *record, uint64_t from_seq, uint32_t job, uint64_t limit,
+	record_see_event *see, void *ctx, struct err *err);
+int record_event_at(struct record *record, uint64_t seq, record_see_event *see, void *ctx,
+	struct err *err);
+/* The job with that key, or 0. */
+uint32_t record_find_key(struct record *record, uint32_t uid, const char *key);
+uint32_t record_last_job(struct record *record); /* largest id, 0: none */
+uint64_t record_last_seq(struct record *record);
+double record_last_s(struct record *record); /* at_s of the last event, 0: none */
+/* Mean of "ran_s" in the status of the last `n` completed jobs of that uid and name; NAN if there are none. */
+double record_mean_run_s(struct record *record, uint32_t uid, const char *name, uint32_t n);
+
+/* Small facts that do not change by events: "born" (seconds since 1970), "machine". */
+int record_set_meta(struct record *record, const char *key, const char *value,
+	struct err *err); /* its own transaction */
+bool record_meta(struct record *record, const char *key, struct buf *out);
+
+/*
+ * Integrity, and the derived tables derived again.  Each difference is a line of `out`;
+ * returns their number, or < 0.
+ */
+int record_check(struct record *record, struct buf *out, struct err *err);
+
+#endif
