@@ -51,6 +51,7 @@ LIB := $(B)/libstint.a
 wanted = $(if $(T),$(foreach f,$(1),$(if $(findstring $(T),$(f)),$(f))),$(1))
 TEST_BIN := $(patsubst %.c,$(B)/%,$(call wanted,$(TEST_SRC)))
 TEST_SH := $(call wanted,$(wildcard tests/cli/*.sh))
+FAKES := $(B)/tests/fake/libnvidia-ml.so.1
 FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(FUZZ_SRC))
 
 # A target that sets up and then needs the build runs make again, on all cores
@@ -72,7 +73,7 @@ say = $(if $(V),,@$(if $(quiet),,printf '  %-5s %s\n' '$(1)' '$(2)';) )
 .PHONY: all tests fuzzers clean
 all: $(B)/stint $(B)/stint-guard ## build the program (CC, OPT, SAN=address,undefined, B=directory, V=1)
 
-tests: $(TEST_BIN) ## build the test programs without running them
+tests: $(TEST_BIN) $(FAKES) ## build the test programs without running them
 
 $(B)/stint: $(B)/obj/src/cli/main.o $(LIB)
 	$(call say,LINK,$@)$(LINK) -o $@ $^ $(LIBS)
@@ -98,6 +99,18 @@ $(B)/bench/%: $(B)/obj/bench/%.o $(LIB)
 $(B)/tests/%_test: $(B)/obj/tests/%_test.o $(call obj,$(SUPPORT_SRC)) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)$(LINK) -o $@ $^ $(TEST_LIBS) $(LIBS)
+
+# What tests put under a program (LD_PRELOAD): bare, without the sanitizers of what it is put under.
+$(B)/tests/fake/libfaults.so: tests/support/faults/faults.c
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)$(CC) -std=c11 -D_GNU_SOURCE $(WARN) -O2 -g -fPIC -shared -o $@ $< -ldl
+$(B)/tests/store/record_faults_test: | $(B)/tests/fake/libfaults.so
+
+# Test doubles of libraries that are loaded at run time.
+$(B)/tests/fake/libnvidia-ml.so.1: tests/support/fake_nvml/nvml.c
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)$(CC) -std=c11 -D_GNU_SOURCE $(WARN) $(OPT) -g -shared -fPIC -o $@ $<
+$(B)/tests/live/local/machine_test: | $(FAKES)
 
 # Rewritten only when their text changes; what depends on them is built anew then.
 $(B)/flags: text = $(COMPILE)
@@ -125,7 +138,7 @@ test: ## set up, build, and run every test (T=text: only matching ones)
 	@tools/setup
 	@$(BUILD) check
 
-check: $(B)/stint $(B)/stint-guard $(TEST_BIN)
+check: $(B)/stint $(B)/stint-guard $(TEST_BIN) $(FAKES)
 	@STINT='$(abspath $(B)/stint)' tools/run-tests $(TEST_BIN) $(TEST_SH)
 
 soak: ## long: every fuzz target for an hour, property tests with many seeds
@@ -217,20 +230,47 @@ cov: ## line coverage per folder; base, model, engine and policy must reach 90 %
 
 # ---- new parts, installing, help
 
-.PHONY: new-policy install uninstall help
+.PHONY: new-policy install uninstall deb help
 new-policy: ## a compiling policy: make new-policy NAME=my-policy FAMILY=order
 	@tools/new-policy '$(NAME)' '$(FAMILY)'
 
 DOC_DIR = $(DESTDIR)$(PREFIX)/share/doc/stint
 DOC_FILES = $(wildcard README.md CHANGELOG.md CONTRIBUTING.md LICENSE) $(call find,doc,*.md)
+CLIENT_FILES = $(call find,clients,*.py) $(call find,clients,*.[ch]) $(call find,clients,*.md)
+SHARE = $(DESTDIR)$(PREFIX)/share
+UNITS = $(DESTDIR)$(PREFIX)/lib/systemd
+BASH_COMPLETION = $(SHARE)/bash-completion/completions/stint
+ZSH_COMPLETION = $(SHARE)/zsh/site-functions/_stint
+FISH_COMPLETION = $(SHARE)/fish/vendor_completions.d/stint.fish
 
+# Pages and completions come from the program itself.
 install: all ## install below PREFIX (/usr/local), staged in DESTDIR
 	install -D -m 755 $(B)/stint $(DESTDIR)$(PREFIX)/bin/stint
+	install -D -m 755 $(B)/stint-guard $(DESTDIR)$(PREFIX)/libexec/stint/stint-guard
 	@for f in $(DOC_FILES); do install -D -m 644 "$$f" "$(DOC_DIR)/$$f" || exit 1; done
+	@for f in $(CLIENT_FILES); do install -D -m 644 "$$f" "$(SHARE)/stint/$$f" || exit 1; done
+	$(B)/stint man --quiet --all $(SHARE)/man/man1
+	@mkdir -p $(dir $(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION)) $(UNITS)/system $(UNITS)/user
+	$(B)/stint completion bash >$(BASH_COMPLETION)
+	$(B)/stint completion zsh >$(ZSH_COMPLETION)
+	$(B)/stint completion fish >$(FISH_COMPLETION)
+	sed 's,/usr/bin/stint,$(PREFIX)/bin/stint,' service/stint.service >$(UNITS)/system/stint.service
+	sed 's,/usr/bin/stint,$(PREFIX)/bin/stint,' service/user/stint.service >$(UNITS)/user/stint.service
 
 uninstall: ## remove what install put there
-	rm -f $(DESTDIR)$(PREFIX)/bin/stint
-	rm -rf $(DOC_DIR)
+	rm -f $(DESTDIR)$(PREFIX)/bin/stint $(SHARE)/man/man1/stint.1 $(SHARE)/man/man1/stint-*.1
+	rm -f $(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION)
+	rm -f $(UNITS)/system/stint.service $(UNITS)/user/stint.service
+	rm -rf $(DESTDIR)$(PREFIX)/libexec/stint $(SHARE)/stint $(DOC_DIR)
+
+# DEB_DIR: where the package goes.  -o all: what was just built is not looked at again.
+DEB_DIR ?= $(B)
+deb: all ## a Debian package, build/stint_VERSION_ARCH.deb
+	@rm -rf $(DEB_DIR)/deb-root
+	@$(MAKE) -s -o all install DESTDIR=$(abspath $(DEB_DIR))/deb-root PREFIX=/usr \
+		ZSH_COMPLETION='$$(SHARE)/zsh/vendor-completions/_stint'
+	@packaging/build-deb $(DEB_DIR)/deb-root $(DEB_DIR) $(VERSION)
+	@rm -rf $(DEB_DIR)/deb-root
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile

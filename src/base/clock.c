@@ -29,6 +29,11 @@ double clock_wall_s(void)
 	return read_clock(CLOCK_MONOTONIC);
 }
 
+double clock_real_s(void)
+{
+	return read_clock(CLOCK_REALTIME);
+}
+
 int64_t clock_peak_rss_bytes(void)
 {
 	struct rusage use = { 0 };

@@ -10,14 +10,16 @@
 
 /* Codes exist for what callers branch on; cli maps them to exit codes. */
 enum err_code {
-	ERR_IO = -1,      /* the world failed: file, pipe, disk */
-	ERR_FORMAT = -2,  /* input that does not follow its format */
-	ERR_USAGE = -3,   /* a command line or option that makes no sense */
-	ERR_MISSING = -4, /* something named does not exist */
-	ERR_REFUSED = -5, /* understood, and not allowed */
-	ERR_NEVER = -6,   /* can never run on this cluster */
-	ERR_BROKEN = -7,  /* a policy, placer or driver broke its contract */
-	ERR_DIFFER = -8,  /* a replay or check found a difference */
+	ERR_IO = -1,          /* the world failed: file, pipe, disk */
+	ERR_FORMAT = -2,      /* input that does not follow its format */
+	ERR_USAGE = -3,       /* a command line or option that makes no sense */
+	ERR_MISSING = -4,     /* something named does not exist */
+	ERR_REFUSED = -5,     /* understood, and not allowed */
+	ERR_NEVER = -6,       /* can never run on this cluster */
+	ERR_BROKEN = -7,      /* a policy, placer or driver broke its contract */
+	ERR_DIFFER = -8,      /* a replay or check found a difference */
+	ERR_UNREACHABLE = -9, /* no daemon answers */
+	ERR_TIMEOUT = -10,    /* it did not happen in the time given */
 };
 
 struct err {

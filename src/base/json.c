@@ -56,6 +56,12 @@ void json_begin_array(struct json *j, const char *key)
 	open_level(j, key, '[');
 }
 
+void json_raw(struct json *j, const char *key, const char *text, size_t n)
+{
+	start_value(j, key);
+	buf_add(j->out, text, n);
+}
+
 void json_end(struct json *j, char closing)
 {
 	bool empty = !j->comma[j->depth];

@@ -25,6 +25,8 @@ void json_str(struct json *j, const char *key, const char *value); /* NULL value
 void json_double(struct json *j, const char *key, double value);
 void json_int(struct json *j, const char *key, int64_t value);
 void json_bool(struct json *j, const char *key, bool value);
+/* A value that is JSON already. */
+void json_raw(struct json *j, const char *key, const char *text, size_t n);
 /* Text escaped for JSON, with the quotes. */
 void json_quote(struct buf *out, const char *text);
 

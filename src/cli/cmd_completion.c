@@ -1,93 +1,84 @@
 /*
- * stint completion: a script for the shell, from the tables.
+ * stint completion: a script for the shell, and what the scripts ask for.
  */
 #include <string.h>
 
 #include "base/json.h"
 #include "cli/command.h"
+#include "cli/complete.h"
 #include "cli/ui.h"
 
-/* "--cluster --policy …" of a command. */
-static void flag_words(const struct command *command, struct buf *out)
+static const char *script_of(const char *shell)
 {
-	for (int g = 0; g < COMMAND_GROUPS_MAX && command->groups[g]; g++)
-		for (const struct flag *f = command->groups[g]->flags; f->name; f++) {
-			buf_str(out, "--");
-			flag_word(f, out);
-			buf_char(out, ' ');
-		}
-	buf_str(out, "--help");
+	for (const struct completion_script *s = completion_scripts; s->shell; s++)
+		if (!strcmp(s->shell, shell))
+			return s->text;
+	return NULL;
 }
 
-/* The verbs, or what follows the verb `family`. */
-static void verb_words(const char *family, struct buf *out)
+static int unknown_shell(const char *shell, struct err *err)
 {
-	size_t n = family ? strlen(family) : 0;
-	const char *last = "";
-	size_t last_n = 0;
+	struct words known = { 0 };
+	int nearest;
 
-	for (size_t i = 0; commands[i]; i++) {
-		const char *name = commands[i]->name;
-		size_t first = strcspn(name, " ");
-
-		if (family && first == n && !strncmp(name, family, n) && name[n]) {
-			buf_printf(out, "%s ", name + n + 1);
-		} else if (!family && (first != last_n || strncmp(name, last, first) != 0)) {
-			buf_printf(out, "%.*s ", (int)first, name);
-			last = name;
-			last_n = first;
-		}
-	}
+	for (const struct completion_script *s = completion_scripts; s->shell; s++)
+		vec_push(&known, s->shell);
+	nearest = text_nearest(shell, known.at, known.n);
+	if (nearest >= 0)
+		err_set(err, ERR_USAGE, "there is no completion for '%s'; did you mean '%s'?",
+			shell, known.at[nearest]);
+	else
+		err_set(err, ERR_USAGE, "there is no completion for '%s'; known: bash, zsh, fish",
+			shell);
+	vec_fini(&known);
+	return ERR_USAGE;
 }
 
-static void bash(struct buf *out)
+static void as_json(const char *key, const struct buf *text, struct buf *out)
 {
-	buf_str(out,
-		"# bash completion for stint: eval \"$(stint completion bash)\"\n"
-		"_stint() {\n"
-		"\tlocal words= cur=${COMP_WORDS[COMP_CWORD]}\n"
-		"\tcase \"${COMP_WORDS[1]} ${COMP_WORDS[2]}\" in\n");
-	for (size_t i = 0; commands[i]; i++) {
-		buf_printf(out, "\t\"%s\"%s) words='", commands[i]->name,
-			strchr(commands[i]->name, ' ') ? "" : "\\ *");
-		flag_words(commands[i], out);
-		buf_str(out, "' ;;\n");
+	struct json j;
+
+	json_init(&j, out, true);
+	json_begin_object(&j, NULL);
+	json_str(&j, "schema", "completion/1");
+	json_str(&j, key, text->at ? text->at : "");
+	json_end(&j, '}');
+	buf_char(out, '\n');
+}
+
+static int print(const struct args *args, const char *key, const struct buf *text, struct err *err)
+{
+	struct buf json = { 0 };
+	int rc = 0;
+
+	if (args->json) {
+		as_json(key, text, &json);
+		rc = ui_print(&json, err);
+		buf_fini(&json);
+	} else if (text->n) {
+		rc = ui_print(text, err);
 	}
-	buf_str(out,
-		"\tesac\n"
-		"\t[ \"$COMP_CWORD\" = 1 ] && words='");
-	verb_words(NULL, out);
-	buf_str(out, "help'\n\t[ \"$COMP_CWORD\" = 2 ] && [ \"${COMP_WORDS[1]}\" = trace ] && words='");
-	verb_words("trace", out);
-	buf_str(out,
-		"'\n"
-		"\tmapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
-		"}\n"
-		"complete -o default -F _stint stint\n");
+	return rc;
 }
 
 static int run(const struct args *args, struct err *err)
 {
-	struct buf script = { 0 }, json = { 0 };
+	const char *const *words = args->operands.at;
+	bool asked = !strcmp(words[0], "words");
+	const char *script = script_of(words[0]);
+	struct buf text = { 0 };
 	int rc;
 
-	if (strcmp(args->operands.at[0], "bash") != 0)
-		return err_set(err, ERR_USAGE, "there is no completion for '%s'; known: bash",
-			args->operands.at[0]);
-	bash(&script);
-	if (args->json) {
-		struct json j;
-
-		json_init(&j, &json, true);
-		json_begin_object(&j, NULL);
-		json_str(&j, "schema", "completion/1");
-		json_str(&j, "script", script.at);
-		json_end(&j, '}');
-		buf_char(&json, '\n');
-	}
-	rc = ui_print(args->json ? &json : &script, err);
-	buf_fini(&script);
-	buf_fini(&json);
+	if (!asked && !script)
+		return unknown_shell(words[0], err);
+	if (!asked && args->operands.n > 1)
+		return err_set(err, ERR_USAGE, "too many words: '%s' was not expected", words[1]);
+	if (asked)
+		complete(words + 1, args->operands.n - 1, &text);
+	else
+		buf_str(&text, script);
+	rc = print(args, asked ? "words" : "script", &text, err);
+	buf_fini(&text);
 	return rc;
 }
 
@@ -97,15 +88,24 @@ static const struct flag_group flags_output = {
 	.flags = flags,
 	.aside = true,
 };
-static const char *const examples[] = { "eval \"$(stint completion bash)\"", NULL };
+static const char *const examples[] = {
+	"eval \"$(stint completion bash)\"",
+	"source <(stint completion zsh)",
+	"stint completion fish | source",
+	NULL,
+};
 
 const struct command command_completion = {
 	.name = "completion",
 	.summary = "completion for your shell",
-	.operands = "bash",
+	.operands = "bash|zsh|fish",
 	.min_operands = 1,
-	.max_operands = 1,
+	.max_operands = 1 << 20,
 	.groups = { &flags_output },
+	.about = "Prints a script for the shell; put the matching line below into its start-up file.  Packages\n"
+		 "install it, so nothing is to be done after one.\n"
+		 "The scripts call 'stint completion words -- WORD...' with what was written after 'stint', up\n"
+		 "to the cursor, and get a line for each word that could stand last there.",
 	.examples = examples,
 	.run = run,
 };

@@ -19,10 +19,21 @@ struct words {
 	size_t n, cap;
 };
 
+/* A flag that is kept with its name, for tables that are read elsewhere. */
+struct said {
+	const char *name, *value; /* value "" where there is none */
+};
+
+struct said_list {
+	struct said *at;
+	size_t n, cap;
+};
+
 /* What a person wrote after the verb.  A flag --start-cost is the field start_cost. */
 struct args {
 	const struct command *command;
 	struct words operands;
+	size_t dashes; /* operands before "--"; SIZE_MAX: there was none */
 
 	/* the workload */
 	const char *format;
@@ -60,6 +71,21 @@ struct args {
 	int64_t top; /* rows of a long table */
 	bool all;    /* every row */
 	int64_t threads;
+
+	/* the daemon: where it is, and which of its jobs */
+	const char *socket;
+	const char *state; /* of jobs; for the daemon itself its directory */
+	const char *tenant, *name, *reason;
+	bool mine;
+	int64_t limit, attempt, tail, after;
+	double timeout, since; /* timeout NAN: none */
+	bool errors, follow, watch, wait, parsable;
+	const char *batch;
+	/* the daemon itself */
+	const char *listen, *log_level;
+	int64_t port, slots;
+	bool system, no_gpus, no_cgroups, no_http, new_token, expose;
+	struct said_list said; /* what is said of a job: fields of live/submission_fields.def */
 };
 
 enum flag_kind {
@@ -69,11 +95,13 @@ enum flag_kind {
 	FLAG_INT,     /* int64_t */
 	FLAG_NUMBER,  /* double */
 	FLAG_SECONDS, /* double; units are understood: 90, 15m, 1.5h, 2d */
+	FLAG_SAID,    /* struct said_list; a switch if help calls its value nothing */
 };
 
 struct flag {
 	const char *name; /* as a field of struct args; NULL ends a table */
 	enum flag_kind kind;
+	char letter; /* "-f" is the same; 0: none */
 	size_t offset;
 	const char *value; /* how help calls it: "SPEC" */
 	double min, max;   /* of numbers, both included */
@@ -85,6 +113,8 @@ struct flag {
 	{ \
 		.name = #field, .kind = (kind_), .offset = offsetof(struct args, field), __VA_ARGS__ \
 	}
+/* A flag with a letter, or with another name than its field. */
+#define LETTER(letter_, ...) FLAG_OF(__VA_ARGS__, .letter = (letter_))
 #define SWITCH(field, help_) FLAG_OF(field, FLAG_SWITCH, .help = (help_))
 #define TEXT(field, value_, help_) FLAG_OF(field, FLAG_TEXT, .value = (value_), .help = (help_))
 #define LIST(field, value_, help_) FLAG_OF(field, FLAG_LIST, .value = (value_), .help = (help_))
@@ -107,12 +137,18 @@ struct command {
 	const char *summary;  /* one line */
 	const char *operands; /* for the usage line: "TRACE" */
 	int min_operands, max_operands;
+	/* Whether all that follows this first operand is operands too, flags and all.  NULL: never. */
+	bool (*takes_rest)(const char *operand);
+	bool live;                                           /* asks the daemon */
 	const struct flag_group *groups[COMMAND_GROUPS_MAX]; /* NULL after the last */
 	const char *about;                                   /* paragraphs of help, may be NULL */
 	const char *const *examples;                         /* NULL-terminated, may be NULL */
 	/* Adds what only the code knows (tables of options) to the help.  NULL: nothing. */
 	void (*more)(struct buf *out);
-	/* Does it.  Data goes to standard output; a failure's text is printed by main(). */
+	/*
+	 * Does it.  Data goes to standard output; a failure's text is printed by main().  More than 0 is an exit
+	 * code as it is.
+	 */
 	int (*run)(const struct args *args, struct err *err);
 };
 

@@ -32,6 +32,20 @@ static const struct flag *flag_find(const struct command *command, const char *w
 	return NULL;
 }
 
+static const struct flag *flag_by_letter(const struct command *command, char letter)
+{
+	for (int g = 0; g < COMMAND_GROUPS_MAX && command->groups[g]; g++)
+		for (const struct flag *f = command->groups[g]->flags; f->name; f++)
+			if (f->letter && f->letter == letter)
+				return f;
+	return NULL;
+}
+
+static bool is_switch(const struct flag *flag)
+{
+	return flag->kind == FLAG_SWITCH || (flag->kind == FLAG_SAID && !flag->value);
+}
+
 static int unknown_flag(const struct command *command, const char *word, size_t n, struct err *err)
 {
 	struct words words = { 0 };
@@ -115,6 +129,10 @@ static int set_flag(struct args *args, const struct flag *flag, const char *valu
 	case FLAG_NUMBER:
 	case FLAG_SECONDS:
 		return set_number(args, flag, value, err);
+	case FLAG_SAID:
+		vec_push((struct said_list *)field_of(args, flag),
+			(struct said){ flag->name, value ? value : "" });
+		return 0;
 	}
 	return 0;
 }
@@ -130,30 +148,51 @@ static void set_presets(const struct command *command, struct args *args)
 		}
 }
 
+/* The value of the flag that argv[*at] names as `word`, n letters long, if it does not have it already. */
+static int take_value(struct args *args, const struct flag *flag, struct slice word,
+	const char *value, int argc, char **argv, int *at, struct err *err)
+{
+	int n = (int)word.n;
+
+	if (is_switch(flag) && value)
+		return err_set(err, ERR_USAGE, "%.*s takes no value", n, word.at);
+	if (!is_switch(flag) && !value) {
+		/* "--policy --placer x" is a forgotten value, not a policy of that name. */
+		if (*at + 1 >= argc || !strncmp(argv[*at + 1], "--", 2))
+			return err_set(err, ERR_USAGE, "%.*s needs a value: %.*s %s", n, word.at, n,
+				word.at, flag->value);
+		value = argv[++*at];
+	}
+	if (value && !*value)
+		return err_set(err, ERR_USAGE, "%.*s is empty; it wants %s", n, word.at, flag->value);
+	return set_flag(args, flag, value, err);
+}
+
 /* One word that begins with "--", at argv[*at]; may take the next one too. */
 static int parse_flag(struct args *args, int argc, char **argv, int *at, struct err *err)
 {
-	const char *word = argv[*at] + 2;
+	const char *word = argv[*at];
 	const char *equals = strchr(word, '=');
 	size_t n = equals ? (size_t)(equals - word) : strlen(word);
-	const struct flag *flag = flag_find(args->command, word, n);
-	const char *value = equals ? equals + 1 : NULL;
+	const struct flag *flag = flag_find(args->command, word + 2, n - 2);
 
 	if (!flag)
-		return unknown_flag(args->command, word, n, err);
-	if (flag->kind == FLAG_SWITCH && value)
-		return err_set(err, ERR_USAGE, "--%.*s takes no value", (int)n, word);
-	if (flag->kind != FLAG_SWITCH && !value) {
-		/* "--policy --placer x" is a forgotten value, not a policy of that name. */
-		if (*at + 1 >= argc || !strncmp(argv[*at + 1], "--", 2))
-			return err_set(err, ERR_USAGE, "--%s needs a value: --%s %s", word, word,
-				flag->value);
-		value = argv[++*at];
-	}
-	if (value && !*value && flag->kind != FLAG_SWITCH)
-		return err_set(err, ERR_USAGE, "--%.*s is empty; it wants %s", (int)n, word,
-			flag->value);
-	return set_flag(args, flag, value, err);
+		return unknown_flag(args->command, word + 2, n - 2, err);
+	return take_value(args, flag, (struct slice){ word, n }, equals ? equals + 1 : NULL, argc,
+		argv, at, err);
+}
+
+/* "-f", "-c 4", "-c4". */
+static int parse_letter(struct args *args, int argc, char **argv, int *at, struct err *err)
+{
+	const char *word = argv[*at];
+	const struct flag *flag = flag_by_letter(args->command, word[1]);
+
+	if (!flag)
+		return err_set(err, ERR_USAGE,
+			"unknown flag %s; flags have long names, such as --json", word);
+	return take_value(args, flag, (struct slice){ word, 2 }, word[2] ? word + 2 : NULL, argc,
+		argv, at, err);
 }
 
 static int check_operands(const struct args *args, struct err *err)
@@ -184,33 +223,43 @@ static bool asks_for_help(int argc, char **argv)
 	return false;
 }
 
-int args_parse(const struct command *command, int argc, char **argv, struct args *out, bool *help,
-	struct err *err)
+static int parse_words(struct args *args, int argc, char **argv, bool *help, struct err *err)
 {
-	struct args args = { .command = command };
+	const struct command *command = args->command;
 	bool only_operands = false;
 	int rc = 0;
 
-	set_presets(command, &args);
-	*help = asks_for_help(argc, argv);
-	if (*help) {
-		*out = args;
-		return 0;
-	}
-	for (int i = 0; i < argc && !rc; i++) {
+	for (int i = 0; i < argc && !rc && !*help; i++) {
 		const char *word = argv[i];
 
-		if (only_operands || word[0] != '-' || !word[1])
-			vec_push(&args.operands, word);
-		else if (!strcmp(word, "--"))
+		if (only_operands || word[0] != '-' || !word[1]) {
+			only_operands |= !args->operands.n && command->takes_rest &&
+				command->takes_rest(word);
+			vec_push(&args->operands, word);
+		} else if (!strcmp(word, "--")) {
 			only_operands = true;
-		else if (word[1] != '-')
-			rc = err_set(err, ERR_USAGE,
-				"unknown flag %s; flags have long names, such as --json", word);
-		else
-			rc = parse_flag(&args, argc, argv, &i, err);
+			args->dashes = args->operands.n;
+		} else if (is_help(word)) {
+			*help = true;
+		} else if (word[1] != '-') {
+			rc = parse_letter(args, argc, argv, &i, err);
+		} else {
+			rc = parse_flag(args, argc, argv, &i, err);
+		}
 	}
-	if (!rc)
+	return rc;
+}
+
+int args_parse(const struct command *command, int argc, char **argv, struct args *out, bool *help,
+	struct err *err)
+{
+	struct args args = { .command = command, .dashes = SIZE_MAX };
+	int rc = 0;
+
+	set_presets(command, &args);
+	*help = !command->takes_rest && asks_for_help(argc, argv);
+	rc = parse_words(&args, argc, argv, help, err);
+	if (!rc && !*help)
 		rc = check_operands(&args, err);
 	if (rc) {
 		args_fini(&args);
@@ -225,4 +274,5 @@ void args_fini(struct args *args)
 	vec_fini(&args->operands);
 	vec_fini(&args->policy);
 	vec_fini(&args->placer);
+	vec_fini(&args->said);
 }

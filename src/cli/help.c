@@ -18,7 +18,10 @@ static void one_flag(const struct flag *flag, struct buf *out)
 {
 	size_t line = out->n;
 
-	buf_str(out, "  --");
+	if (flag->letter)
+		buf_printf(out, "  -%c, --", flag->letter);
+	else
+		buf_str(out, "  --");
 	flag_word(flag, out);
 	if (flag->value)
 		buf_printf(out, " %s", flag->value);
@@ -67,14 +70,23 @@ void help_family(const char *word, struct buf *out)
 	buf_printf(out, "\n'stint %s VERB --help' says more.\n", word);
 }
 
+static void all_lines(bool live, struct buf *out)
+{
+	for (size_t i = 0; commands[i]; i++)
+		if (commands[i]->live == live)
+			one_line(commands[i], out);
+}
+
 void help_overview(struct buf *out)
 {
 	buf_str(out,
-		"stint schedules deep-learning jobs: simulate, compare and replay policies.\n\n"
-		"usage: stint VERB ...\n\n");
-	for (size_t i = 0; commands[i]; i++)
-		one_line(commands[i], out);
+		"stint schedules deep-learning jobs: runs them here, and simulates how policies would.\n\n"
+		"usage: stint VERB ...\n\njobs on this machine:\n");
+	all_lines(true, out);
+	buf_str(out, "\nsimulate, compare and replay policies:\n");
+	all_lines(false, out);
 	buf_str(out,
 		"\n'stint help VERB' says more; every verb takes --json.  To begin:\n"
+		"  stint daemon &\n  stint submit --gpus 1 -- python train.py\n"
 		"  stint compare synth:jobs=500 --cluster 8x8:v100 --policy fifo,srtf,tiresias\n");
 }

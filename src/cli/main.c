@@ -98,11 +98,11 @@ int main(int argc, char **argv)
 	ui_signals();
 	rc = dispatch(argc, argv, &name, &err);
 	/* A signal that came after the work was done has interrupted nothing. */
-	if (rc && ui_interrupted()) {
+	if (rc < 0 && ui_interrupted()) {
 		fprintf(stderr, "stint: interrupted; nothing was written\n");
 		return EXIT_SIGNAL + ui_interrupted();
 	}
-	if (rc) {
+	if (rc && *err.text) {
 		fprintf(stderr, "stint%s%s: %s\n", *name ? " " : "", name, err.text);
 		if (rc == ERR_USAGE)
 			fprintf(stderr, "try: stint help%s%s\n", *name ? " " : "", name);

@@ -51,6 +51,7 @@ static void add_flag(struct buf *out, const struct flag *flag, const struct args
 {
 	const void *field = (const char *)args + flag->offset;
 	const struct words *list = field;
+	const struct said_list *said = field;
 
 	switch (flag->kind) {
 	case FLAG_SWITCH:
@@ -70,6 +71,11 @@ static void add_flag(struct buf *out, const struct flag *flag, const struct args
 	case FLAG_NUMBER:
 	case FLAG_SECONDS:
 		add_number(out, flag, *(const double *)field);
+		break;
+	case FLAG_SAID:
+		for (size_t i = 0; i < said->n; i++)
+			if (said->at[i].name == flag->name)
+				add_text(out, flag, said->at[i].value);
 		break;
 	}
 }

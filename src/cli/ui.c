@@ -12,6 +12,8 @@
 
 int ui_exit_code(int rc)
 {
+	if (rc > 0)
+		return rc;
 	switch (rc) {
 	case 0:
 		return EXIT_OK;
@@ -23,6 +25,10 @@ int ui_exit_code(int rc)
 		return EXIT_REFUSED;
 	case ERR_NEVER:
 		return EXIT_NEVER;
+	case ERR_UNREACHABLE:
+		return EXIT_UNREACHABLE;
+	case ERR_TIMEOUT:
+		return EXIT_TIMED_OUT;
 	default:
 		return EXIT_FAILED;
 	}

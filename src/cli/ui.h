@@ -22,9 +22,12 @@ enum exit_code {
 	EXIT_NOT_FOUND = 3,
 	EXIT_REFUSED = 4,
 	EXIT_NEVER = 5,
+	EXIT_UNREACHABLE = 6,
+	EXIT_TIMED_OUT = 7,
 	EXIT_SIGNAL = 128, /* plus the signal's number */
 };
 
+/* Of what a command's run() returned: one of ERR_*, or above 0 the code itself (a job's own). */
 int ui_exit_code(int rc);
 
 /* A line on standard error unless --quiet. */

@@ -26,6 +26,7 @@
 #include "live/local/machine.h"
 
 struct daemon;
+struct log;
 
 struct daemon_config {
 	const char *state_dir; /* absolute; made if it is not there */
@@ -38,12 +39,15 @@ struct daemon_config {
 	struct machine_options machine;
 	bool cgroups;
 	bool system;     /* jobs run as whoever submitted them; needs root */
-	bool fake_clock; /* unused */
+	struct log *log; /* NULL: silent */
 };
 
 int daemon_open(const struct daemon_config *config, struct daemon **out, struct err *err);
 /* Until daemon_stop() or a signal (TERM, INT).  Jobs run on. */
 int daemon_run(struct daemon *daemon, struct err *err);
+/* The service manager is told that the loop is alive, and how many jobs run. */
+struct notify;
+void daemon_beat(struct daemon *daemon, const struct notify *notify);
 /* From any thread. */
 void daemon_stop(struct daemon *daemon);
 void daemon_close(struct daemon *daemon);
@@ -70,6 +74,8 @@ void daemon_call(struct daemon *daemon, const struct verb *verb, const struct ca
 struct stream *daemon_stream(struct daemon *daemon);
 /* OpenMetrics text; thread-safe. */
 void daemon_metrics(struct daemon *daemon, struct buf *out);
+/* Counts a request; thread-safe. */
+void daemon_count(struct daemon *daemon, const char *route, int status);
 /* Whether it decides and accepts: "ok", "disk-full: …", …; thread-safe. */
 bool daemon_healthy(struct daemon *daemon, struct buf *out);
 

@@ -17,7 +17,7 @@ struct stream;
 struct stream *stream_create(uint64_t last_seq);
 void stream_destroy(struct stream *stream);
 
-/* `json` is one line, copied. */
+/* `seq` grows from call to call.  `json` is one line, copied. */
 void stream_push(struct stream *stream, uint64_t seq, const char *kind, const char *json);
 
 /*
@@ -28,7 +28,10 @@ void stream_push(struct stream *stream, uint64_t seq, const char *kind, const ch
 bool stream_read(struct stream *stream, uint64_t *seq, size_t max, struct buf *out);
 uint64_t stream_last(struct stream *stream);
 
-/* wake() is called (from any thread, keep it short) whenever something was pushed. */
+/*
+ * wake() is called (from any thread, keep it short) whenever something was pushed.  It must not call
+ * back into the stream.  After stream_unfollow() it is not running and is not called again.
+ */
 struct stream_follower {
 	void (*wake)(void *ctx);
 	void *ctx;

@@ -10,16 +10,15 @@ enum { FRUITLESS_MAX = 1000 };
 
 void engine_settle(struct engine *e, struct job *job)
 {
-	double steps_from_s = fmin(fmax(job->ready_s, job->held_s), e->now_s);
+	double steps_from_s = fmin(fmax(job->ready_s, job->counted_s), e->now_s);
 	double ran_s = fmax(0, fmin(e->now_s, job->turn_end_s) - steps_from_s);
 
 	job->done += e->now_s >= job->turn_end_s ? job->turn_steps : ran_s * job->rate;
 	job->turn_steps = 0;
 	job->ran_s += ran_s;
 	job->served_s += ran_s * (job->grant->gpus - job->lent_gpus);
-	job->overhead_s += e->now_s - job->held_s - ran_s;
-	job->held_s = e->now_s;
-	job->ready_s = fmax(job->ready_s, e->now_s);
+	job->overhead_s += e->now_s - job->counted_s - ran_s;
+	job->counted_s = e->now_s;
 }
 
 static void reject(struct engine *e, struct job *job, struct reason reason)
@@ -218,9 +217,16 @@ static bool could_run(struct engine *e, struct job *job, struct reason *why)
 	return cut_to_fit(e, job, cluster->types[type].devices);
 }
 
-static void submit(struct engine *e, const struct job *spec)
+bool engine_could_run(struct engine *e, const struct job *job, struct reason *why)
 {
-	struct reason why;
+	struct job trial = *job;
+
+	return could_run(e, &trial, why);
+}
+
+/* A job the engine has not seen before. */
+static struct job *take_in(struct engine *e, const struct job *spec)
+{
 	struct job *job;
 
 	vec_push(&e->jobs, *spec);
@@ -230,6 +236,30 @@ static void submit(struct engine *e, const struct job *spec)
 	job->wait_since_s = e->now_s;
 	e->alive++;
 	engine_tell(e, (struct event){ .kind = EV_SUBMIT, .job = job->id });
+	return job;
+}
+
+uint32_t engine_adopt(struct engine *e, const struct job *spec, const struct grant *grant)
+{
+	struct job *job = take_in(e, spec);
+
+	job->types = usable_types(e, job);
+	job->state = JOB_RUNNING;
+	job->reason = (struct reason){ .why = WHY_NONE, .other = JOB_NONE };
+	job->grant = plan_adopt(&e->plan, job, grant);
+	e->running++;
+	e->demand += job->gpus;
+	list_active(e, job->id);
+	engine_mark(e, job->id);
+	engine_tell(e, (struct event){ .kind = EV_START, .job = job->id, .grant = job->grant });
+	return job->id;
+}
+
+static void submit(struct engine *e, const struct job *spec)
+{
+	struct reason why;
+	struct job *job = take_in(e, spec);
+
 	if (!could_run(e, job, &why)) {
 		reject(e, job, why);
 		reconsider_held(e);
@@ -243,94 +273,200 @@ static void submit(struct engine *e, const struct job *spec)
 	}
 }
 
-static void finish(struct engine *e, uint32_t id, double done)
+/* Brings totals up to now, and takes the devices of one that has any from the plan; it still shows them. */
+static void close_account(struct engine *e, struct job *job)
 {
-	struct job *job = &e->jobs.at[id];
-
+	if (!job->grant) {
+		job->waited_s += e->now_s - job->wait_since_s;
+		engine_set_reason(e, job, (struct reason){ .why = WHY_NONE, .other = JOB_NONE });
+		return;
+	}
 	engine_settle(e, job);
 	plan_drop(&e->plan, job);
-	job->done = done;
-	job->state = JOB_FINISHED;
-	job->finish_s = e->now_s;
 	e->running--;
+}
+
+/* After the event was told: those beside it hear of it, and it shows no devices any more. */
+static void let_go(struct engine *e, struct job *job)
+{
+	if (job->grant)
+		engine_disturb(e, job->id, job->grant);
+	job->grant = NULL;
+	engine_mark(e, job->id);
+}
+
+/* A job that policies know ends in `state`. */
+static void end_active(struct engine *e, struct job *job, enum job_state state)
+{
+	job->state = state;
 	e->alive--;
 	e->ended++;
 	e->active_ended++;
 	e->demand -= job->gpus;
+}
+
+/* It may wait: one that was told to stop can still come to its end. */
+static void finish(struct engine *e, uint32_t id, double done)
+{
+	struct job *job = &e->jobs.at[id];
+
+	close_account(e, job);
+	job->done = done;
+	job->finish_s = e->now_s;
+	end_active(e, job, JOB_FINISHED);
 	engine_tell(e,
 		(struct event){ .kind = EV_FINISH, .job = id, .grant = job->grant, .value = done });
 	job->fair_s = job->done / job->nominal_rate * course_crowding(&e->course, id, job->arrival_s);
-	engine_disturb(e, id, job->grant);
-	job->grant = NULL;
-	engine_mark(e, id);
+	let_go(e, job);
 	reconsider_held(e);
 }
 
-static bool holds_node(const struct job *job, uint32_t node)
+static void unlist_held(struct engine *e, uint32_t id)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < e->held.n; i++) {
+		if (e->held.at[i] != id)
+			e->held.at[kept++] = e->held.at[i];
+	}
+	e->held.n = kept;
+}
+
+static void withdraw(struct engine *e, uint32_t id)
+{
+	struct job *job = &e->jobs.at[id];
+
+	if (job_ended(job))
+		return;
+	close_account(e, job);
+	job->finish_s = e->now_s;
+	if (job->state == JOB_HELD) {
+		unlist_held(e, id);
+		job->state = JOB_WITHDRAWN;
+		e->alive--;
+		e->ended++;
+	} else {
+		end_active(e, job, JOB_WITHDRAWN);
+	}
+	engine_tell(e, (struct event){ .kind = EV_WITHDRAW, .job = id, .grant = job->grant });
+	let_go(e, job);
+	reconsider_held(e);
+}
+
+static bool holds_any(const struct job *job, uint32_t node, uint64_t devices)
 {
 	for (uint32_t i = 0; job->grant && i < job->grant->nslots; i++) {
-		if (job->grant->slots[i].node == node)
+		if (job->grant->slots[i].node == node && job->grant->slots[i].devices & devices)
 			return true;
 	}
 	return false;
 }
 
-/* The job ends here without having finished. */
-static void give_up(struct engine *e, struct job *job)
+/* A running job waits again, with `safe` steps behind it; what it had done beyond them is lost. */
+static void fall_back(struct engine *e, struct job *job, double safe, struct event event)
 {
-	job->state = JOB_UNFINISHED;
-	e->alive--;
-	e->ended++;
-	e->active_ended++;
-	e->demand -= job->gpus;
-}
+	double lost_s = 0;
 
-/* The job's node failed: it goes back to what it had saved. */
-static int lose(struct engine *e, struct job *job, uint32_t node, struct err *err)
-{
-	struct shadow *shadow = &e->shadows.at[job->id];
-	double safe = job->done, before = job->done, lost_s = 0;
-
-	if (e->driver->lost(e->world, job, e->now_s, &safe, err) < 0)
-		return err_prefix(err, "job %s", job->label);
-	engine_settle(e, job);
-	plan_drop(&e->plan, job);
+	close_account(e, job);
 	if (job->rate > 0)
 		lost_s = (job->done - safe) / job->rate;
 	job->done = safe;
 	job->lost_s += lost_s;
 	job->lost_gpu_s += lost_s * job->grant->gpus;
-	job->failures++;
 	job->state = JOB_PENDING;
 	job->wait_since_s = e->now_s;
-	e->running--;
-	engine_set_reason(e, job, (struct reason){ .why = WHY_NODE_LOST, .other = JOB_NONE });
-	engine_tell(e,
+	engine_set_reason(e, job, event.reason);
+	event.reason = (struct reason){ 0 }; /* the kind says it */
+	event.job = job->id;
+	event.grant = job->grant;
+	event.value = lost_s;
+	engine_tell(e, event);
+	let_go(e, job);
+}
+
+/* The job's devices failed: it goes back to what it had saved. */
+static int lose(struct engine *e, struct job *job, uint32_t node, struct err *err)
+{
+	struct shadow *shadow = &e->shadows.at[job->id];
+	double safe = job->done, before = job->done;
+
+	if (e->driver->lost(e->world, job, e->now_s, &safe, err) < 0)
+		return err_prefix(err, "job %s", job->label);
+	job->failures++;
+	fall_back(e, job, safe,
 		(struct event){
 			.kind = EV_LOST,
-			.job = job->id,
 			.node = node,
-			.grant = job->grant,
-			.value = lost_s,
+			.reason = { .why = WHY_NODE_LOST, .other = JOB_NONE },
 		});
-	engine_disturb(e, job->id, job->grant);
-	job->grant = NULL;
-	engine_mark(e, job->id);
 	shadow->fruitless = safe > before ? 0 : shadow->fruitless + 1;
 	if (shadow->fruitless > FRUITLESS_MAX)
-		give_up(e, job);
+		end_active(e, job, JOB_UNFINISHED);
+	return 0;
+}
+
+static void yield(struct engine *e, uint32_t id, double safe)
+{
+	struct job *job = &e->jobs.at[id];
+
+	if (job->grant)
+		fall_back(e, job, safe,
+			(struct event){
+				.kind = EV_YIELD,
+				.reason = { .why = WHY_YIELDED, .other = JOB_NONE },
+			});
+	else
+		job->done = safe;
+}
+
+static void begin(struct engine *e, uint32_t id)
+{
+	struct job *job = &e->jobs.at[id];
+
+	if (!job->grant)
+		return;
+	job->ready_s = e->now_s;
+	engine_tell(e, (struct event){ .kind = EV_BEGUN, .job = id });
+}
+
+/* What a real job says of itself replaces what was believed. */
+static void progress(struct engine *e, uint32_t id, const struct job *seen)
+{
+	struct job *job = &e->jobs.at[id];
+
+	if (job_ended(job))
+		return;
+	if (job->grant) {
+		engine_settle(e, job);
+		job->rate = seen->rate;
+	}
+	job->done = seen->done;
+	job->saved = seen->saved;
+	job->work_est = seen->work_est;
+	job->nominal_rate = seen->nominal_rate;
+	job->by_steps = seen->by_steps;
+	job->start_cost_s = seen->start_cost_s;
+	job->resume_cost_s = seen->resume_cost_s;
+	engine_tell(e, (struct event){ .kind = EV_PROGRESS, .job = id, .value = seen->done });
+	engine_mark(e, id);
+}
+
+static int lose_all(struct engine *e, uint32_t node, uint64_t devices, struct err *err)
+{
+	for (size_t i = 0; i < e->active.n; i++) {
+		struct job *job = &e->jobs.at[e->active.at[i]];
+
+		if (holds_any(job, node, devices) && lose(e, job, node, err) < 0)
+			return err->code;
+	}
 	return 0;
 }
 
 static int node_down(struct engine *e, uint32_t node, struct err *err)
 {
 	engine_tell(e, (struct event){ .kind = EV_NODE_DOWN, .job = JOB_NONE, .node = node });
-	for (size_t i = 0; i < e->active.n; i++) {
-		struct job *job = &e->jobs.at[e->active.at[i]];
-
-		if (holds_node(job, node) && lose(e, job, node, err) < 0)
-			return err->code;
-	}
+	if (lose_all(e, node, UINT64_MAX, err) < 0)
+		return err->code;
 	plan_node_up(&e->plan, node, false);
 	e->node_failures++;
 	e->capacity_changed = true;
@@ -345,11 +481,33 @@ static void node_up(struct engine *e, uint32_t node)
 	engine_tell(e, (struct event){ .kind = EV_NODE_UP, .job = JOB_NONE, .node = node });
 }
 
+static int devices_turn(struct engine *e, const struct event *event, struct err *err)
+{
+	bool up = event->kind == EV_DEVICES_UP;
+
+	engine_tell(e,
+		(struct event){
+			.kind = event->kind,
+			.job = JOB_NONE,
+			.node = event->node,
+			.devices = event->devices,
+		});
+	if (!up && lose_all(e, event->node, event->devices, err) < 0)
+		return err->code;
+	plan_devices_up(&e->plan, event->node, event->devices, up);
+	e->capacity_changed = true;
+	reconsider_held(e);
+	return engine_settle_company(e, err);
+}
+
 int engine_apply(struct engine *e, const struct event *event, struct err *err)
 {
-	if (!e->dirty)
-		e->dirty_since_s = e->now_s;
-	e->dirty = true;
+	/* News of a running job is no reason to decide anew; the next decision sees it. */
+	if (event->kind != EV_PROGRESS && event->kind != EV_BEGUN) {
+		if (!e->dirty)
+			e->dirty_since_s = e->now_s;
+		e->dirty = true;
+	}
 	if (event->kind == EV_SUBMIT || event->kind == EV_FINISH)
 		e->idle = 0;
 	switch (event->kind) {
@@ -366,6 +524,21 @@ int engine_apply(struct engine *e, const struct event *event, struct err *err)
 	case EV_NODE_UP:
 		node_up(e, event->node);
 		return 0;
+	case EV_WITHDRAW:
+		withdraw(e, event->job);
+		return engine_settle_company(e, err);
+	case EV_YIELD:
+		yield(e, event->job, event->value);
+		return engine_settle_company(e, err);
+	case EV_BEGUN:
+		begin(e, event->job);
+		return 0;
+	case EV_PROGRESS:
+		progress(e, event->job, event->job_spec);
+		return 0;
+	case EV_DEVICES_DOWN:
+	case EV_DEVICES_UP:
+		return devices_turn(e, event, err);
 	default:
 		return err_set(err, ERR_BROKEN, "driver %s told '%s', which is not a driver's to tell",
 			e->driver->name, event_name(event->kind));

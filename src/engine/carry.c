@@ -70,7 +70,7 @@ static void hold(struct engine *e, struct job *job, const struct grant *grant,
 	const struct action *action)
 {
 	job->grant = grant;
-	job->held_s = e->now_s;
+	job->held_s = job->counted_s = e->now_s;
 	job->ready_s = action->ready_s;
 	job->rate = action->rate;
 	job->turn_end_s = grant->until_s > 0 ? grant->until_s : INFINITY;

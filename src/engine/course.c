@@ -156,6 +156,10 @@ static void count_node(struct course *c, const struct event *event)
 		c->crowd.up_gpus -= c->cluster->nodes[event->node].devices;
 	else if (event->kind == EV_NODE_UP)
 		c->crowd.up_gpus += c->cluster->nodes[event->node].devices;
+	else if (event->kind == EV_DEVICES_DOWN)
+		c->crowd.up_gpus -= __builtin_popcountll(event->devices);
+	else if (event->kind == EV_DEVICES_UP)
+		c->crowd.up_gpus += __builtin_popcountll(event->devices);
 }
 
 static void course_see(void *self, const struct event *event, const struct job *job)
@@ -187,12 +191,17 @@ static void course_see(void *self, const struct event *event, const struct job *
 		break;
 	case EV_PREEMPT:
 	case EV_LOST:
+	case EV_YIELD:
 		c->crowd.pending++;
 		end_hold(c, event);
 		break;
 	case EV_FINISH:
+	case EV_WITHDRAW:
 		c->crowd.demand_gpus -= job->gpus;
-		end_hold(c, event);
+		if (event->grant)
+			end_hold(c, event);
+		else
+			c->crowd.pending--;
 		break;
 	case EV_MIGRATE:
 	case EV_RESIZE:

@@ -25,6 +25,8 @@ static uint64_t hash_event(uint64_t hash, const struct event *event)
 	hash = hash_u64(hash, event->node);
 	hash = hash_u64(hash, event->attempt);
 	hash = hash_double(hash, event->value);
+	if (event->devices)
+		hash = hash_u64(hash, event->devices);
 	hash = hash_u64(hash, (uint64_t)event->reason.why);
 	for (uint32_t i = 0; event->grant && i < event->grant->nslots; i++) {
 		hash = hash_u64(hash, event->grant->slots[i].node);
@@ -275,6 +277,53 @@ static int take_a_look(struct engine *e, struct err *err)
 	struct round round = engine_round(e);
 
 	return e->config->look(e->config->look_ctx, &e->config->policy, &round, &e->plan, err);
+}
+
+struct engine *engine_create(const struct engine_config *config, const struct driver *driver,
+	void *world, double now_s)
+{
+	struct engine *e = mem_alloc(sizeof(*e));
+
+	engine_init(e, config, driver, world);
+	e->now_s = now_s;
+	return e;
+}
+
+void engine_destroy(struct engine *e)
+{
+	if (!e)
+		return;
+	engine_fini(e);
+	free(e);
+}
+
+double engine_next_s(const struct engine *e)
+{
+	return next_decision_s(e);
+}
+
+int engine_turn(struct engine *e, double now_s, struct err *err)
+{
+	do {
+		double next_s = fmax(e->now_s, fmin(next_decision_s(e), now_s));
+
+		if (advance(e, next_s, err) < 0)
+			return err->code;
+		if (time_to_decide(e) && engine_decide(e, err) < 0)
+			return err->code;
+	} while (e->now_s < now_s || time_to_decide(e));
+	return 0;
+}
+
+const struct job *engine_jobs(const struct engine *e, uint32_t *n)
+{
+	*n = (uint32_t)e->jobs.n;
+	return e->jobs.at;
+}
+
+uint64_t engine_decisions(const struct engine *e)
+{
+	return e->decisions;
 }
 
 int engine_run(const struct engine_config *config, const struct driver *driver, void *world,

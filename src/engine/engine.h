@@ -33,6 +33,8 @@ struct chosen_admission {
 	void *state;
 };
 
+struct engine;
+
 struct engine_config {
 	const struct cluster *cluster;
 	const struct rates *belief;
@@ -54,6 +56,34 @@ struct engine_config {
 		const struct plan *plan, struct err *err);
 	void *look_ctx;
 };
+
+/*
+ * An engine that is moved on from outside, for worlds in which time passes by itself:
+ *
+ *	engine_create(), engine_adopt() what is there already, then again and again
+ *	engine_turn(e, now_s): everything the driver has to tell up to now, and every decision that is due
+ *
+ * Keeps `config` and what it points to.
+ */
+struct engine *engine_create(const struct engine_config *config, const struct driver *driver,
+	void *world, double now_s);
+void engine_destroy(struct engine *e);
+int engine_turn(struct engine *e, double now_s, struct err *err);
+/* When it wants to decide next if nothing happens; INFINITY: only if something does. */
+double engine_next_s(const struct engine *e);
+
+/*
+ * Before the first turn: a job that runs on `grant` since before this engine, with totals, attempts and
+ * held_s, ready_s, rate as they were.  Its devices must be free.  Returns its number.  (One that waits is
+ * submitted by the driver as any other.)
+ */
+uint32_t engine_adopt(struct engine *e, const struct job *job, const struct grant *grant);
+
+/* Every job submitted so far, by number; gone with the next turn. */
+const struct job *engine_jobs(const struct engine *e, uint32_t *n);
+uint64_t engine_decisions(const struct engine *e);
+/* Whether `job` could run on the whole cluster if it were alone; else why not.  Changes nothing. */
+bool engine_could_run(struct engine *e, const struct job *job, struct reason *why);
 
 /* Runs until the driver has no more to tell and every job has ended, or none can.  `out` is written on success only. */
 int engine_run(const struct engine_config *config, const struct driver *driver, void *world,

@@ -28,6 +28,13 @@ enum event_kind {
 	EV_RENEW, /* the same devices, on other terms or in other company */
 	EV_LOST,  /* the job's node failed under it */
 	EV_WAIT,  /* the reason why it waits became `reason` */
+	/* a driver tells the engine, of real jobs and devices */
+	EV_WITHDRAW,     /* whoever asked for `job` takes it back */
+	EV_YIELD,        /* `job` gave its devices back by itself; `value` steps are safe */
+	EV_BEGUN,        /* `job` makes its first step on its grant now */
+	EV_PROGRESS,     /* `job` has shown how far it is: `job_spec` has done, saved, work_est and speeds */
+	EV_DEVICES_DOWN, /* `devices` of `node` */
+	EV_DEVICES_UP,
 	EV_KINDS
 };
 
@@ -36,11 +43,12 @@ struct event {
 	enum event_kind kind;
 	uint32_t job; /* JOB_NONE where none is concerned */
 	uint32_t node;
+	uint64_t devices; /* EV_DEVICES_DOWN, EV_DEVICES_UP */
 	uint32_t attempt;
 	const struct job *job_spec; /* EV_SUBMIT from a driver */
-	const struct grant *grant; /* EV_START, EV_MIGRATE, EV_RESIZE, EV_RENEW: the new one; EV_PREEMPT, EV_FINISH, EV_LOST: the old one */
+	const struct grant *grant; /* EV_START, EV_MIGRATE, EV_RESIZE, EV_RENEW: the new one; EV_PREEMPT, EV_FINISH, EV_LOST, EV_WITHDRAW, EV_YIELD: the old one */
 	struct reason reason;
-	double value; /* EV_FINISH: steps made in all; EV_LOST: seconds of work lost; EV_START: seconds until the first step; EV_MIGRATE, EV_RESIZE: devices it had; EV_RENEW: jobs beside it */
+	double value; /* EV_FINISH: steps made in all; EV_LOST, EV_YIELD: seconds of work lost (EV_YIELD from a driver: steps that are safe); EV_START: seconds until the first step; EV_MIGRATE, EV_RESIZE: devices it had; EV_RENEW: jobs beside it */
 };
 
 const char *event_name(enum event_kind kind);

@@ -89,6 +89,8 @@ double grant_lent(const struct grant *grant, const struct neighbour *beside, uin
 {
 	double lent = 0;
 
+	if (grant->share > 0 && grant->share < 1)
+		return grant->gpus * (1 - grant->share);
 	for (uint32_t i = 0; n > 0 && i < grant->nslots; i++) {
 		struct slot slot = grant->slots[i];
 

@@ -56,7 +56,7 @@ uint64_t neighbour_devices(const struct neighbour *neighbour, uint32_t node);
  * Take them off and go on until none is left.
  */
 uint64_t slot_alike(struct slot slot, const struct neighbour *beside, uint32_t n);
-/* How many of its devices belong to others: of one that k jobs hold, each has a k-th. */
+/* How many of its devices belong to others: all but its share, else of one that k jobs hold all but a k-th. */
 double grant_lent(const struct grant *grant, const struct neighbour *beside, uint32_t n);
 
 #endif

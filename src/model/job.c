@@ -23,15 +23,18 @@ void job_init(struct job *job)
 	job->finish_s = NAN;
 	job->held_s = NAN;
 	job->ready_s = NAN;
+	job->counted_s = NAN;
 	job->turn_end_s = INFINITY;
 }
 
 /* Seconds of steps that the totals do not hold yet. */
 static double stepping_s(const struct job *job, double now_s)
 {
-	if (job->state != JOB_RUNNING || !(now_s > job->ready_s))
+	double from_s = fmax(job->ready_s, job->counted_s);
+
+	if (job->state != JOB_RUNNING || !(now_s > from_s))
 		return 0;
-	return fmax(0, fmin(now_s, job->turn_end_s) - job->ready_s);
+	return fmax(0, fmin(now_s, job->turn_end_s) - from_s);
 }
 
 double job_done(const struct job *job, double now_s)
@@ -83,9 +86,10 @@ const char *job_state_name(enum job_state state)
 		[JOB_FINISHED] = "finished",
 		[JOB_REJECTED] = "rejected",
 		[JOB_UNFINISHED] = "unfinished",
+		[JOB_WITHDRAWN] = "withdrawn",
 	};
 
-	return (unsigned)state <= JOB_UNFINISHED ? names[state] : "?";
+	return (unsigned)state <= JOB_WITHDRAWN ? names[state] : "?";
 }
 
 static const struct {
@@ -109,6 +113,7 @@ static const struct {
 	[WHY_NO_TYPE] = { "no-type", "no device here is of a type it can run on" },
 	[WHY_NO_HOST] = { "no-host", "no node has the CPUs or memory" },
 	[WHY_ORPHANED] = { "orphaned", "the job it follows will never finish" },
+	[WHY_YIELDED] = { "yielded", "it gave its devices back by itself" },
 };
 
 const char *why_name(enum why why)
@@ -183,6 +188,9 @@ void reason_text(const struct reason *reason, const char *other, struct buf *out
 		break;
 	case WHY_NO_HOST:
 		buf_str(out, "no nodes have the CPUs and memory it needs where the placer wants it");
+		break;
+	case WHY_YIELDED:
+		buf_str(out, "it gave its devices back and waits to go on");
 		break;
 	case WHY_ORPHANED:
 		buf_printf(out, "%s, which it follows, will never finish", other);

@@ -31,8 +31,9 @@ enum job_state {
 	JOB_PENDING, /* may run, does not */
 	JOB_RUNNING,
 	JOB_FINISHED,
-	JOB_REJECTED,  /* refused at submission */
-	JOB_UNFINISHED /* the run ended before it did */
+	JOB_REJECTED,   /* refused at submission */
+	JOB_UNFINISHED, /* the run ended before it did */
+	JOB_WITHDRAWN,  /* taken back: cancelled, failed or held by whoever asked for it */
 };
 
 /* Why a job does not run, as the policy said it (rule 6 of the design). */
@@ -55,6 +56,7 @@ enum why {
 	WHY_NO_TYPE,    /* no device type here is one it can run on */
 	WHY_NO_HOST,    /* no nodes have the CPUs and memory, or lie as the placer wants */
 	WHY_ORPHANED,   /* `other`, which it follows, will never finish */
+	WHY_YIELDED,    /* it gave its devices back by itself */
 	WHY_COUNT
 };
 
@@ -83,6 +85,8 @@ struct job {
 	double deadline_s;            /* INFINITY: none */
 	double cpus;               /* of the whole job, spread evenly over its devices; 0: none */
 	int64_t mem_bytes;         /* likewise */
+	double share;              /* of each device's compute, below 1; 0: whole devices */
+	int64_t gpu_mem_bytes;     /* of each device, where it shares them; 0: not said */
 	uint32_t first_dep, ndeps; /* in the trace's list: jobs that must finish first */
 	double start_cost_s;       /* before the first step of the first start */
 	double resume_cost_s;      /* save and restore around a preemption or migration */
@@ -108,6 +112,7 @@ struct job {
 	double finish_s;  /* NAN before */
 	double held_s;    /* when the present grant began; NAN unless running */
 	double ready_s;   /* when it began (or begins) to make steps on it */
+	double counted_s; /* the totals below hold everything up to here; NAN unless running */
 	double rate;      /* steps per second observed on it */
 	double turn_end_s; /* when its turn ends and it makes no more steps; INFINITY: it has no turns */
 	double turn_steps;   /* that count then, whatever the rate says */
@@ -115,6 +120,7 @@ struct job {
 
 	/* totals up to the last change of its grant; use the functions below for "now" */
 	double done;     /* steps */
+	double saved;    /* of these, what outlives a kill: as told with its last checkpoint */
 	double ran_s;    /* seconds making steps */
 	double served_s; /* GPU-seconds making steps; a device shared by two counts half for each */
 	double waited_s; /* seconds without devices */
@@ -159,6 +165,18 @@ static inline uint32_t job_most_on(const struct job *job, uint32_t type)
 static inline bool job_may_use(const struct job *job, uint32_t type)
 {
 	return job->types == 0 || (job->types >> type & 1);
+}
+
+/* Whether it takes but a part of each of its devices, so that others of that kind may have the rest. */
+static inline bool job_is_fraction(const struct job *job)
+{
+	return job->share > 0 && job->share < 1;
+}
+
+/* GPU-seconds of service that a second of running as asked counts for. */
+static inline double job_width(const struct job *job)
+{
+	return job_is_fraction(job) ? job->gpus * job->share : job->gpus;
 }
 
 static inline bool job_active(const struct job *job)

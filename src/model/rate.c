@@ -102,9 +102,20 @@ static uint32_t smaller_gang(uint32_t gpus, const struct grant *other)
 	return other && other->gpus < gpus ? other->gpus : gpus;
 }
 
+/* What the grant leaves of the speed: that of a fraction is known on its share already. */
+static double limit(const struct setting *s)
+{
+	double share = s->grant->share;
+
+	if (!(share > 0))
+		return 1;
+	return job_is_fraction(s->job) ? share / s->job->share : share;
+}
+
 /*
  * What company leaves of the speed of some devices of one node, which have the same.  A share is a
- * limit and others are a burden: whichever leaves less counts, not both.
+ * limit and others are a burden: whichever leaves less counts, not both.  Fractions do not slow each
+ * other.
  */
 static double left_on(const struct setting *s, struct slot slot)
 {
@@ -115,7 +126,8 @@ static double left_on(const struct setting *s, struct slot slot)
 	for (uint32_t i = 0; i < s->n; i++) {
 		const struct neighbour *other = &s->beside[i];
 
-		if (!(neighbour_devices(other, slot.node) & slot.devices))
+		if (!(neighbour_devices(other, slot.node) & slot.devices) ||
+			(job_is_fraction(s->job) && job_is_fraction(other->job)))
 			continue;
 		others++;
 		if (profile)
@@ -125,9 +137,7 @@ static double left_on(const struct setting *s, struct slot slot)
 	}
 	if (!profile)
 		left = 1.0 / (others + 1);
-	if (s->grant->share > 0 && s->grant->share < left)
-		left = s->grant->share;
-	return left;
+	return limit(s) < left ? limit(s) : left;
 }
 
 /* What is left on the devices of one type: of the worst of them, and of all together. */
@@ -253,6 +263,8 @@ double rate_if_beside(const struct rates *rates, const struct job *job, const st
 	uint32_t gpus = job_gpus_on(job, type), others = job_gpus_on(other, type);
 	double steps_per_s = rate_if(rates, job, type, gpus);
 
+	if (job_is_fraction(job) || job_is_fraction(other))
+		return 0;
 	if (!rates->profile)
 		return steps_per_s / 2;
 	return steps_per_s *

@@ -27,7 +27,8 @@ struct shape grant_shape(const struct cluster *cluster, const struct grant *gran
  * Training is synchronous: as fast as it would be if all its devices were as slow as the slowest,
  * whether that is of a slower type or has company.  A balanced grant gives each device as much as it
  * can do, so that their speeds add up.  What company costs is measured for gangs of equal size; where
- * sizes differ the smaller one counts, for both.
+ * sizes differ the smaller one counts, for both.  The speed of a fraction is that on its share, and
+ * other fractions do not change it.
  */
 double rate(const struct rates *rates, const struct job *job, const struct grant *grant,
 	const struct neighbour *beside, uint32_t n);
@@ -37,7 +38,7 @@ double rate_if(const struct rates *rates, const struct job *job, uint32_t type, 
 /* The same for a mixture. */
 double rate_if_mixed(const struct rates *rates, const struct job *job,
 	const struct grant_part *parts, uint32_t nparts, bool balanced);
-/* The same for its gang on one type, some or all of it beside `other`'s. */
+/* The same for its gang on one type, some or all of it beside `other`'s; 0 where either is a fraction, which nobody joins. */
 double rate_if_beside(const struct rates *rates, const struct job *job, const struct job *other,
 	uint32_t type);
 

@@ -102,6 +102,13 @@ static uint32_t find_or_add(struct tenants *tenants, const char *name)
 	return i;
 }
 
+void tenants_copy(const struct tenants *from, struct tenants *out)
+{
+	assert(!from->of_name);
+	*out = (struct tenants){ 0 };
+	copy(from, out);
+}
+
 void tenants_bind(const struct tenants *from, const struct names *names, struct tenants *out)
 {
 	struct tenant unnamed;

@@ -71,6 +71,9 @@ uint32_t tenants_find(const struct tenants *tenants, const char *name, size_t n)
 /* A tenant that stands below itself, or TENANT_NONE: then parents form a tree. */
 uint32_t tenants_cycle(const struct tenants *tenants);
 
+/* A copy that is not bound. */
+void tenants_copy(const struct tenants *from, struct tenants *out);
+
 /*
  * Copies `from`, whose parents form a tree, and binds the copy to the names of a trace.  Names
  * it has not, and jobs without one, become tenants as tenant_init() says; tenants without jobs stay.

@@ -156,14 +156,13 @@ bool place_single(const struct placing *p, uint32_t want, struct slots *out)
 /* All of the largest empty node that takes no more than `want`; returns how many that were. */
 static uint32_t place_whole_node(const struct placing *p, uint32_t want, struct slots *out)
 {
-	const struct cluster *cluster = p->space->cluster;
 	uint32_t max = p->space->types[p->type].max;
 
 	for (uint32_t f = want < max ? want : max; f > 0; f--) {
 		uint32_t at = 0, node;
 
 		while ((node = space_next(p->space, p->type, f, &at)) != UINT32_MAX) {
-			if (cluster->nodes[node].devices == f && !chosen(out, node) &&
+			if (p->space->nodes[node].users.n == 0 && !chosen(out, node) &&
 				placing_feeds(p, node, f))
 				return place_on_node(p, node, f, out);
 		}

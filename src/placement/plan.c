@@ -37,6 +37,7 @@ void plan_fini(struct plan *plan)
 	vec_fini(&plan->reasons);
 	vec_fini(&plan->found);
 	vec_fini(&plan->joined);
+	vec_fini(&plan->seats);
 	space_fini(&plan->space);
 	space_fini(&plan->empty);
 }
@@ -67,12 +68,20 @@ static void give(struct plan *plan, const struct job *job, const struct grant *g
 		space_give(&plan->space, job, grant->gpus, grant->slots[i]);
 }
 
+/* Devices of a node that the job could have as things are. */
+static uint64_t open_to(const struct plan *plan, const struct job *job, uint32_t node)
+{
+	uint64_t devices = plan->space.nodes[node].free;
+
+	return job_is_fraction(job) ? devices | space_room(&plan->space, job, node) : devices;
+}
+
 /* Whether devices of a node are free and fed for a job that has `gpus` in all. */
 static bool can_have(const struct plan *plan, const struct job *job, uint32_t gpus, struct slot slot)
 {
 	const struct space_node *node = &plan->space.nodes[slot.node];
 
-	return node->up && !(slot.devices & ~node->free) &&
+	return node->up && !(slot.devices & ~open_to(plan, job, slot.node)) &&
 		space_feeds(&plan->space, job, gpus, slot.node,
 			(uint32_t)__builtin_popcountll(slot.devices));
 }
@@ -132,6 +141,14 @@ static struct grant *renew(const struct plan *plan, struct grant *grant, const s
 	return grant_create(plan, grant->slots, grant->nslots, want);
 }
 
+/* Whether a device of the type has the memory that the job says it needs of each. */
+static bool holds_memory(const struct space *space, const struct job *job, uint32_t type)
+{
+	int64_t there = space->cluster->types[type].mem_bytes;
+
+	return there == 0 || job->gpu_mem_bytes <= there;
+}
+
 /* `part` of the job's devices, `rest` being elsewhere, into plan->found. */
 static bool choose(struct plan *plan, const struct space *space, const struct job *job,
 	struct grant_part part, uint32_t rest, struct rng *rng)
@@ -146,7 +163,8 @@ static bool choose(struct plan *plan, const struct space *space, const struct jo
 		.rng = rng,
 	};
 
-	if (!job_may_use(job, part.type) || space->types[part.type].free < part.gpus)
+	if (!job_may_use(job, part.type) || space->types[part.type].free < part.gpus ||
+		!holds_memory(space, job, part.type))
 		return false;
 	plan->found.n = plan->found.gpus = 0;
 	return plan->placer->choose(plan->placer_state, &p, &plan->found);
@@ -173,7 +191,7 @@ static bool answer_holds(const struct plan *plan, struct grant_part part)
 	return gpus == part.gpus;
 }
 
-static bool find_part(struct plan *plan, const struct job *job, struct grant_part part, uint32_t rest)
+static bool find_free(struct plan *plan, const struct job *job, struct grant_part part, uint32_t rest)
 {
 	if (!choose(plan, &plan->space, job, part, rest, &plan->rng))
 		return false;
@@ -181,6 +199,120 @@ static bool find_part(struct plan *plan, const struct job *job, struct grant_par
 		return true;
 	plan->placer_erred = true;
 	return false;
+}
+
+/* ---- devices that fractions have begun */
+
+static int by_fullness(const void *a, const void *b)
+{
+	const struct plan_seat *x = a, *y = b;
+
+	if (x->share != y->share)
+		return x->share > y->share ? -1 : 1;
+	if (x->node != y->node)
+		return x->node < y->node ? -1 : 1;
+	return x->device < y->device ? -1 : x->device > y->device;
+}
+
+static void list_seats(struct plan *plan, const struct job *job, uint32_t type)
+{
+	uint32_t at = 0, node;
+
+	plan->seats.n = 0;
+	while ((node = space_next_parted(&plan->space, type, &at)) != UINT32_MAX) {
+		for (uint64_t left = space_room(&plan->space, job, node); left; left &= left - 1) {
+			uint32_t device = (uint32_t)__builtin_ctzll(left);
+
+			vec_push(&plan->seats,
+				(struct plan_seat){ node, device,
+					plan->space.nodes[node].parts[device].share });
+		}
+	}
+	if (plan->seats.n > 1)
+		qsort(plan->seats.at, plan->seats.n, sizeof(*plan->seats.at), by_fullness);
+}
+
+/* The slot of a node among those found, a new and empty one if there is none yet. */
+static struct slot *slot_on(struct slots *slots, uint32_t node)
+{
+	for (uint32_t i = 0; i < slots->n; i++) {
+		if (slots->at[i].node == node)
+			return &slots->at[i];
+	}
+	slots_add(slots, node, 0);
+	return &slots->at[slots->n - 1];
+}
+
+/* Adds devices of a node to those found for a job that has `gpus` in all, if the node can feed them together. */
+static bool add_found(struct plan *plan, const struct job *job, uint32_t gpus, uint32_t node,
+	uint64_t devices)
+{
+	struct slot *slot = slot_on(&plan->found, node);
+	uint32_t n = (uint32_t)__builtin_popcountll(slot->devices | devices);
+
+	if (!space_feeds(&plan->space, job, gpus, node, n))
+		return false;
+	slot->devices |= devices;
+	plan->found.gpus += (uint32_t)__builtin_popcountll(devices);
+	return true;
+}
+
+static void drop_empty_slots(struct slots *slots)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < slots->n; i++) {
+		if (slots->at[i].devices)
+			slots->at[kept++] = slots->at[i];
+	}
+	slots->n = kept;
+}
+
+/* Up to part.gpus devices into plan->found, from the list of seats. */
+static void take_seats(struct plan *plan, const struct job *job, struct grant_part part, uint32_t rest)
+{
+	plan->found.n = plan->found.gpus = 0;
+	for (size_t i = 0; i < plan->seats.n && plan->found.gpus < part.gpus; i++) {
+		const struct plan_seat *seat = &plan->seats.at[i];
+
+		add_found(plan, job, part.gpus + rest, seat->node, UINT64_C(1) << seat->device);
+	}
+	drop_empty_slots(&plan->found);
+}
+
+/* Seats as far as they go, free devices for what is missing. */
+static bool find_some_of_each(struct plan *plan, const struct job *job, struct grant_part part,
+	uint32_t rest)
+{
+	struct slots seats = { 0 };
+	uint32_t missing;
+	bool fits;
+
+	take_seats(plan, job, part, rest);
+	if (plan->found.n == 0)
+		return false;
+	missing = part.gpus - plan->found.gpus;
+	for (uint32_t i = 0; i < plan->found.n; i++)
+		slots_add(&seats, plan->found.at[i].node, plan->found.at[i].devices);
+	fits = find_free(plan, job, (struct grant_part){ part.type, missing },
+		rest + part.gpus - missing);
+	for (uint32_t i = 0; fits && i < seats.n; i++)
+		fits = add_found(plan, job, part.gpus + rest, seats.at[i].node, seats.at[i].devices);
+	vec_fini(&seats);
+	return fits;
+}
+
+static bool find_part(struct plan *plan, const struct job *job, struct grant_part part, uint32_t rest)
+{
+	if (!job_is_fraction(job) || plan->space.types[part.type].parted.n == 0)
+		return find_free(plan, job, part, rest);
+	if (!job_may_use(job, part.type))
+		return false;
+	list_seats(plan, job, part.type);
+	take_seats(plan, job, part, rest);
+	if (plan->found.gpus == part.gpus)
+		return true;
+	return find_free(plan, job, part, rest) || find_some_of_each(plan, job, part, rest);
 }
 
 /* New devices for the job, or NULL. */
@@ -196,10 +328,12 @@ static struct grant *find(struct plan *plan, const struct job *job, const struct
 	return NULL;
 }
 
-static void complete(struct want *want)
+static void complete(struct want *want, const struct job *job)
 {
-	if (want->share == 0)
-		want->share = 1;
+	double most = job_is_fraction(job) ? job->share : 1;
+
+	if (want->share == 0 || want->share > most)
+		want->share = most;
 }
 
 /* The job shall have `found` instead of what it had in the plan, which has been given back. */
@@ -240,7 +374,7 @@ bool plan_run(struct plan *plan, const struct job *job, struct want want)
 	struct plan_entry *e = entry_of(plan, job->id);
 	struct grant *before, *found;
 
-	complete(&want);
+	complete(&want, job);
 	if (!want.move && devices_suit(e->next, job, &want) && terms_suit(e->next, &want))
 		return true;
 	before = lift(plan, job);
@@ -331,7 +465,7 @@ bool plan_run_parts(struct plan *plan, const struct job *job, const struct grant
 	struct grant *before, *found;
 
 	assert(nparts > 0);
-	complete(&want);
+	complete(&want, job);
 	if (job->gpus_by_type && nparts > 1)
 		return false;
 	if (!want.move && parts_suit(plan, e->next, parts, nparts) && terms_suit(e->next, &want))
@@ -445,8 +579,9 @@ bool plan_run_beside(struct plan *plan, const struct job *job, const struct job 
 	const struct grant *with = plan_grant(plan, host->id);
 	struct grant *before;
 
-	complete(&want);
-	if (!with || (job->gpus_by_type && with->mixed))
+	complete(&want, job);
+	if (!with || (job->gpus_by_type && with->mixed) || job_is_fraction(job) ||
+		job_is_fraction(host))
 		return false;
 	want.gpus = gpus_wanted(&want, job, with->type);
 	if (with->gpus < want.gpus)
@@ -486,6 +621,17 @@ const struct grant *plan_grant(const struct plan *plan, uint32_t job)
 uint32_t plan_free(const struct plan *plan, uint32_t type)
 {
 	return plan->space.types[type].free;
+}
+
+uint32_t plan_room(const struct plan *plan, const struct job *job, uint32_t type)
+{
+	uint32_t room = plan->space.types[type].free, at = 0, node;
+
+	if (!job_is_fraction(job))
+		return room;
+	while ((node = space_next_parted(&plan->space, type, &at)) != UINT32_MAX)
+		room += (uint32_t)__builtin_popcountll(space_room(&plan->space, job, node));
+	return room;
 }
 
 void plan_wake(struct plan *plan, double at_s)
@@ -539,9 +685,26 @@ void plan_drop(struct plan *plan, const struct job *job)
 	e->held = e->next = NULL;
 }
 
+const struct grant *plan_adopt(struct plan *plan, const struct job *job, const struct grant *grant)
+{
+	struct plan_entry *e = entry_of(plan, job->id);
+	size_t size = sizeof(*grant) + grant->nslots * sizeof(grant->slots[0]);
+
+	assert(!e->held && !e->next);
+	e->held = e->next = mem_alloc(size);
+	memcpy(e->held, grant, size);
+	take(plan, job, e->held);
+	return e->held;
+}
+
 void plan_node_up(struct plan *plan, uint32_t node, bool up)
 {
 	space_set_up(&plan->space, node, up);
+}
+
+void plan_devices_up(struct plan *plan, uint32_t node, uint64_t devices, bool up)
+{
+	space_set_devices_up(&plan->space, node, devices, up);
 }
 
 bool plan_could_ever(struct plan *plan, const struct job *job)

@@ -6,6 +6,10 @@
  * a job out preempts it.  Devices are chosen at once by the plan's placer, so
  * that a policy knows whether a job fits before it goes on; a job that is
  * stopped and run again in one round keeps its devices if they are still free.
+ *
+ * Jobs that take a part of each device (job_is_fraction()) are put together on
+ * devices without the policy having to know: they fill up those that others of
+ * them have begun, the fullest first, before they begin new ones.
  */
 #ifndef PLACEMENT_PLAN_H
 #define PLACEMENT_PLAN_H
@@ -22,6 +26,12 @@ struct plan_entry {
 	struct grant *next; /* what it shall have; may be the same object */
 	bool touched;       /* listed in plan.touched */
 	bool told;          /* a reason is in plan.reasons */
+};
+
+/* Room for a fraction beside others. */
+struct plan_seat {
+	uint32_t node, device;
+	uint32_t share; /* that the others have */
 };
 
 struct plan_reason {
@@ -44,7 +54,8 @@ struct plan {
 	bool placer_erred;   /* its answer was not what it was asked for */
 	struct slots found;  /* scratch of placers */
 	struct slots joined; /* scratch: devices put together */
-	double wake_s;       /* when the policy wants to decide again though nothing happened */
+	VEC(struct plan_seat) seats; /* scratch: devices that fractions leave room on */
+	double wake_s; /* when the policy wants to decide again though nothing happened */
 };
 
 void plan_init(struct plan *plan, const struct cluster *cluster, const struct placer *placer,
@@ -66,7 +77,8 @@ bool plan_run_parts(struct plan *plan, const struct job *job, const struct grant
  * Runs `job` on devices that `host` shall have, both at once; `want` says the rest.  As many as the host
  * has are the very same; of more it gets those it has already if they are among them, else those that
  * the host has for itself first, in order.  False: the host shall not run, it has fewer devices than
- * wanted or of a type the job may not use, or its nodes lack CPUs or memory.
+ * wanted or of a type the job may not use, its nodes lack CPUs or memory, or one of the two is a
+ * fraction: these keep their parts to themselves.
  */
 bool plan_run_beside(struct plan *plan, const struct job *job, const struct job *host,
 	struct want want);
@@ -78,6 +90,8 @@ void plan_clear(struct plan *plan, const struct job *jobs, const uint32_t *activ
 const struct grant *plan_grant(const struct plan *plan, uint32_t job);
 /* Free devices of a type on nodes that are up, if the plan ran. */
 uint32_t plan_free(const struct plan *plan, uint32_t type);
+/* The same, and if `job` is a fraction those too that others leave enough of for it. */
+uint32_t plan_room(const struct plan *plan, const struct job *job, uint32_t type);
 /* Decide again at `at_s` at the latest. */
 void plan_wake(struct plan *plan, double at_s);
 /* Why `job` is left out; the first reason of a round stands. */
@@ -92,6 +106,10 @@ void plan_commit(struct plan *plan);
 /* Takes everything from a job at once (it ended, or its node failed); its grant lasts until the next round. */
 void plan_drop(struct plan *plan, const struct job *job);
 void plan_node_up(struct plan *plan, uint32_t node, bool up);
+/* Single devices of a node; whoever holds one that goes down keeps it until plan_drop() or a change of plan. */
+void plan_devices_up(struct plan *plan, uint32_t node, uint64_t devices, bool up);
+/* `job` holds these devices already, from before this plan; they are free in it.  Copies the grant and returns the copy. */
+const struct grant *plan_adopt(struct plan *plan, const struct job *job, const struct grant *grant);
 /* Whether `job` could run as asked if the cluster were empty and whole. */
 bool plan_could_ever(struct plan *plan, const struct job *job);
 

@@ -31,6 +31,19 @@ static void type_init(struct space *space, uint32_t type)
 	t->buckets = mem_alloc(sizeof(*t->buckets) * (t->max + 1));
 	for (uint32_t f = 0; f <= t->max; f++)
 		t->buckets[f].words = mem_alloc(sizeof(uint64_t) * (t->nwords + 1));
+	t->parted.words = mem_alloc(sizeof(uint64_t) * (t->nwords + 1));
+}
+
+static uint64_t all_of(const struct space *space, uint32_t node)
+{
+	uint32_t devices = space->cluster->nodes[node].devices;
+
+	return devices == 64 ? UINT64_MAX : (UINT64_C(1) << devices) - 1;
+}
+
+static uint32_t count(uint64_t devices)
+{
+	return (uint32_t)__builtin_popcountll(devices);
 }
 
 void space_init(struct space *space, const struct cluster *cluster)
@@ -48,7 +61,7 @@ void space_init(struct space *space, const struct cluster *cluster)
 
 		space->position[i] = t->nnodes;
 		t->nodes[t->nnodes++] = i;
-		n->free = node->devices == 64 ? UINT64_MAX : (UINT64_C(1) << node->devices) - 1;
+		n->free = all_of(space, i);
 		n->nfree = (uint8_t)node->devices;
 		n->cpus = node->cpus;
 		n->mem_bytes = node->mem_bytes;
@@ -62,11 +75,14 @@ void space_fini(struct space *space)
 {
 	if (!space->cluster)
 		return;
-	for (uint32_t i = 0; i < space->cluster->nnodes; i++)
+	for (uint32_t i = 0; i < space->cluster->nnodes; i++) {
 		vec_fini(&space->nodes[i].users);
+		free(space->nodes[i].parts);
+	}
 	for (uint32_t t = 0; t < space->cluster->ntypes; t++) {
 		for (uint32_t f = 0; f <= space->types[t].max; f++)
 			free(space->types[t].buckets[f].words);
+		free(space->types[t].parted.words);
 		free(space->types[t].buckets);
 		free(space->types[t].nodes);
 	}
@@ -120,67 +136,175 @@ static void feed(struct space *space, const struct job *job, uint32_t gpus, uint
 						      : mem_for(job, gpus, (uint32_t)n);
 }
 
-/* After the free devices of a node became `free`. */
-static void set_free(struct space *space, uint32_t node, uint64_t free)
+/* After somebody took or gave back devices of a node, or some went down or came up. */
+static void set_free(struct space *space, uint32_t node)
 {
 	struct space_node *n = &space->nodes[node];
 	uint32_t before = n->nfree;
 
-	n->free = free;
-	n->nfree = (uint8_t)__builtin_popcountll(free);
-	space->held += before - n->nfree;
+	n->free = all_of(space, node) & ~(n->whole | n->parted | n->down);
+	n->nfree = (uint8_t)count(n->free);
 	refile(space, node, before);
+}
+
+/* ---- fractions */
+
+static uint32_t share_of(const struct job *job)
+{
+	uint32_t share;
+
+	if (!job_is_fraction(job))
+		return 0;
+	share = (uint32_t)(job->share * SHARE_WHOLE); /* cut, so that three thirds are no more than a whole */
+	return share > 0 ? share : 1;
+}
+
+static int64_t memory_of(const struct job *job)
+{
+	return job->gpu_mem_bytes > 0 ? job->gpu_mem_bytes : 0;
+}
+
+static void set_parted(struct space *space, uint32_t node, uint64_t parted)
+{
+	struct space_node *n = &space->nodes[node];
+	struct space_type *t = &space->types[space->cluster->nodes[node].type];
+
+	if (!n->parted && parted)
+		bucket_set(&t->parted, space->position[node]);
+	if (n->parted && !parted)
+		bucket_clear(&t->parted, space->position[node]);
+	n->parted = parted;
+}
+
+static void part_take(struct space *space, uint32_t share, const struct job *job, struct slot slot)
+{
+	struct space_node *n = &space->nodes[slot.node];
+
+	if (!n->parts)
+		n->parts = mem_alloc(sizeof(*n->parts) * space->cluster->nodes[slot.node].devices);
+	for (uint64_t left = slot.devices; left; left &= left - 1) {
+		n->parts[__builtin_ctzll(left)].share += share;
+		n->parts[__builtin_ctzll(left)].mem_bytes += memory_of(job);
+	}
+}
+
+static void part_give(struct space_node *n, uint32_t share, const struct job *job, uint64_t devices)
+{
+	for (uint64_t left = devices; left; left &= left - 1) {
+		n->parts[__builtin_ctzll(left)].share -= share;
+		n->parts[__builtin_ctzll(left)].mem_bytes -= memory_of(job);
+	}
+}
+
+static bool part_takes(const struct space_part *part, uint32_t share, int64_t mem_bytes, int64_t there)
+{
+	return part->share + share <= SHARE_WHOLE &&
+		(there == 0 || part->mem_bytes + mem_bytes <= there);
+}
+
+uint64_t space_room(const struct space *space, const struct job *job, uint32_t node)
+{
+	const struct space_node *n = &space->nodes[node];
+	int64_t there = space->cluster->types[space->cluster->nodes[node].type].mem_bytes;
+	uint32_t share = share_of(job);
+	uint64_t room = 0;
+
+	if (!n->up || share == 0)
+		return 0;
+	for (uint64_t left = n->parted & ~(n->whole | n->down); left; left &= left - 1) {
+		if (part_takes(&n->parts[__builtin_ctzll(left)], share, memory_of(job), there))
+			room |= left & -left;
+	}
+	return room;
+}
+
+/* ---- taking and giving back */
+
+/* Whether a user is not alone on its devices, given those of the others. */
+static bool intrudes(const struct space_user *user, uint64_t whole, uint64_t parted)
+{
+	return user->devices & (user->share ? whole : whole | parted);
+}
+
+/* How many of the devices nobody has. */
+static uint32_t unheld(const struct space_node *n, uint64_t devices)
+{
+	return count(devices & ~(n->whole | n->parted));
 }
 
 void space_take(struct space *space, const struct job *job, uint32_t gpus, struct slot slot)
 {
 	struct space_node *n = &space->nodes[slot.node];
+	struct space_user user = { job->id, share_of(job), slot.devices };
 
-	vec_push(&n->users, (struct space_user){ .job = job->id, .devices = slot.devices });
-	if (slot.devices & ~n->free) {
+	vec_push(&n->users, user);
+	if (intrudes(&user, n->whole, n->parted)) {
 		n->overlaps++;
 		space->overlaps++;
 	}
-	set_free(space, slot.node, n->free & ~slot.devices);
+	space->held += unheld(n, slot.devices);
+	if (user.share) {
+		part_take(space, user.share, job, slot);
+		set_parted(space, slot.node, n->parted | slot.devices);
+	} else {
+		n->whole |= slot.devices;
+	}
+	set_free(space, slot.node);
 	feed(space, job, gpus, slot.node, __builtin_popcountll(slot.devices));
 }
 
-static void drop_user(struct space_node *n, uint32_t job, uint64_t devices)
+static struct space_user drop_user(struct space_node *n, uint32_t job, uint64_t devices)
 {
+	struct space_user user;
 	size_t i = 0;
 
 	while (n->users.at[i].job != job || n->users.at[i].devices != devices)
 		i++;
+	user = n->users.at[i];
 	n->users.at[i] = n->users.at[--n->users.n];
+	return user;
 }
 
-/* Devices that still have users, counting anew who is not alone; none needs counting where nobody shares. */
-static uint64_t held_by_others(struct space *space, struct space_node *n)
+/* Counts anew which devices still have users and who of them is not alone. */
+static void recount(struct space *space, uint32_t node)
 {
-	uint64_t held = 0;
+	struct space_node *n = &space->nodes[node];
+	uint64_t parted = 0;
 
-	if (n->overlaps == 0)
-		return 0;
 	space->overlaps -= n->overlaps;
 	n->overlaps = 0;
+	n->whole = 0;
 	for (size_t i = 0; i < n->users.n; i++) {
-		n->overlaps += (held & n->users.at[i].devices) != 0;
-		held |= n->users.at[i].devices;
+		const struct space_user *user = &n->users.at[i];
+
+		n->overlaps += intrudes(user, n->whole, parted);
+		if (user->share)
+			parted |= user->devices;
+		else
+			n->whole |= user->devices;
 	}
+	set_parted(space, node, parted);
 	space->overlaps += n->overlaps;
-	return held;
 }
 
 void space_give(struct space *space, const struct job *job, uint32_t gpus, struct slot slot)
 {
 	struct space_node *n = &space->nodes[slot.node];
+	struct space_user user;
 
 	assert((slot.devices & n->free) == 0);
-	drop_user(n, job->id, slot.devices);
-	set_free(space, slot.node, n->free | (slot.devices & ~held_by_others(space, n)));
+	user = drop_user(n, job->id, slot.devices);
+	if (user.share)
+		part_give(n, user.share, job, slot.devices);
+	if (user.share || n->overlaps > 0)
+		recount(space, slot.node);
+	else
+		n->whole &= ~slot.devices; /* nobody else had them */
+	space->held -= unheld(n, slot.devices);
+	set_free(space, slot.node);
 	feed(space, job, gpus, slot.node, -__builtin_popcountll(slot.devices));
 	/* Sums of fractions leave dust behind; an empty node has all it has. */
-	if (n->nfree == space->cluster->nodes[slot.node].devices)
+	if (n->users.n == 0)
 		n->cpus = space->cluster->nodes[slot.node].cpus;
 }
 
@@ -190,7 +314,8 @@ void space_each_beside(const struct space *space, uint32_t job, struct slot slot
 	const struct space_node *n = &space->nodes[slot.node];
 
 	for (size_t i = 0; i < n->users.n; i++) {
-		if (n->users.at[i].job != job && (n->users.at[i].devices & slot.devices))
+		if (n->users.at[i].job != job && !n->users.at[i].share &&
+			(n->users.at[i].devices & slot.devices))
 			see(ctx, n->users.at[i].job);
 	}
 }
@@ -206,12 +331,25 @@ void space_set_up(struct space *space, uint32_t node, bool up)
 	if (up) {
 		bucket_set(&t->buckets[n->nfree], space->position[node]);
 		t->free += n->nfree;
-		t->up += space->cluster->nodes[node].devices;
+		t->up += count(all_of(space, node) & ~n->down);
 	} else {
 		bucket_clear(&t->buckets[n->nfree], space->position[node]);
 		t->free -= n->nfree;
-		t->up -= space->cluster->nodes[node].devices;
+		t->up -= count(all_of(space, node) & ~n->down);
 	}
+}
+
+void space_set_devices_up(struct space *space, uint32_t node, uint64_t devices, bool up)
+{
+	struct space_node *n = &space->nodes[node];
+	struct space_type *t = &space->types[space->cluster->nodes[node].type];
+	uint32_t before = count(n->down);
+
+	devices &= all_of(space, node);
+	n->down = up ? n->down & ~devices : n->down | devices;
+	if (n->up)
+		t->up = t->up + before - count(n->down);
+	set_free(space, node);
 }
 
 bool space_feeds(const struct space *space, const struct job *job, uint32_t gpus, uint32_t node,
@@ -224,11 +362,9 @@ bool space_feeds(const struct space *space, const struct job *job, uint32_t gpus
 	return !models_memory(space, node) || mem_for(job, gpus, n) <= space->nodes[node].mem_bytes;
 }
 
-uint32_t space_next(const struct space *space, uint32_t type, uint32_t nfree, uint32_t *at)
+/* The next node of a type that is in the bucket. */
+static uint32_t next_in(const struct space_type *t, const struct space_bucket *bucket, uint32_t *at)
 {
-	const struct space_type *t = &space->types[type];
-	const struct space_bucket *bucket = &t->buckets[nfree];
-
 	if (bucket->n == 0)
 		return UINT32_MAX;
 	for (uint32_t word = *at / 64; word < t->nwords; word++) {
@@ -244,6 +380,16 @@ uint32_t space_next(const struct space *space, uint32_t type, uint32_t nfree, ui
 		}
 	}
 	return UINT32_MAX;
+}
+
+uint32_t space_next(const struct space *space, uint32_t type, uint32_t nfree, uint32_t *at)
+{
+	return next_in(&space->types[type], &space->types[type].buckets[nfree], at);
+}
+
+uint32_t space_next_parted(const struct space *space, uint32_t type, uint32_t *at)
+{
+	return next_in(&space->types[type], &space->types[type].parted, at);
 }
 
 uint64_t space_lowest(uint64_t devices, uint32_t n)

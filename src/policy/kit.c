@@ -92,7 +92,7 @@ void kit_no_room(const struct round *round, struct plan *plan, const struct job 
 		return;
 	for (uint32_t type = 0; type < round->cluster->ntypes; type++) {
 		int32_t need = (int32_t)job_gpus_on(job, type);
-		struct room free_here = { need, (int32_t)plan_free(plan, type) };
+		struct room free_here = { need, (int32_t)plan_room(plan, job, type) };
 		struct room up_here = { need, (int32_t)plan->space.types[type].up };
 
 		if (!job_may_use(job, type))
@@ -207,7 +207,7 @@ static bool queue_take_over(struct queue *q, const struct job *job, uint32_t typ
 {
 	uint32_t *evicted, n = 0, i;
 
-	if (plan_free(q->plan, type) + q->behind[type] < job_gpus_on(job, type))
+	if (plan_room(q->plan, job, type) + q->behind[type] < job_gpus_on(job, type))
 		return false;
 	evicted = arena_array(q->round->scratch, uint32_t, q->n - q->next);
 	while ((i = queue_evict_last(q, type)) != UINT32_MAX) {
@@ -252,7 +252,8 @@ static void queue_block(struct queue *q, const struct job *blocker)
 bool kit_any_free(const struct round *round, const struct plan *plan)
 {
 	for (uint32_t type = 0; type < round->cluster->ntypes; type++) {
-		if (plan_free(plan, type) > 0)
+		/* Beside fractions there may be room for more. */
+		if (plan_free(plan, type) > 0 || plan->space.types[type].parted.n > 0)
 			return true;
 	}
 	return false;

@@ -45,6 +45,8 @@ struct rank_class {
 	uint32_t model; /* NAME_NONE where it does not matter */
 	double cpus;
 	int64_t mem_bytes;
+	double share; /* 0 unless a fraction */
+	int64_t gpu_mem_bytes;
 };
 
 /* Running jobs of one type whose keys move alike, so that their order stays. */
@@ -118,7 +120,7 @@ bool turns_hold(const struct turns *turns, const struct round *round);
 /* Decide again at the first turn after now that is not before at_s. */
 void turns_wake(const struct turns *turns, const struct round *round, double at_s, struct plan *plan);
 
-/* Whether any device is free, if the plan ran. */
+/* Whether any device is free or has fractions on it, which may leave room for more, if the plan ran. */
 bool kit_any_free(const struct round *round, const struct plan *plan);
 bool kit_anybody_waits(const struct round *round, const struct plan *plan);
 /* Decide again in the next round if anybody waits: for keys that move all the time. */

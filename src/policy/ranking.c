@@ -62,6 +62,8 @@ static struct rank_class shape_of(const struct walk *w, const struct job *job)
 		.model = by_model ? job->model : NAME_NONE,
 		.cpus = w->plan->space.models_cpus ? job->cpus : 0,
 		.mem_bytes = w->plan->space.models_memory ? job->mem_bytes : 0,
+		.share = job_is_fraction(job) ? job->share : 0,
+		.gpu_mem_bytes = job->gpu_mem_bytes,
 	};
 
 	for (uint32_t i = 0; i < n; i++)
@@ -72,10 +74,13 @@ static struct rank_class shape_of(const struct walk *w, const struct job *job)
 /* The number of a shape is that of its description among all met so far. */
 static uint32_t shape_number(struct ranking *r, const struct rank_class *c, const uint16_t *gangs)
 {
-	char text[128 + 8 * TYPES_MAX];
+	char text[192 + 8 * TYPES_MAX];
 	int n = snprintf(text, sizeof(text), "%d %x %u %a %lld", c->gpus, c->types, c->model,
 		c->cpus, (long long)c->mem_bytes);
 
+	if (c->share > 0 || c->gpu_mem_bytes > 0)
+		n += snprintf(text + n, sizeof(text) - (size_t)n, " %a of %lld", c->share,
+			(long long)c->gpu_mem_bytes);
 	for (uint32_t left = gangs ? c->types : 0; left; left &= left - 1)
 		n += snprintf(text + n, sizeof(text) - (size_t)n, " %u", gangs[__builtin_ctz(left)]);
 	return names_add(&r->shapes, text, (size_t)n);
@@ -288,7 +293,7 @@ static bool worse(const struct walk *w, uint32_t running, uint32_t waiting)
 static bool could_take(const struct walk *w, const struct job *job, uint32_t type)
 {
 	const struct ranking *r = w->ranking;
-	uint32_t have = plan_free(w->plan, type), need = job_gpus_on(job, type);
+	uint32_t have = plan_room(w->plan, job, type), need = job_gpus_on(job, type);
 
 	for (size_t i = 0; i < r->lanes.n && have < need; i++) {
 		const struct rank_lane *lane = &r->lanes.at[i];
@@ -357,7 +362,7 @@ static bool take_over(struct walk *w, const struct job *job, uint32_t type)
 		if (plan_run(w->plan, job, (struct want){ .type = (int)type })) {
 			settle(w, job);
 			/* What was freed and not taken may do for shapes that did not fit before. */
-			if (plan_free(w->plan, type) > 0)
+			if (plan_free(w->plan, type) > 0 || w->plan->space.types[type].parted.n > 0)
 				reopen(w->ranking);
 			return true;
 		}

@@ -5,9 +5,9 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "engine/engine.h"
+#include "engine/rules.h"
 #include "sim/belief.h"
 #include "sim/world.h"
 
@@ -16,79 +16,10 @@ void sim_config_init(struct sim_config *config)
 	*config = (struct sim_config){ .costs = { NAN, NAN, NAN } };
 }
 
-/* "name:options" taken apart; the options are inside `spec`. */
-struct spec {
-	char name[64];
-	const char *options;
-};
-
-static struct spec spec_of(const char *text, const char *preset)
-{
-	const char *from = text ? text : preset;
-	const char *colon = strchr(from, ':');
-	size_t n = colon ? (size_t)(colon - from) : strlen(from);
-	struct spec spec = { .options = colon ? colon + 1 : "" };
-
-	if (n >= sizeof(spec.name))
-		n = sizeof(spec.name) - 1;
-	memcpy(spec.name, from, n);
-	return spec;
-}
-
-static int read_options(const struct option *table, size_t size, const struct spec *spec,
-	void **state, struct err *err)
-{
-	*state = mem_alloc(size);
-	option_defaults(table, *state);
-	return option_parse(table, *state, spec->name, spec->options, err);
-}
-
-static int choose_policy(const struct sim_config *c, struct chosen_policy *out, struct err *err)
-{
-	struct spec spec = spec_of(c->policy, "fifo");
-
-	out->rule = policy_find(spec.name, err);
-	if (!out->rule)
-		return err->code;
-	if (read_options(out->rule->options, out->rule->state_size, &spec, &out->state, err) < 0)
-		return err->code;
-	if (out->rule->init && out->rule->init(out->state, err) < 0)
-		return err_prefix(err, "policy %s", spec.name);
-	return 0;
-}
-
-static int choose_placer(const struct sim_config *c, struct chosen_placer *out, struct err *err)
-{
-	struct spec spec = spec_of(c->placer, "first-fit");
-
-	out->rule = placer_find(spec.name, err);
-	if (!out->rule)
-		return err->code;
-	return read_options(out->rule->options, out->rule->state_size, &spec, &out->state, err);
-}
-
-static int choose_admission(const struct sim_config *c, struct chosen_admission *out, struct err *err)
-{
-	struct spec spec = spec_of(c->admit, "all");
-
-	out->rule = admission_find(spec.name, err);
-	if (!out->rule)
-		return err->code;
-	return read_options(out->rule->options, out->rule->state_size, &spec, &out->state, err);
-}
-
-static void rules_fini(struct engine_config *engine)
-{
-	if (engine->policy.rule && engine->policy.rule->fini && engine->policy.state)
-		engine->policy.rule->fini(engine->policy.state);
-	free(engine->policy.state);
-	free(engine->placer.state);
-	free(engine->admission.state);
-}
-
 static int run(const struct sim_config *config, struct outcome *out, struct err *err)
 {
 	struct rates belief = { config->cluster, config->belief ? config->belief : config->truth };
+	struct rule_specs specs = { config->policy, config->placer, config->admit };
 	struct tenants tenants = { 0 };
 	struct world world = { 0 };
 	struct engine_config engine = {
@@ -111,15 +42,12 @@ static int run(const struct sim_config *config, struct outcome *out, struct err 
 
 	if (config->tenants)
 		tenants_bind(config->tenants, &config->trace->tenants, &tenants);
-	if (choose_policy(config, &engine.policy, err) < 0 ||
-		choose_placer(config, &engine.placer, err) < 0 ||
-		choose_admission(config, &engine.admission, err) < 0 ||
-		world_init(&world, config, err) < 0)
+	if (rules_choose(&specs, &engine, err) < 0 || world_init(&world, config, err) < 0)
 		rc = err->code;
 	else
 		rc = engine_run(&engine, &sim_driver, &world, out, err);
 	world_fini(&world);
-	rules_fini(&engine);
+	rules_release(&engine);
 	tenants_fini(&tenants);
 	return rc;
 }

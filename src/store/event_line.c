@@ -169,7 +169,22 @@ static void put_rest(struct buf *out, const struct event *event, const struct jo
 			put_reason(out, &event->reason, other);
 		break;
 	case EV_FINISH:
+	case EV_WITHDRAW:
+	case EV_BEGUN:
 		put_number(out, "attempt", event->attempt);
+		break;
+	case EV_YIELD:
+		put_number(out, "attempt", event->attempt);
+		put_number(out, "lost_s", event->value);
+		break;
+	case EV_PROGRESS:
+		put_number(out, "done", event->value);
+		break;
+	case EV_DEVICES_DOWN:
+	case EV_DEVICES_UP:
+		put_text(out, "node", node_name(cluster, event->node));
+		put_key(out, "devices");
+		put_devices(out, event->devices);
 		break;
 	case EV_NODE_DOWN:
 	case EV_NODE_UP:

@@ -7,7 +7,10 @@
  *
  * What bodies mean is the caller's business; here they are JSON text.  One writer,
  * one thread.  Nothing is durable before record_commit() has returned 0; after a
- * failure the whole transaction is gone and the same one may be tried again.
+ * failure of any call between begin and commit the whole transaction is gone and the
+ * same one may be tried again.  (Should the process die between a commit that failed
+ * and the next one, that transaction is found whole or not at all: a disk that failed
+ * to say so may have written it.)
  */
 #ifndef STORE_RECORD_H
 #define STORE_RECORD_H
@@ -22,7 +25,11 @@ struct record;
 
 enum { RECORD_SCHEMA = 1 };
 
-/* Opens or creates; an older schema is migrated first, a newer one is ERR_REFUSED.  `readonly` never writes. */
+/*
+ * Opens or creates (mode 0600); an older schema is migrated first.  ERR_REFUSED: written by a newer Stint, or
+ * not ours.  `readonly` never changes the record: ERR_MISSING where there is none, ERR_REFUSED for an older schema.
+ * A process may read while another one writes.
+ */
 int record_open(const char *path, bool readonly, struct record **out, struct err *err);
 void record_close(struct record *record);
 
@@ -34,6 +41,10 @@ struct record_event {
 	uint32_t job;     /* 0: none; jobs count from 1 */
 	uint32_t attempt; /* 0: none; attempts count from 1 */
 	const char *body; /* JSON object */
+
+	/* set when read: what record_append() said of the job and the attempt; NULL: as before */
+	const char *job_after, *attempt_after; /* their status */
+	bool job_live, attempt_over;
 };
 
 /* A job as its last event left it. */
@@ -45,8 +56,8 @@ struct record_job {
 	const char *state;       /* "PENDING", … */
 	bool live;               /* it has not ended */
 	double arrival_s, end_s; /* end_s NAN while live */
-	uint64_t submit_seq;     /* the event whose body has its submission */
-	const char *status;      /* JSON object: everything else that changes */
+	uint64_t submit_seq; /* the event whose body has its submission; 0 in record_append(): as before, that event of a new job */
+	const char *status;  /* JSON object: everything else that changes */
 };
 
 struct record_attempt {
@@ -63,11 +74,14 @@ int record_begin(struct record *record, struct err *err);
  */
 int record_append(struct record *record, struct record_event *event, const struct record_job *job,
 	const struct record_attempt *attempt, struct err *err);
-/* ERR_IO where the disk is full or failing; the text says which.  The transaction is rolled back then. */
+/* ERR_IO where the disk is full or failing: the text begins with "disk full" or "disk failing".  The transaction is rolled back then. */
 int record_commit(struct record *record, struct err *err);
 void record_rollback(struct record *record);
 
-/* ---- reading.  Text is borrowed for the call of see(); see() returning nonzero ends the walk with that value. */
+/*
+ * ---- reading.  Text is borrowed for the call of see(), which may read but not write; see() returning nonzero
+ * ends the walk with that value.  Inside a transaction what it has appended so far is seen.
+ */
 typedef int record_see_job(void *ctx, const struct record_job *job);
 typedef int record_see_attempt(void *ctx, const struct record_attempt *attempt);
 typedef int record_see_event(void *ctx, const struct record_event *event);
@@ -96,7 +110,7 @@ int record_event_at(struct record *record, uint64_t seq, record_see_event *see, 
 	struct err *err);
 /* The job with that key, or 0. */
 uint32_t record_find_key(struct record *record, uint32_t uid, const char *key);
-uint32_t record_last_job(struct record *record); /* largest id, 0: none */
+uint32_t record_last_job(struct record *record); /* largest id of any event or job, 0: none */
 uint64_t record_last_seq(struct record *record);
 double record_last_s(struct record *record); /* at_s of the last event, 0: none */
 /* Mean of "ran_s" in the status of the last `n` completed jobs of that uid and name; NAN if there are none. */

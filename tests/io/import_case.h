@@ -96,7 +96,8 @@ static inline bool same_job(const struct trace *a, const struct trace *b, uint32
 		x->min_gpus == y->min_gpus && x->max_gpus == y->max_gpus &&
 		x->class_ == y->class_ && x->weight == y->weight && x->priority == y->priority &&
 		x->batch == y->batch && x->deadline_s == y->deadline_s && x->cpus == y->cpus &&
-		x->mem_bytes == y->mem_bytes && x->start_cost_s == y->start_cost_s &&
+		x->mem_bytes == y->mem_bytes && x->share == y->share &&
+		x->gpu_mem_bytes == y->gpu_mem_bytes && x->start_cost_s == y->start_cost_s &&
 		x->resume_cost_s == y->resume_cost_s && x->resize_cost_s == y->resize_cost_s &&
 		x->checkpoint_every_s == y->checkpoint_every_s && x->by_steps == y->by_steps &&
 		same_number(x->work_est, y->work_est) && x->nominal_rate == y->nominal_rate &&

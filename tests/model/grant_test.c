@@ -105,6 +105,9 @@ static void without_a_grant_it_has_the_same(void **state)
 	assert_true(neighbour_devices(&same, 7) == UINT64_MAX);
 	assert_true(grant_lent(grant(&d, slots), &same, 1) == 1.5);
 	assert_true(slot_alike(slots[0], &same, 1) == 3);
+	d.grant.share = 0.25; /* what it takes does not depend on who has the rest */
+	assert_true(grant_lent(&d.grant, &same, 1) == 2.25);
+	assert_true(grant_lent(&d.grant, NULL, 0) == 2.25);
 }
 
 static void alike_devices_make_up_the_slot(void **state)

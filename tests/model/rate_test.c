@@ -470,6 +470,29 @@ static void test_if_beside(void **state)
 	destroy(w);
 }
 
+static void test_fractions(void **state)
+{
+	struct world *w = world(0);
+	struct job other = w->job, whole = w->job;
+	const struct neighbour beside = { &other, NULL }, crowd = { &whole, NULL };
+	union devices d;
+
+	(void)state;
+	profile_add(w->profile, 0, V100, 4, 0, 10);
+	profile_add_pair(w->profile, V100, 4, 0, 6, 0, 6);
+	grant(&d, V100, 4, 1, near);
+	w->job.share = d.grant.share = 0.25;
+	other.share = 0.5;
+	assert_true(rate(&w->rates, &w->job, &d.grant, NULL, 0) == 1); /* as known on its share */
+	assert_true(rate(&w->rates, &w->job, &d.grant, &beside, 1) == 1);
+	assert_true(rate(&w->rates, &w->job, &d.grant, &crowd, 1) == 0.6);
+	d.grant.share = 0.125;
+	assert_true(rate(&w->rates, &w->job, &d.grant, &beside, 1) == 0.5);
+	assert_true(rate_if_beside(&w->rates, &w->job, &other, V100) == 0);
+	assert_true(rate_if_beside(&w->rates, &whole, &other, V100) == 0);
+	destroy(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -491,6 +514,7 @@ int main(void)
 		cmocka_unit_test(test_company_in_a_mixture),
 		cmocka_unit_test(test_gangs_by_type),
 		cmocka_unit_test(test_if_beside),
+		cmocka_unit_test(test_fractions),
 	};
 
 	return cmocka_run_group_tests_name("rate", tests, NULL, NULL);

@@ -121,6 +121,21 @@ static void use_fractions(struct scene *s, struct rng *rng)
 	}
 }
 
+static void share_devices(struct scene *s, struct rng *rng)
+{
+	for (uint32_t i = 0; i < s->trace.njobs; i++) {
+		s->trace.jobs[i].share = (double)rng_below(rng, 5) / 4;
+		s->trace.jobs[i].gpu_mem_bytes = (int64_t)rng_below(rng, 12) << 30;
+	}
+}
+
+static void share_and_break(struct scene *s, struct rng *rng)
+{
+	share_devices(s, rng);
+	break_nodes(s, rng);
+	add_types(s, rng);
+}
+
 static const struct world_kind kinds[] = {
 	{ "no jobs", "2x4", { 0, 0, 1, 1 }, NULL },
 	{ "one job", "2x4", { 1, 0, 20, 8 }, NULL },
@@ -141,6 +156,9 @@ static const struct world_kind kinds[] = {
 	{ "costs", "2x4", { 14, 60, 20, 8 }, add_costs },
 	{ "dependencies", "2x2", { 12, 20, 20, 8 }, add_deps },
 	{ "fractions of seconds", "2x4", { 14, 20, 20, 8 }, use_fractions },
+	{ "fractions of devices", "3x2:v100", { 20, 20, 20, 4 }, share_devices },
+	{ "fractions, types and failures", "2x2:v100,1x4:p100,2x1:k80", { 14, 40, 20, 4 },
+		share_and_break },
 };
 
 static void build(struct scene *s, const struct world_kind *kind, uint64_t seed)
@@ -168,7 +186,8 @@ static void check_bounds(struct referee *r, const struct scene *s, const struct 
 
 		if (out->jobs[i].state != JOB_FINISHED)
 			continue;
-		gpu_s += alone_s * out->jobs[i].gpus;
+		gpu_s += alone_s * out->jobs[i].gpus *
+			(job_is_fraction(&out->jobs[i]) ? out->jobs[i].share : 1);
 		alone_s *= (double)out->jobs[i].gpus / out->jobs[i].max_gpus;
 		longest_s = fmax(longest_s, alone_s);
 		if (out->jobs[i].finish_s - out->jobs[i].arrival_s < alone_s * (1 - 1e-9))

@@ -194,6 +194,8 @@ static void draw_scene(struct scene *s, struct rng *rng)
 		job->checkpoint_every_s = (double)rng_below(rng, 4);
 		if (rng_below(rng, 8) == 0)
 			job->cpus = job->gpus;
+		if (rng_below(rng, 4) == 0)
+			job->share = (double)pick(rng, 4) / 4;
 		if (s->cluster.ntypes > 1)
 			job->types = (uint32_t)rng_below(rng, 4);
 	}

@@ -139,6 +139,8 @@ static const struct job_field {
 	FIELD("deadline", SECONDS, deadline_s),
 	FIELD("cpus", NUMBER, cpus),
 	FIELD("mem", BYTES, mem_bytes),
+	FIELD("share", NUMBER, share),
+	FIELD("gpumem", BYTES, gpu_mem_bytes),
 	FIELD("epochs", NUMBER, epochs),
 	FIELD("batch", INTEGER, batch),
 	FIELD("rate", NUMBER, nominal_rate),

@@ -104,6 +104,68 @@ static struct grant *copy_of(const struct grant *g)
 	return copy;
 }
 
+static bool holds(const struct grant *g, uint32_t node, uint64_t device)
+{
+	for (uint32_t i = 0; g && i < g->nslots; i++) {
+		if (g->slots[i].node == node && (g->slots[i].devices & device))
+			return true;
+	}
+	return false;
+}
+
+/* What fractions have of a device, and whether anybody else has it. */
+static void check_shared(struct referee *r, uint32_t node, uint64_t device)
+{
+	int64_t there = r->cluster->types[r->cluster->nodes[node].type].mem_bytes, mem_bytes = 0;
+	double share = 0;
+	bool whole = false;
+
+	for (uint32_t id = 0; id < r->jobs.n; id++) {
+		const struct job *job = &r->trace->jobs[id];
+
+		if (!holds(r->jobs.at[id].grant, node, device))
+			continue;
+		whole |= !job_is_fraction(job);
+		share += job->share;
+		mem_bytes += job->gpu_mem_bytes;
+		if (job_is_fraction(job) && r->jobs.at[id].grant->share != job->share)
+			breach(r, "job %u asked for %g of a device and has %g", id, job->share,
+				r->jobs.at[id].grant->share);
+	}
+	if (whole || share > 1 + 1e-9 || (there > 0 && mem_bytes > there))
+		breach(r, "a device of node %u has shares of %g in all%s", node, share,
+			whole ? " beside a whole job" : "");
+}
+
+static bool held_in_part(const struct referee *r, struct slot slot)
+{
+	for (uint32_t id = 0; id < r->jobs.n; id++) {
+		if (job_is_fraction(&r->trace->jobs[id]) &&
+			holds(r->jobs.at[id].grant, slot.node, slot.devices))
+			return true;
+	}
+	return false;
+}
+
+static void take_in_part(struct referee *r, const struct grant *g)
+{
+	for (uint32_t i = 0; i < g->nslots; i++) {
+		for (uint64_t left = g->slots[i].devices; left; left &= left - 1)
+			check_shared(r, g->slots[i].node, left & -left);
+		r->taken[g->slots[i].node] |= g->slots[i].devices;
+	}
+}
+
+static void give_in_part(struct referee *r, const struct grant *g)
+{
+	for (uint32_t i = 0; i < g->nslots; i++) {
+		for (uint64_t left = g->slots[i].devices; left; left &= left - 1) {
+			if (!held_in_part(r, (struct slot){ g->slots[i].node, left & -left }))
+				r->taken[g->slots[i].node] &= ~(left & -left);
+		}
+	}
+}
+
 static void take(struct referee *r, const struct job *job, const struct grant *g)
 {
 	struct ref_job *mine = &r->jobs.at[job->id];
@@ -111,12 +173,17 @@ static void take(struct referee *r, const struct job *job, const struct grant *g
 	check_grant(r, job, g);
 	mine->grant = copy_of(g);
 	mine->since_s = r->now_s;
+	if (job_is_fraction(job)) {
+		take_in_part(r, g);
+		return;
+	}
 	for (uint32_t i = 0; i < g->nslots; i++) {
 		struct slot slot = g->slots[i];
 		uint64_t again = r->taken[slot.node] & slot.devices;
 
 		/* Two jobs on one device, but never three. */
-		if (again && (!may(r, POLICY_SHARES) || again & r->twice[slot.node]))
+		if (again &&
+			(!may(r, POLICY_SHARES) || again & r->twice[slot.node] || held_in_part(r, slot)))
 			breach(r, "job %u takes devices of node %u that are held", job->id, slot.node);
 		r->twice[slot.node] |= again;
 		r->taken[slot.node] |= slot.devices;
@@ -129,6 +196,14 @@ static void give(struct referee *r, uint32_t job)
 
 	if (!mine->grant) {
 		breach(r, "job %u gives back what it has not", job);
+		return;
+	}
+	if (job_is_fraction(&r->trace->jobs[job])) {
+		struct grant *had = mine->grant;
+
+		mine->grant = NULL;
+		give_in_part(r, had);
+		free(had);
 		return;
 	}
 	for (uint32_t i = 0; i < mine->grant->nslots; i++) {

@@ -51,6 +51,8 @@ enum {
 	C_DEADLINE,
 	C_CPUS,
 	C_MEM,
+	C_SHARE,
+	C_GPU_MEM,
 	C_BATCH,
 	C_EPOCHS,
 	C_AFTER,

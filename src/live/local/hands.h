@@ -13,6 +13,13 @@
  *	        writes who it is; a daemon that finds none may write "void" instead,
  *	        and then that attempt can never start
  *	ended   how it ended; made by rename(2), so it is whole or not there
+ *	script  the text that is run, if it was given as text
+ *	stdout, stderr   unless the job has paths of its own
+ *
+ * A guard that is killed takes its command with it; what else it left is killed by the
+ * daemon before the ending (not known) is told, found by its control group, its session
+ * or STINT_DIR in its environment.  Where jobs run as other users the directory and its
+ * notes are root's, and the user's are the script and the output.
  *
  * Nothing here decides anything or knows the engine.
  */
@@ -30,13 +37,13 @@ struct hands;
 /* How an attempt ended. */
 struct ending {
 	uint32_t job, attempt;
-	bool known;     /* false: the guard is gone and left no word (reboot, killed) */
-	int code;       /* exit status, or -1 */
-	int signal;     /* that killed it, or 0 */
-	bool asked;     /* it had been asked to stop before it ended */
-	bool timed_out; /* because its time was over */
-	double begun_s; /* seconds since 1970; 0: the command never began */
-	double ended_s;
+	bool known;        /* false: the guard is gone and left no word (reboot, killed) */
+	int code;          /* exit status, or -1; 127 or 126 with `text` if it could not start */
+	int signal;        /* that killed it, or 0 */
+	bool asked;        /* it had been asked to stop before it ended, by us or by the clock */
+	bool timed_out;    /* because its time was over */
+	double begun_s;    /* seconds since 1970; 0: the command never began */
+	double ended_s;    /* when nothing of it was left */
 	double asked_s;    /* when the stop reached it; 0: never */
 	double cpu_s;      /* user and system, of all its processes */
 	int64_t rss_bytes; /* largest */
@@ -57,11 +64,11 @@ struct launch {
 	gid_t gid;
 	int stop_signal;
 	double grace_s;
-	const char *checkpoint; /* shell command before the signal, NULL: none */
-	double time_s;          /* seconds this attempt may take; 0: no limit */
-	double cpus;            /* for the cgroup, 0: no limit */
-	int64_t mem_bytes;      /* likewise */
-	int64_t tasks_max;      /* processes and threads; 0: no limit */
+	const char *checkpoint; /* shell command before the signal, STINT_PID is the command's; it has grace_s, too; NULL: none */
+	double time_s;     /* seconds this attempt may take from when it began; 0: no limit */
+	double cpus;       /* for the cgroup, 0: no limit */
+	int64_t mem_bytes; /* likewise */
+	int64_t tasks_max; /* processes and threads; 0: no limit */
 };
 
 struct hands_config {
@@ -80,7 +87,7 @@ void hands_close(struct hands *hands);
 
 /* One descriptor that is readable when hands_poll() has something to do. */
 int hands_fd(const struct hands *hands);
-/* Calls begun() and ended() for what has happened. */
+/* Calls begun() and ended() for what has happened; they may call anything here but hands_close(). */
 int hands_poll(struct hands *hands, struct err *err);
 
 /*
@@ -97,7 +104,7 @@ int hands_signal(struct hands *hands, uint32_t job, uint32_t attempt, int signal
 /*
  * After a restart, for every attempt that was ordered and is not known to have ended: finds out what
  * became of it.  CLAIM_RUNS: ended() will be told as if we had launched it.  CLAIM_ENDED: `ending` is
- * filled.  CLAIM_NEVER: it never began; with `void_it` it never will, else it may still be launched.
+ * filled (not known where the guard is gone without a word).  CLAIM_NEVER: it never began; with `void_it` it never will, else it may still be launched.
  */
 int hands_claim(struct hands *hands, uint32_t job, uint32_t attempt, bool void_it, enum claim *out,
 	struct ending *ending, struct err *err);

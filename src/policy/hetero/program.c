@@ -136,6 +136,8 @@ void program_pair_speed(const struct round *round, const struct job *job, const 
 	uint32_t gpus = job_gpus_on(job, type);
 
 	out[0] = out[1] = 0;
+	if (job_is_fraction(job) || job_is_fraction(other))
+		return;
 	if (!job_may_use(job, type) || !job_may_use(other, type) || job_gpus_on(other, type) != gpus)
 		return;
 	out[0] = rate_if(round->belief, job, type, gpus);
@@ -162,6 +164,15 @@ static void take_pair(struct program *p, uint32_t a, uint32_t b)
 			&p->pair_speed[(at * p->types + w) * 2]);
 }
 
+/* Jobs of equal size; fractions keep their part to themselves. */
+static bool may_pair(const struct program *p, uint32_t a, uint32_t b)
+{
+	const struct job *jobs = p->round->jobs;
+
+	return p->gang[a] == p->gang[b] && !job_is_fraction(&jobs[p->id[a]]) &&
+		!job_is_fraction(&jobs[p->id[b]]);
+}
+
 static void take_pairs(struct program *p)
 {
 	size_t most = (size_t)p->jobs * (p->jobs - 1) / 2;
@@ -170,7 +181,7 @@ static void take_pairs(struct program *p)
 	p->pair_speed = arena_array(p->round->scratch, double, most * p->types * 2);
 	for (uint32_t a = 0; a < p->jobs; a++) {
 		for (uint32_t b = a + 1; b < p->jobs; b++) {
-			if (p->gang[a] == p->gang[b])
+			if (may_pair(p, a, b))
 				take_pair(p, a, b);
 		}
 	}

@@ -39,7 +39,7 @@ static double slope(const void *self, const struct round *round, const struct jo
 
 	if (job->state == JOB_RUNNING && round->now_s < job->ready_s)
 		return 0;
-	return l->service == SERVICE_GPU ? job->gpus : 1;
+	return l->service == SERVICE_GPU ? job_width(job) : 1;
 }
 
 static int las_decide(void *self, const struct round *round, struct plan *plan, struct err *err)

@@ -210,7 +210,7 @@ static double next_queue_s(const void *self, const struct round *round, const st
 		double from_s = job->grant ? fmax(now_s, job->ready_s) : now_s;
 		double left_s = t->limit[m->queue] - served_s(round, job);
 
-		return m->queue < t->queues - 1 ? from_s + left_s / job->gpus : INFINITY;
+		return m->queue < t->queues - 1 ? from_s + left_s / job_width(job) : INFINITY;
 	}
 	if (!can_be_promoted(t, round, job))
 		return INFINITY;

@@ -8,13 +8,13 @@ static const struct import_case rows[] = {
 		"id,gpus,arrival_s,duration_s\n0,1,0,5\n1,1,3,6\n", "not given: 1 GPU" },
 	{ "all there can be",
 		"id,name,tenant,model,gpus,min_gpus,max_gpus,types,arrival_s,duration_s,est_s,weight,priority,class,"
-		"deadline_s,cpus,mem,batch,epochs,after,start_cost_s,resume_cost_s,resize_cost_s,checkpoint_every_s,measured_on\n"
-		"a,first one,t,m,4,2,8,v100|a100,1.5,100,90,2.5,-3,opportunistic,500,16,1K,256,90,,1,2.5,0.1,600,v100\n"
-		"b,\"with, comma\",t,m,1,1,1,a100,2,100,100,1,0,guaranteed,,0,0,0,0,a,0,0,0,0,\n",
+		"deadline_s,cpus,mem,share,gpu_mem,batch,epochs,after,start_cost_s,resume_cost_s,resize_cost_s,checkpoint_every_s,measured_on\n"
+		"a,first one,t,m,4,2,8,v100|a100,1.5,100,90,2.5,-3,opportunistic,500,16,1K,0.25,2K,256,90,,1,2.5,0.1,600,v100\n"
+		"b,\"with, comma\",t,m,1,1,1,a100,2,100,100,1,0,guaranteed,,0,0,0,0,0,0,a,0,0,0,0,\n",
 		"id,name,tenant,model,gpus,min_gpus,max_gpus,types,arrival_s,duration_s,est_s,weight,priority,class,"
-		"deadline_s,cpus,mem,batch,epochs,after,start_cost_s,resume_cost_s,resize_cost_s,checkpoint_every_s,measured_on\n"
-		"a,first one,t,m,4,2,8,a100|v100,1.5,100,90,2.5,-3,opportunistic,500,16,1024,256,90,,1,2.5,0.1,600,v100\n"
-		"b,\"with, comma\",t,m,1,,,a100,2,100,,,,,,,,,,a,,,,,\n" },
+		"deadline_s,cpus,mem,share,gpu_mem,batch,epochs,after,start_cost_s,resume_cost_s,resize_cost_s,checkpoint_every_s,measured_on\n"
+		"a,first one,t,m,4,2,8,a100|v100,1.5,100,90,2.5,-3,opportunistic,500,16,1024,0.25,2048,256,90,,1,2.5,0.1,600,v100\n"
+		"b,\"with, comma\",t,m,1,,,a100,2,100,,,,,,,,,,,,a,,,,,\n" },
 	{ "names may be in capitals, and other names are known",
 		"ARRIVAL,Duration,User,num_gpus\n0,5,u,2\n",
 		"id,tenant,gpus,arrival_s,duration_s\n0,u,2,0,5\n", .unrecognised = true },
@@ -265,6 +265,8 @@ static void random_job(struct rng *rng, struct trace *t, bool with_types)
 	job->deadline_s = coin(rng) ? INFINITY : job->arrival_s + amount(rng);
 	job->cpus = coin(rng) ? 0 : amount(rng);
 	job->mem_bytes = (int64_t)(rng_u64(rng) >> 20);
+	job->share = coin(rng) ? 0 : rng_uniform(rng);
+	job->gpu_mem_bytes = coin(rng) ? 0 : (int64_t)(rng_u64(rng) >> 20);
 	job->start_cost_s = coin(rng) ? 0 : (float)amount(rng);
 	job->resume_cost_s = coin(rng) ? 0 : (float)amount(rng);
 	job->resize_cost_s = coin(rng) ? 0 : (float)amount(rng);

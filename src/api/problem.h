@@ -1,0 +1,17 @@
+/*
+ * Errors as problem JSON (RFC 9457), with `exit`: the command line's exit code.
+ */
+#ifndef API_PROBLEM_H
+#define API_PROBLEM_H
+
+#include "base/text.h"
+
+/* Replaces what is in `out`. */
+void problem_write(struct buf *out, int status, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+const char *problem_title(int status);
+/* 2 usage, 3 not found, 4 refused, 5 can never run, 6 unreachable, 7 timed out, 1 whatever else. */
+int problem_exit(int status);
+
+#endif

@@ -1,0 +1,564 @@
+/*
+ * Admission, arguments, the daemon's answer, headers.
+ */
+#include "api/request.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "api/openapi.h"
+#include "api/problem.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "daemon/metrics.h"
+
+static const struct param events_params[] = {
+	{ "after", PARAM_INT, false, false, "events after this number; without it, from now on" },
+	{ 0 },
+};
+
+static const struct param raw_params[] = {
+	{ "id", PARAM_TEXT, true, true, "the job" },
+	{ "stream", PARAM_TEXT, false, false, "stdout or stderr" },
+	{ "attempt", PARAM_INT, false, false, "the last one if not given" },
+	{ "offset", PARAM_INT, false, false, "bytes to skip; below zero: bytes before the end" },
+	{ "follow", PARAM_BOOL, false, false, "go on until the attempt is over" },
+	{ 0 },
+};
+
+const struct verb server_routes[] = {
+	{ "healthz", "GET", "/healthz", "whether the daemon decides and accepts", NEEDS_USER, NULL,
+		"health/1", false },
+	{ "metrics", "GET", "/metrics", "counters and times", NEEDS_USER, NULL,
+		"application/openmetrics-text", false },
+	{ "openapi", "GET", "/v1/openapi.json", "this document", NEEDS_USER, NULL, NULL, false },
+	{ "events", "GET", "/v1/events", "what happens, as server-sent events", NEEDS_USER,
+		events_params, "text/event-stream", true },
+	{ "log_raw", "GET", "/v1/jobs/{id}/log/raw", "the bytes of a log", NEEDS_OWNER, raw_params,
+		"text/plain", true },
+	{ 0 },
+};
+
+struct request *request_create(struct server *server, struct peer *peer, const char *raw,
+	struct MHD_Connection *connection)
+{
+	struct request *r = mem_alloc(sizeof(*r));
+
+	r->server = server;
+	r->peer = peer;
+	r->connection = connection;
+	r->raw = mem_strdup(raw);
+	r->target = target_of(r->raw);
+	return r;
+}
+
+/* Also for one that went away as it was resumed. */
+static void stop_waiting(struct request *r)
+{
+	struct server *s = r->server;
+
+	pthread_mutex_lock(&s->lock);
+	*(r->prev ? &r->prev->next : &s->waiting) = r->next;
+	if (r->next)
+		r->next->prev = r->prev;
+	r->waits = false;
+	pthread_mutex_unlock(&s->lock);
+}
+
+void request_destroy(struct request *r)
+{
+	if (r->waits)
+		stop_waiting(r);
+	inquiry_leave(r->inquiry);
+	json_decref(r->log_args);
+	buf_fini(&r->body);
+	buf_fini(&r->allow);
+	buf_fini(&r->answer);
+	free(r->raw);
+	free(r);
+}
+
+void request_refuse(struct request *r, int status, const char *fmt, ...)
+{
+	char *text = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) < 0)
+		abort();
+	va_end(ap);
+	problem_write(&r->answer, status, "%s", text);
+	r->status = status;
+	free(text);
+}
+
+/* ---- admission */
+
+static const char *header(const struct request *r, const char *name)
+{
+	return MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, name);
+}
+
+static enum MHD_Result count_header(void *ctx, enum MHD_ValueKind kind, const char *key,
+	const char *value)
+{
+	struct {
+		const char *name;
+		int n;
+	} *count = ctx;
+
+	(void)kind;
+	(void)value;
+	count->n += !strcasecmp(key, count->name);
+	return MHD_YES;
+}
+
+/* The value of a header that must not be there twice: which one would count? */
+static const char *single(struct request *r, const char *name)
+{
+	struct {
+		const char *name;
+		int n;
+	} count = { name, 0 };
+
+	MHD_get_connection_values(r->connection, MHD_HEADER_KIND, count_header, &count);
+	if (count.n > 1 && !r->status)
+		request_refuse(r, 400, "there is more than one %s", name);
+	return count.n == 1 ? header(r, name) : NULL;
+}
+
+static bool is_open_to_all(const struct request *r)
+{
+	return r->target.path.n == 8 && !memcmp(r->target.path.at, "/healthz", 8);
+}
+
+static void admit_tcp(struct request *r)
+{
+	struct server *s = r->server;
+	const char *host = single(r, "Host"), *origin = single(r, "Origin");
+	const char *authorization = single(r, "Authorization");
+	bool good = gate_token(authorization, s->token), ok;
+
+	pthread_mutex_lock(&s->lock);
+	ok = gate_rate_take(good ? &s->good : &s->bad, r->peer->hash, clock_wall_s());
+	pthread_mutex_unlock(&s->lock);
+	if (r->status)
+		return;
+	if (!gate_host(host, s->port, s->exposed))
+		request_refuse(r, 403, "this is no name of ours: use http://127.0.0.1:%u", s->port);
+	else if (!gate_origin(origin, host))
+		request_refuse(r, 403, "requests of other sites are refused");
+	else if (!ok)
+		request_refuse(r, 429, "too many requests; try again in a second");
+	else if (!good && !is_open_to_all(r))
+		request_refuse(r, 401, "the token is missing or wrong: send `Authorization: Bearer "
+				       "TOKEN` with the token in the daemon's state directory");
+	r->caller = (struct caller){ geteuid(), getegid(), true };
+}
+
+static void admit_unix(struct request *r)
+{
+	const struct server *s = r->server;
+	const struct peer *peer = r->peer;
+
+	r->caller = peer->caller;
+	if (single(r, "Origin"))
+		request_refuse(r, 403, "requests of web pages are refused");
+	else if (!peer->known || (!s->system && !peer->caller.admin))
+		request_refuse(r, 403, "this daemon serves only the user it runs as");
+}
+
+static bool is_json(const char *type)
+{
+	static const char json[] = "application/json";
+	const size_t n = sizeof(json) - 1;
+
+	return type && !strncasecmp(type, json, n) && (!type[n] || strchr("; \t", type[n]));
+}
+
+static void admit_body(struct request *r)
+{
+	uint64_t length = request_length(r);
+	bool get = !strcmp(r->verb->method, "GET");
+
+	if (header(r, "Transfer-Encoding") && header(r, "Content-Length"))
+		request_refuse(r, 400, "the body has two lengths");
+	else if (get && length)
+		request_refuse(r, 400, "a GET has no body");
+	else if (!get && !is_json(single(r, "Content-Type")))
+		request_refuse(r, 415, "the body must be JSON, with Content-Type: application/json");
+	else if (length != UINT64_MAX && length > r->server->limits.body_bytes)
+		request_refuse(r, 413, "the body is larger than %llu bytes",
+			(unsigned long long)r->server->limits.body_bytes);
+}
+
+void request_admit(struct request *r, const char *method)
+{
+	int found;
+
+	if (r->peer->face->tcp)
+		admit_tcp(r);
+	else
+		admit_unix(r);
+	if (r->status)
+		return;
+	found = route_find(&r->server->routes, method, r->target.path, &r->verb, &r->allow);
+	if (found == 404)
+		request_refuse(r, 404, "there is no %.200s; GET /v1/openapi.json lists what there is",
+			r->raw);
+	else if (found == 405)
+		request_refuse(r, 405, "%.20s is not possible here, but %s", method, r->allow.at);
+	else if (r->verb->needs == NEEDS_ADMIN && !r->caller.admin)
+		request_refuse(r, 403, "only an administrator may do that");
+	else
+		admit_body(r);
+}
+
+uint64_t request_length(const struct request *r)
+{
+	const char *length = header(r, "Content-Length");
+	int64_t n;
+
+	if (header(r, "Transfer-Encoding"))
+		return UINT64_MAX;
+	if (!length)
+		return 0;
+	return slice_int(slice_of(length), &n) && n >= 0 ? (uint64_t)n : UINT64_MAX;
+}
+
+/* ---- replies */
+
+static void add_headers(struct request *r, struct MHD_Response *response, const char *content_type)
+{
+	MHD_add_response_header(response, "Content-Type", content_type);
+	MHD_add_response_header(response, "Cache-Control", "no-store");
+	MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+	MHD_add_response_header(response, "Content-Security-Policy",
+		"default-src 'none'; frame-ancestors 'none'");
+	if (r->status == 401)
+		MHD_add_response_header(response, "WWW-Authenticate", "Bearer realm=\"stint\"");
+	if (r->status == 405)
+		MHD_add_response_header(response, "Allow", r->allow.at);
+	if (r->status == 429 || r->status == 503)
+		MHD_add_response_header(response, "Retry-After", "1");
+}
+
+static enum MHD_Result send_response(struct request *r, struct MHD_Response *response,
+	const char *content_type)
+{
+	enum MHD_Result rc;
+
+	if (!response)
+		return MHD_NO;
+	add_headers(r, response, content_type);
+	rc = MHD_queue_response(r->connection, (unsigned)r->status, response);
+	MHD_destroy_response(response);
+	r->queued = true;
+	return rc;
+}
+
+enum MHD_Result request_reply(struct request *r, const char *content_type)
+{
+	struct MHD_Response *response =
+		MHD_create_response_from_buffer(r->answer.n, r->answer.at, MHD_RESPMEM_MUST_FREE);
+
+	if (response)
+		r->answer = (struct buf){ 0 };
+	if (!content_type)
+		content_type = r->status >= 400 ? "application/problem+json" : "application/json";
+	return send_response(r, response, content_type);
+}
+
+static enum MHD_Result stopping(struct request *r)
+{
+	request_refuse(r, 503, "the daemon is stopping");
+	return request_reply(r, NULL);
+}
+
+/* ---- asking the daemon */
+
+static void answered(void *to, int status, struct buf *body)
+{
+	struct request *r = to;
+
+	r->status = status;
+	r->answer = *body;
+	*body = (struct buf){ 0 };
+	MHD_resume_connection(r->connection);
+}
+
+/* False: the server stops. */
+static bool suspend(struct request *r)
+{
+	struct server *s = r->server;
+	bool go;
+
+	pthread_mutex_lock(&s->lock);
+	go = !s->stopping;
+	if (go) {
+		r->waits = true;
+		r->next = s->waiting;
+		if (r->next)
+			r->next->prev = r;
+		s->waiting = r;
+		MHD_suspend_connection(r->connection);
+	}
+	pthread_mutex_unlock(&s->lock);
+	return go;
+}
+
+/* Takes args. */
+static enum MHD_Result ask(struct request *r, const struct verb *verb, json_t *args)
+{
+	r->inquiry = inquiry_create(answered, r);
+	if (!suspend(r)) {
+		json_decref(args);
+		return stopping(r);
+	}
+	inquiry_ask(r->inquiry, &r->server->back, verb, &r->caller, args);
+	return MHD_YES;
+}
+
+/* ---- routes of our own */
+
+static enum MHD_Result serve_healthz(struct request *r, const json_t *args)
+{
+	struct buf text = { 0 };
+	json_t *body;
+	char *dumped;
+
+	(void)args;
+	if (!r->server->back.healthy(r->server->back.self, &text)) {
+		request_refuse(r, 503, "%s", text.at ? text.at : "not healthy");
+	} else {
+		body = json_pack("{s:s, s:s}", "schema", "health/1", "status",
+			text.n ? text.at : "ok");
+		dumped = body ? json_dumps(body, JSON_COMPACT) : NULL;
+		buf_str(&r->answer, dumped ? dumped : "{}");
+		free(dumped);
+		json_decref(body);
+		r->status = 200;
+	}
+	buf_fini(&text);
+	return request_reply(r, NULL);
+}
+
+static enum MHD_Result serve_metrics(struct request *r, const json_t *args)
+{
+	(void)args;
+	r->server->back.metrics(r->server->back.self, &r->answer);
+	r->status = 200;
+	return request_reply(r, METRICS_CONTENT_TYPE);
+}
+
+static enum MHD_Result serve_openapi(struct request *r, const json_t *args)
+{
+	(void)args;
+	buf_add(&r->answer, r->server->openapi.at, r->server->openapi.n);
+	r->status = 200;
+	return request_reply(r, NULL);
+}
+
+static enum MHD_Result serve_events(struct request *r, const json_t *args)
+{
+	const char *last = single(r, "Last-Event-ID");
+	json_t *given = json_object_get(args, "after");
+	int64_t after = given ? json_integer_value(given) : -1;
+	struct MHD_Response *response;
+
+	if (!r->status && last && !slice_int(slice_of(last), &after))
+		request_refuse(r, 400, "Last-Event-ID must be a number");
+	if (!r->status && after < 0 && (given || last))
+		request_refuse(r, 400, "events are counted from 1");
+	if (r->status)
+		return request_reply(r, NULL);
+	r->status = 200;
+	response = follow_events(r->server, r->connection,
+		after < 0 ? stream_last(r->server->back.stream) : (uint64_t)after);
+	return response ? send_response(r, response, "text/event-stream") : stopping(r);
+}
+
+/* ---- log/raw: the verb `log` says where it is, and whether we may */
+
+static const struct verb *verb_named(const struct verb *all, const char *name)
+{
+	while (all->name && strcmp(all->name, name) != 0)
+		all++;
+	return all->name ? all : NULL;
+}
+
+/* The same question to the route without "/raw": its table says what its parameters are. */
+static int log_args(const struct request *r, const struct verb *log, const json_t *args, json_t **out,
+	struct err *err)
+{
+	const char *stream = json_string_value(json_object_get(args, "stream"));
+	const json_t *attempt = json_object_get(args, "attempt");
+	struct buf query = { 0 };
+	struct target target = r->target;
+	int rc;
+
+	if (stream) {
+		buf_str(&query, "stream=");
+		url_encode(stream, &query);
+	}
+	if (attempt)
+		buf_printf(&query, "%sattempt=%lld", query.n ? "&" : "",
+			(long long)json_integer_value(attempt));
+	target.path.n -= strlen("/raw");
+	target.query = (struct slice){ query.at, query.n };
+	rc = route_args(log, &target, (struct slice){ 0 }, out, err);
+	buf_fini(&query);
+	return rc;
+}
+
+static enum MHD_Result serve_log(struct request *r, const json_t *args)
+{
+	const struct verb *log = verb_named(r->server->back.verbs, "log");
+	struct err err = { 0 };
+
+	if (!log) {
+		request_refuse(r, 404, "this daemon keeps no logs");
+		return request_reply(r, NULL);
+	}
+	if (log_args(r, log, args, &r->log_args, &err) < 0) {
+		request_refuse(r, 400, "%s", err.text);
+		return request_reply(r, NULL);
+	}
+	r->offset = json_integer_value(json_object_get(args, "offset"));
+	r->follow = json_is_true(json_object_get(args, "follow"));
+	return ask(r, log, json_deep_copy(r->log_args)); /* the daemon has its own */
+}
+
+static uint64_t offset_in(int64_t wanted, int fd)
+{
+	struct stat st;
+	int64_t size = fd >= 0 && fstat(fd, &st) == 0 ? (int64_t)st.st_size : 0;
+
+	if (wanted >= 0)
+		return (uint64_t)wanted;
+	return wanted < -size ? 0 : (uint64_t)(size + wanted);
+}
+
+/* Takes fd. */
+static struct MHD_Response *whole_log(int fd, uint64_t offset)
+{
+	struct MHD_Response *response;
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || (uint64_t)st.st_size <= offset) {
+		if (fd >= 0)
+			close(fd);
+		return MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
+	}
+	response = MHD_create_response_from_fd_at_offset64((uint64_t)st.st_size - offset, fd, offset);
+	if (!response)
+		close(fd);
+	return response;
+}
+
+static enum MHD_Result send_log(struct request *r, const char *path, int64_t attempt, bool ended)
+{
+	int fd = log_open(r->server, &r->caller, path);
+	struct MHD_Response *response;
+	char number[32];
+	uint64_t offset;
+
+	if (fd < 0 && errno != ENOENT) {
+		request_refuse(r, 403, "cannot read %s: %s", path, strerror(errno));
+		return request_reply(r, NULL);
+	}
+	offset = offset_in(r->offset, fd);
+	if (attempt > 0)
+		json_object_set_new(r->log_args, "attempt", json_integer(attempt));
+	response = r->follow ? follow_log(r->server, r->connection, &r->caller, path, fd, offset, ended,
+				       json_incref(r->log_args)) :
+			       whole_log(fd, offset);
+	if (!response)
+		return stopping(r);
+	snprintf(number, sizeof(number), "%lld", (long long)attempt);
+	MHD_add_response_header(response, "X-Stint-Attempt", number);
+	return send_response(r, response, "text/plain; charset=utf-8");
+}
+
+static enum MHD_Result finish_log(struct request *r)
+{
+	json_t *said = json_loadb(r->answer.at, r->answer.n, 0, NULL);
+	const char *path = json_string_value(json_object_get(said, "path"));
+	enum MHD_Result rc;
+
+	if (path) {
+		rc = send_log(r, path, json_integer_value(json_object_get(said, "attempt")),
+			json_is_true(json_object_get(said, "ended")));
+	} else {
+		request_refuse(r, 404, "there is no log yet");
+		rc = request_reply(r, NULL);
+	}
+	json_decref(said);
+	return rc;
+}
+
+/* ---- the whole */
+
+static const struct {
+	const char *name;
+	enum MHD_Result (*serve)(struct request *r, const json_t *args);
+} own[] = {
+	{ "healthz", serve_healthz },
+	{ "metrics", serve_metrics },
+	{ "openapi", serve_openapi },
+	{ "events", serve_events },
+	{ "log_raw", serve_log },
+};
+
+static bool is_own(const struct verb *verb)
+{
+	for (const struct verb *v = server_routes; v->name; v++) {
+		if (v == verb)
+			return true;
+	}
+	return false;
+}
+
+static enum MHD_Result serve_own(struct request *r, json_t *args)
+{
+	enum MHD_Result rc = MHD_NO;
+
+	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++) {
+		if (!strcmp(own[i].name, r->verb->name))
+			rc = own[i].serve(r, args);
+	}
+	json_decref(args);
+	return rc;
+}
+
+enum MHD_Result request_serve(struct request *r)
+{
+	struct slice body = { r->body.at, r->body.n };
+	struct err err = { 0 };
+	json_t *args;
+
+	if (r->status)
+		return request_reply(r, NULL);
+	if (route_args(r->verb, &r->target, body, &args, &err) < 0) {
+		request_refuse(r, 400, "%s", err.text);
+		return request_reply(r, NULL);
+	}
+	buf_fini(&r->body);
+	return is_own(r->verb) ? serve_own(r, args) : ask(r, r->verb, args);
+}
+
+enum MHD_Result request_finish(struct request *r)
+{
+	stop_waiting(r);
+	/* A status below 200 is no answer, and the library would wait for another. */
+	if (r->status < 200 || r->status > 599)
+		request_refuse(r, 500, "the daemon answered with status %d", r->status);
+	if (r->log_args && r->status < 400)
+		return finish_log(r);
+	return request_reply(r, NULL);
+}

@@ -1,0 +1,82 @@
+/*
+ * The daemon's face: HTTP with JSON, on a unix socket and on TCP.
+ *
+ * Over the unix socket the kernel says who calls.  Over TCP, which is this
+ * machine's loopback unless expressly asked otherwise, whoever has the token
+ * (STATE/token) is the daemon's own user; gate.h says what else is checked.
+ *
+ * Routes come from the daemon's table of verbs; the server itself answers
+ *
+ *	GET /healthz               no token needed
+ *	GET /metrics               OpenMetrics text
+ *	GET /v1/openapi.json       the routes
+ *	GET /v1/events             server-sent events; ?after= or Last-Event-ID
+ *	GET /v1/jobs/{id}/log/raw  the bytes of a log; follow=1: until the attempt is over
+ *
+ * Threads of its own; a request waits for the daemon without holding one.
+ */
+#ifndef API_SERVER_H
+#define API_SERVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemon/daemon.h"
+#include "daemon/verbs.h"
+
+struct server;
+
+/* What stands behind the server. */
+struct api_back {
+	void *self;
+	const struct verb *verbs; /* name NULL after the last; a verb "log" if log/raw is to work */
+	/* As daemon_call(): takes args; answer() is called once, from any thread, also at once. */
+	void (*call)(void *self, const struct verb *verb, const struct caller *caller, json_t *args,
+		daemon_answer *answer, void *ctx);
+	struct stream *stream;
+	void (*metrics)(void *self, struct buf *out);
+	bool (*healthy)(void *self, struct buf *out);
+	/* Every request once it is over; NULL: nobody counts.  From any thread. */
+	void (*count)(void *self, const char *route, int status);
+};
+
+/* Zero means the default. */
+struct server_limits {
+	uint32_t connections;      /* per socket; 256 */
+	uint32_t connections_each; /* of one user who is no admin, or one address if exposed; 64 */
+	uint64_t body_bytes;       /* 8 MiB */
+	double rate, burst;        /* requests over TCP per peer; 5,000/s, 10,000.  rate < 0: no limit */
+	double first_s;            /* from connecting to the first request; 10 */
+	double idle_s;             /* between requests, or without a byte read by the peer; 60 */
+	double read_s;             /* for one request to come in whole; 60 */
+	double beat_s;             /* between heartbeats of an event stream; 15 */
+};
+
+struct server_config {
+	const char *socket;    /* unix; NULL: none */
+	const char *state_dir; /* for token and address */
+	const char *address;   /* TCP, "127.0.0.1"; NULL: none */
+	uint16_t port;         /* 0: any */
+	bool exposed;          /* other machines may reach `address` */
+	bool new_token;
+	bool system; /* every user may connect to the unix socket */
+	struct server_limits limits;
+	/* Who is at the other end of a unix socket; NULL: the kernel is asked. */
+	bool (*who)(int fd, struct caller *out);
+};
+
+/* Copies the config and *back; what back points to must live until server_stop(). */
+int server_start(const struct server_config *config, const struct api_back *back,
+	struct server **out, struct err *err);
+/*
+ * Answers what waits with 503 and ends.  Calls the back has not answered yet may be answered later,
+ * after this too.  NULL is fine.
+ */
+void server_stop(struct server *server);
+
+uint16_t server_port(const struct server *server); /* 0: no TCP */
+
+/* The routes of its own, for documents and tests. */
+extern const struct verb server_routes[];
+
+#endif

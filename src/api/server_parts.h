@@ -1,0 +1,135 @@
+/*
+ * What the files of the server share.
+ *
+ * Locks are taken in this order: a stream's, server->lock, inquiry->lock,
+ * follow->lock.  The stream is never called with one of ours held.
+ */
+#ifndef API_SERVER_PARTS_H
+#define API_SERVER_PARTS_H
+
+#include <microhttpd.h>
+#include <pthread.h>
+
+#include "api/gate.h"
+#include "api/listen.h"
+#include "api/route.h"
+#include "api/server.h"
+
+/* ---- a call of the daemon that somebody waits for, or waited */
+
+struct inquiry {
+	pthread_mutex_t lock;
+	int refs; /* who asks, and the daemon until it has answered */
+	/* Called once with the lock held, unless whoever asked has gone.  May take the body. */
+	void (*then)(void *to, int status, struct buf *body);
+	void *to; /* NULL: answered, or nobody waits */
+};
+
+struct inquiry *inquiry_create(void (*then)(void *to, int status, struct buf *body), void *to);
+/* Asks the daemon; takes `args`. */
+void inquiry_ask(struct inquiry *inquiry, const struct api_back *back, const struct verb *verb,
+	const struct caller *caller, json_t *args);
+/* Answers it in the daemon's place, if it has not been. */
+void inquiry_cancel(struct inquiry *inquiry, int status, const char *why);
+bool inquiry_is_over(struct inquiry *inquiry);
+/* The asker goes; then() is not running and is not called any more.  NULL is fine. */
+void inquiry_leave(struct inquiry *inquiry);
+
+/* ---- an answer that goes on: events, or a log that grows */
+
+struct follow {
+	struct server *server;
+	struct MHD_Connection *connection;
+	struct follow *prev, *next;
+	pthread_mutex_t lock;      /* of what follows */
+	bool suspended, woken;     /* woken: something happened since we looked */
+	bool over;                 /* the server stops, or the reader has gone */
+	bool beat, moved;          /* a heartbeat is due; the stream went on */
+	bool asking, ended;        /* log: whether the attempt is over */
+	double since_s;            /* last heartbeat, or last asked */
+	/* The reader's own. */
+	uint64_t seq;
+	struct buf text; /* events to be sent */
+	size_t sent;
+	const struct verb *log;
+	struct caller caller;
+	struct inquiry *inquiry;
+	json_t *args;
+	char *path;
+	int fd;
+	int peer; /* the connection's descriptor */
+	uint64_t offset;
+};
+
+/* Both give a response, or NULL while the server stops. */
+struct MHD_Response *follow_events(struct server *server, struct MHD_Connection *connection,
+	uint64_t after);
+/* Takes `fd` (-1: not there yet) and `args`, which are those of the verb log. */
+struct MHD_Response *follow_log(struct server *server, struct MHD_Connection *connection,
+	const struct caller *caller, const char *path, int fd, uint64_t offset, bool ended,
+	json_t *args);
+/* With server->lock held: all of them, now and then, and when the server stops. */
+void follow_tick(struct server *server, double now_s);
+void follow_stop(struct server *server);
+/* The stream went on. */
+void follow_wake(void *server);
+
+/* Opens a log for somebody: a plain file, no link, and one that is theirs.  -1, with errno. */
+int log_open(const struct server *server, const struct caller *caller, const char *path);
+
+/* ---- connections and the server */
+
+int connection_fd(struct MHD_Connection *connection);
+/* Whether it has `events` (or has broken): a suspended connection is not looked at by the library. */
+bool fd_has(int fd, short events);
+
+enum peer_state { PEER_IDLE, PEER_READING, PEER_BUSY };
+
+struct peer {
+	struct peer *prev, *next;
+	struct face *face;
+	struct caller caller;
+	bool known;  /* we know who calls: by the kernel's word */
+	bool served; /* had an answer before */
+	enum peer_state state;
+	double since_s; /* in that state */
+	uint64_t hash;  /* of its address */
+	int fd;
+};
+
+/* One of the sockets. */
+struct face {
+	struct server *server;
+	struct MHD_Daemon *http;
+	bool tcp;
+	int fd;
+};
+
+struct server {
+	struct api_back back;
+	struct server_limits limits;
+	struct routes routes;
+	struct stream_follower follower;
+	struct face unix_face, tcp_face;
+	struct unix_socket socket;
+	char *state_dir, *address_file, *log_root;
+	bool (*who)(int fd, struct caller *out);
+	bool system, exposed;
+	uint16_t port;
+	char token[TOKEN_DIGITS + 1];
+	struct buf openapi;
+	pthread_t ticker;
+	bool ticking;
+
+	pthread_mutex_t lock; /* of what follows */
+	pthread_cond_t changed;
+	bool stopping;
+	uint32_t busy; /* requests under way */
+	struct peer *peers;
+	struct request *waiting; /* for the daemon */
+	struct follow *follows;
+	uint32_t nlogs;
+	struct gate_rate good, bad; /* requests with and without a token that is right */
+};
+
+#endif

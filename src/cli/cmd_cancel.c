@@ -1,0 +1,337 @@
+/*
+ * stint cancel, hold, release, requeue, signal and update: what changes jobs.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/draft.h"
+#include "cli/live.h"
+#include "cli/live_print.h"
+#include "cli/ui.h"
+
+enum { LINES_MAX = 10 };
+
+/* ---- which jobs */
+
+/* Numbers of jobs, each malloc'ed. */
+struct job_list {
+	char **at;
+	size_t n, cap;
+};
+
+static void job_list_fini(struct job_list *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		free(list->at[i]);
+	vec_fini(list);
+}
+
+/* Those of the caller that have not ended, all or of a name. */
+static int find_own(const struct args *args, struct job_list *out, struct err *err)
+{
+	struct buf path = { 0 };
+	json_t *reply;
+	const json_t *jobs;
+	int rc;
+
+	buf_str(&path, "/v1/jobs");
+	live_query(&path, "user", live_user());
+	live_query(&path, "name", args->name);
+	live_query_number(&path, "limit", 10000000);
+	rc = live_get(args, path.at, &reply, err);
+	buf_fini(&path);
+	if (rc)
+		return rc;
+	jobs = json_object_get(reply, "jobs");
+	for (size_t i = 0; i < json_array_size(jobs); i++) {
+		struct buf name = { 0 };
+
+		live_job_name(json_array_get(jobs, i), &name);
+		vec_push(out, name.at);
+	}
+	json_decref(reply);
+	return 0;
+}
+
+static int find_jobs(const struct args *args, size_t first, struct job_list *out, struct err *err)
+{
+	bool found = args->all || args->name;
+
+	if (!found && args->operands.n <= first)
+		return err_set(err, ERR_USAGE,
+			"which jobs? write their numbers, such as 7 8 7_3, or --all");
+	if (found && args->operands.n > first)
+		return err_set(err, ERR_USAGE, "'%s' and %s: name jobs, or say which are meant",
+			args->operands.at[first], args->all ? "--all" : "--name");
+	for (size_t i = first; i < args->operands.n; i++) {
+		if (live_check_job(args->operands.at[i], err))
+			return ERR_USAGE;
+		vec_push(out, mem_strdup(args->operands.at[i]));
+	}
+	return found ? find_own(args, out, err) : 0;
+}
+
+/* ---- one change for all of them */
+
+struct change {
+	const struct args *args;
+	const char *verb;   /* of the daemon */
+	const json_t *body; /* borrowed; sent for each */
+};
+
+static void tell(const struct change *c, const json_t *reply)
+{
+	const json_t *jobs = json_object_get(reply, "jobs");
+	size_t n = json_array_size(jobs);
+
+	if (n > LINES_MAX) {
+		const char *state = live_text(json_array_get(jobs, 0), "state");
+
+		printf("%zu jobs: %s\n", n, state ? state : c->verb);
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		const json_t *job = json_array_get(jobs, i);
+
+		printf("job %.0f: %s\n", live_number(job, "id"),
+			live_text(job, "state") ? live_text(job, "state") : c->verb);
+	}
+}
+
+static int change_one(const struct change *c, const char *job, struct err *err)
+{
+	char *path = live_job_path(job, c->verb);
+	json_t *reply;
+	int rc = live_post(c->args, path, json_deep_copy(c->body), &reply, err);
+
+	free(path);
+	if (rc)
+		return rc;
+	if (c->args->json)
+		rc = live_print_json(reply, err);
+	else if (!c->args->quiet)
+		tell(c, reply);
+	json_decref(reply);
+	return rc;
+}
+
+/* Goes on after a job that cannot be changed; the first failure is what is returned. */
+static int change_all(const struct change *c, const struct job_list *jobs, struct err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < jobs->n; i++) {
+		struct err cause = { 0 };
+		int one = change_one(c, jobs->at[i], &cause);
+
+		if (!one)
+			continue;
+		if (one == ERR_UNREACHABLE)
+			return err_set(err, one, "%s", cause.text);
+		if (rc) /* main() tells the first */
+			fprintf(stderr, "stint %s: %s\n", c->args->command->name, cause.text);
+		else
+			rc = err_set(err, one, "%s", cause.text);
+	}
+	return rc;
+}
+
+static int change(const struct args *args, size_t first, const json_t *body, struct err *err)
+{
+	struct change c = { .args = args, .verb = args->command->name, .body = body };
+	struct job_list jobs = { 0 };
+	int rc = find_jobs(args, first, &jobs, err);
+
+	if (!rc && !jobs.n)
+		ui_say(args, "no such jobs of yours wait or run");
+	if (!rc)
+		rc = change_all(&c, &jobs, err);
+	job_list_fini(&jobs);
+	return rc;
+}
+
+static int run(const struct args *args, struct err *err)
+{
+	json_t *body = args->reason ? json_pack("{s:s}", "reason", args->reason) : json_object();
+	int rc;
+
+	if (!body)
+		return err_set(err, ERR_USAGE, "--reason: is not UTF-8");
+	rc = change(args, 0, body, err);
+	json_decref(body);
+	return rc;
+}
+
+static int run_signal(const struct args *args, struct err *err)
+{
+	int number = signal_of_name(args->operands.at[0]);
+	json_t *body;
+	int rc;
+
+	if (!number)
+		return err_set(err, ERR_USAGE, "there is no signal '%s'; write USR1, TERM or 10",
+			args->operands.at[0]);
+	body = json_pack("{s:s}", "signal", signal_name(number));
+	rc = change(args, 1, body, err);
+	json_decref(body);
+	return rc;
+}
+
+/* ---- update */
+
+static json_t *body_of_update(const struct args *args, const struct submission *s)
+{
+	json_t *body = json_object();
+
+	for (size_t i = 0; i < args->said.n; i++) {
+		const char *name = args->said.at[i].name;
+
+		if (!strcmp(name, "priority"))
+			json_object_set_new(body, "priority", json_integer(s->priority));
+		else if (!strcmp(name, "weight"))
+			json_object_set_new(body, "weight", json_real(s->weight));
+		else if (!strcmp(name, "time"))
+			json_object_set_new(body, "time_s", json_real(s->time_s));
+		else if (!strcmp(name, "deadline"))
+			json_object_set_new(body, "deadline", json_real(s->deadline_s));
+	}
+	return body;
+}
+
+static int run_update(const struct args *args, struct err *err)
+{
+	const struct submission_context context = { .now_s = draft_now() };
+	struct submission s;
+	json_t *body;
+	int rc;
+
+	if (!args->said.n)
+		return err_set(err, ERR_USAGE,
+			"what shall change? say --priority, --weight, --time or "
+			"--deadline");
+	submission_init(&s);
+	rc = draft_apply_flags(args, &s, &context, err);
+	body = body_of_update(args, &s);
+	submission_fini(&s);
+	if (!rc)
+		rc = change(args, 0, body, err);
+	json_decref(body);
+	return rc;
+}
+
+/* ---- the commands */
+
+static const struct flag flags[] = {
+	SWITCH(all, "all of yours that have not ended"),
+	TEXT(name, "NAME", "all of yours with this name"),
+	TEXT(reason, "TEXT", "kept with the job"),
+	SWITCH(quiet, "print nothing"),
+	SWITCH(json, "print the daemon's answers"),
+	{ 0 },
+};
+
+#define SAID(name_, value_, help_) \
+	{ \
+		.name = (name_), .kind = FLAG_SAID, .offset = offsetof(struct args, said), \
+		.value = (value_), .help = (help_) \
+	}
+
+static const struct flag update_flags[] = {
+	SAID("priority", "N", "larger goes first"),
+	SAID("weight", "W", "its part where shares are weighed"),
+	SAID("time", "TIME", "end it after so long in all; 0: never"),
+	SAID("deadline", "WHEN", "when it must be done: now+6h, 18:00"),
+	{ 0 },
+};
+
+static const struct flag_group flags_which = { .title = "which jobs", .flags = flags };
+static const struct flag_group flags_update = { .title = "what changes", .flags = update_flags };
+
+static const char *const cancel_examples[] = {
+	"stint cancel 7 8 7_3",
+	"stint cancel --name sweep",
+	"stint cancel --all",
+	NULL,
+};
+static const char *const hold_examples[] = { "stint hold 7", "stint hold --name sweep", NULL };
+static const char *const release_examples[] = { "stint release 7", "stint release --all", NULL };
+static const char *const requeue_examples[] = { "stint requeue 7", NULL };
+static const char *const signal_examples[] = { "stint signal USR1 7", NULL };
+static const char *const update_examples[] = {
+	"stint update --priority 10 7",
+	"stint update --time 8h 7 8",
+	NULL,
+};
+
+enum { JOBS_MAX = 100000 };
+
+const struct command command_cancel = {
+	.name = "cancel",
+	.summary = "end jobs, whether they run or wait",
+	.operands = "[JOB...]",
+	.max_operands = JOBS_MAX,
+	.live = true,
+	.groups = { &flags_which, &flags_daemon },
+	.about = "A job that runs gets its signal and its grace first.  The first number of an array is the\n"
+		 "whole array; 7_3 is one element.",
+	.examples = cancel_examples,
+	.run = run,
+};
+
+const struct command command_hold = {
+	.name = "hold",
+	.summary = "keep jobs that wait from starting",
+	.operands = "[JOB...]",
+	.max_operands = JOBS_MAX,
+	.live = true,
+	.groups = { &flags_which, &flags_daemon },
+	.examples = hold_examples,
+	.run = run,
+};
+
+const struct command command_release = {
+	.name = "release",
+	.summary = "let held jobs start",
+	.operands = "[JOB...]",
+	.max_operands = JOBS_MAX,
+	.live = true,
+	.groups = { &flags_which, &flags_daemon },
+	.examples = release_examples,
+	.run = run,
+};
+
+const struct command command_requeue = {
+	.name = "requeue",
+	.summary = "stop jobs and let them wait again",
+	.operands = "[JOB...]",
+	.max_operands = JOBS_MAX,
+	.live = true,
+	.groups = { &flags_which, &flags_daemon },
+	.examples = requeue_examples,
+	.run = run,
+};
+
+const struct command command_signal = {
+	.name = "signal",
+	.summary = "send a signal to jobs that run",
+	.operands = "SIGNAL [JOB...]",
+	.min_operands = 1,
+	.max_operands = JOBS_MAX,
+	.live = true,
+	.groups = { &flags_which, &flags_daemon },
+	.examples = signal_examples,
+	.run = run_signal,
+};
+
+const struct command command_update = {
+	.name = "update",
+	.summary = "change what was asked for jobs",
+	.operands = "[JOB...]",
+	.max_operands = JOBS_MAX,
+	.live = true,
+	.groups = { &flags_update, &flags_which, &flags_daemon },
+	.examples = update_examples,
+	.run = run_update,
+};

@@ -1,0 +1,129 @@
+/*
+ * stint queue: the jobs there are.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/live.h"
+#include "cli/live_print.h"
+#include "cli/term.h"
+#include "cli/ui.h"
+
+static void path_of(const struct args *args, struct buf *out)
+{
+	buf_str(out, "/v1/jobs");
+	live_query(out, "state", args->state ? args->state : args->all ? "all" : NULL);
+	live_query(out, "user", args->mine ? live_user() : NULL);
+	live_query(out, "tenant", args->tenant);
+	live_query(out, "name", args->name);
+	live_query_number(out, "limit", (double)args->limit);
+	if (args->after > 0)
+		live_query_number(out, "after", (double)args->after);
+}
+
+static bool is_filtered(const struct args *args)
+{
+	return args->state || args->mine || args->tenant || args->name;
+}
+
+static void none(const struct args *args)
+{
+	if (is_filtered(args))
+		ui_say(args, "no such jobs");
+	else if (args->all)
+		ui_say(args, "no jobs yet; submit one: stint submit --gpus 1 -- python train.py");
+	else
+		ui_say(args,
+			"no jobs wait or run; submit one: stint submit --gpus 1 -- python train.py\n"
+			"(stint queue --all lists those that have ended)");
+}
+
+static void tell_more(const struct args *args, const json_t *reply)
+{
+	double total = live_number(reply, "total"), shown = live_number(reply, "shown");
+
+	if (total > shown)
+		ui_say(args, "%.0f more; --limit %.0f shows them", total - shown, total);
+}
+
+static int show(const struct args *args, const json_t *reply, struct err *err)
+{
+	const json_t *jobs = json_object_get(reply, "jobs");
+	struct term term = term_of_stdout();
+	struct buf text = { 0 };
+	int rc;
+
+	if (args->json)
+		return live_print_json(reply, err);
+	if (!json_array_size(jobs)) {
+		none(args);
+		return 0;
+	}
+	live_jobs_table(jobs, &term, &text);
+	rc = ui_print(&text, err);
+	buf_fini(&text);
+	if (!rc)
+		tell_more(args, reply);
+	return rc;
+}
+
+static int run(const struct args *args, struct err *err)
+{
+	struct buf path = { 0 };
+	json_t *reply;
+	int rc;
+
+	path_of(args, &path);
+	do {
+		rc = live_get(args, path.at, &reply, err);
+		if (rc)
+			break;
+		if (args->watch && isatty(STDOUT_FILENO))
+			fputs("\033[H\033[2J", stdout);
+		rc = show(args, reply, err);
+		json_decref(reply);
+		if (!rc && args->watch)
+			live_pause(1);
+	} while (!rc && args->watch);
+	buf_fini(&path);
+	return rc;
+}
+
+static const struct flag flags[] = {
+	FLAG_OF(all, FLAG_SWITCH, .letter = 'a', .help = "those that have ended, too"),
+	SWITCH(mine, "only yours"),
+	TEXT(state, "STATE[,...]", "only in these states: pending, running, failed, ..., ended"),
+	TEXT(tenant, "NAME", "only on this account"),
+	TEXT(name, "NAME", "only with this name"),
+	NUMBER(limit, FLAG_INT, "N", 1000, 1, 10000000, "at most so many (default 1000)"),
+	NUMBER(after, FLAG_INT, "ID", 0, 0, 4294967295., "only after this job: the next page"),
+	SWITCH(watch, "again every second, until Ctrl-C"),
+	SWITCH(quiet, "no remarks"),
+	SWITCH(json, "print the daemon's answer"),
+	{ 0 },
+};
+
+static const struct flag_group flags_queue = { .title = "which jobs", .flags = flags, .aside = true };
+
+static const char *const examples[] = {
+	"stint queue",
+	"stint queue --mine --watch",
+	"stint queue --state failed,timeout --limit 20",
+	"stint queue --json | jq '.jobs[].id'",
+	NULL,
+};
+
+const struct command command_queue = {
+	.name = "queue",
+	.summary = "jobs that run and wait",
+	.operands = "",
+	.live = true,
+	.groups = { &flags_queue, &flags_daemon },
+	.about = "Those that run come first, then those that wait, in the order of the policy.  TIME is how\n"
+		 "long a job has run, or waited if it is PENDING; ETA is when it is expected to be done;\n"
+		 "REASON is why it waits, or how it ended.",
+	.examples = examples,
+	.run = run,
+};

@@ -1,0 +1,101 @@
+/*
+ * stint report: how the last days went.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/live.h"
+#include "cli/live_print.h"
+#include "cli/ui.h"
+
+static bool ends_in(const char *text, const char *end)
+{
+	size_t n = strlen(text), m = strlen(end);
+
+	return n > m && !strcmp(text + n - m, end);
+}
+
+static bool is_part(const char *name)
+{
+	return !strcmp(name, "utilisation") || ends_in(name, "_share") || ends_in(name, "_fraction");
+}
+
+/* "jct_mean_s" as "jct mean", with its value as the name's end says. */
+static void put_figure(const char *name, double value, struct buf *out)
+{
+	char text[DURATION_SIZE];
+	struct buf title = { 0 };
+	size_t n = strlen(name) - (ends_in(name, "_s") ? 2 : 0);
+
+	for (size_t i = 0; i < n; i++)
+		buf_char(&title, name[i] == '_' ? ' ' : name[i]);
+	while (title.n < 24)
+		buf_char(&title, ' ');
+	buf_str(out, title.at);
+	if (ends_in(name, "_s"))
+		buf_str(out, live_duration(value, text));
+	else if (is_part(name))
+		buf_printf(out, "%.1f %%", value * 100);
+	else
+		buf_printf(out, "%.6g", value);
+	buf_char(out, '\n');
+	buf_fini(&title);
+}
+
+static void put_report(json_t *reply, struct buf *out)
+{
+	double from = live_number(reply, "from"), to = live_number(reply, "to");
+	char text[DURATION_SIZE];
+	const char *name;
+	json_t *value;
+
+	buf_printf(out, "the last %s\n\n", live_duration(to - from, text));
+	json_object_foreach(reply, name, value)
+	{
+		if (json_is_number(value) && strcmp(name, "from") != 0 && strcmp(name, "to") != 0)
+			put_figure(name, json_number_value(value), out);
+	}
+}
+
+static int run(const struct args *args, struct err *err)
+{
+	struct buf path = { 0 }, text = { 0 };
+	json_t *reply;
+	int rc;
+
+	buf_str(&path, "/v1/report");
+	live_query_number(&path, "since_s", args->since);
+	rc = live_get(args, path.at, &reply, err);
+	buf_fini(&path);
+	if (rc)
+		return rc;
+	if (args->json) {
+		rc = live_print_json(reply, err);
+	} else {
+		put_report(reply, &text);
+		rc = ui_print(&text, err);
+	}
+	buf_fini(&text);
+	json_decref(reply);
+	return rc;
+}
+
+static const struct flag flags[] = {
+	NUMBER(since, FLAG_SECONDS, "TIME", 7 * 86400, 1, 1e10, "of the last so long (default 7d)"),
+	SWITCH(json, "print the daemon's answer"),
+	{ 0 },
+};
+
+static const struct flag_group flags_report = { .title = "report", .flags = flags, .aside = true };
+static const char *const examples[] = { "stint report", "stint report --since 24h", NULL };
+
+const struct command command_report = {
+	.name = "report",
+	.summary = "how the last days went: times, use, preemptions",
+	.operands = "",
+	.live = true,
+	.groups = { &flags_report, &flags_daemon },
+	.examples = examples,
+	.run = run,
+};

@@ -1,0 +1,225 @@
+/*
+ * stint run: submits a job and stays with it, as if it ran in the terminal.
+ *
+ * Four things wait at once, each in a thread of its own: for output, for
+ * errors, for Ctrl-C, and for the end.
+ */
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/draft.h"
+#include "cli/live.h"
+#include "cli/live_print.h"
+#include "cli/log_follow.h"
+#include "cli/ui.h"
+
+struct stay {
+	const struct args *args;
+	char job[32];
+	sigset_t signals;
+};
+
+static void block_signals(struct stay *stay)
+{
+	sigemptyset(&stay->signals);
+	sigaddset(&stay->signals, SIGINT);
+	sigaddset(&stay->signals, SIGTERM);
+	sigaddset(&stay->signals, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, &stay->signals, NULL);
+}
+
+static void cancel(const struct stay *stay)
+{
+	char *path = live_job_path(stay->job, "cancel");
+	struct err err = { 0 };
+	json_t *reply = NULL;
+
+	if (live_post(stay->args, path, json_pack("{s:s}", "reason", "Ctrl-C in stint run"), &reply,
+		    &err))
+		fprintf(stderr, "stint run: cannot cancel job %s: %s\n", stay->job, err.text);
+	json_decref(reply);
+	free(path);
+}
+
+/* The first Ctrl-C ends the job, the second only us.  A terminal that is gone leaves the job alone. */
+static void *on_signals(void *ctx)
+{
+	const struct stay *stay = ctx;
+	int number = 0;
+
+	sigwait(&stay->signals, &number);
+	if (number != SIGHUP) {
+		fprintf(stderr, "\nstint run: cancelling job %s; once more leaves it to end alone\n",
+			stay->job);
+		cancel(stay);
+		sigwait(&stay->signals, &number);
+	}
+	fprintf(stderr, "\nstint run: job %s goes on without us; follow it: stint logs -f %s\n",
+		stay->job, stay->job);
+	fflush(NULL);
+	_exit(EXIT_SIGNAL + number);
+}
+
+static void *on_output(void *ctx)
+{
+	const struct log_follow *follow = ctx;
+	struct err err = { 0 };
+
+	if (log_follow(follow, &err))
+		fprintf(stderr, "stint run: %s of job %s: %s\n",
+			follow->errors ? "errors" : "output", follow->job, err.text);
+	return NULL;
+}
+
+/* On a terminal, why it waits; once for each reason. */
+static int wait_and_tell(const struct stay *stay, json_t **job, struct err *err)
+{
+	bool tells = !stay->args->quiet && isatty(STDERR_FILENO);
+	struct buf last = { 0 };
+	int rc;
+
+	for (;;) {
+		char *path = live_job_path(stay->job, NULL);
+		const char *text, *state;
+
+		rc = tells ? live_get(stay->args, path, job, err) : ERR_TIMEOUT;
+		free(path);
+		state = rc ? NULL : live_text(*job, "state");
+		if (!state || strcmp(state, "PENDING") != 0)
+			break;
+		text = live_text(json_object_get(*job, "reason"), "text");
+		if (text && (!last.n || strcmp(last.at, text) != 0)) {
+			fprintf(stderr, "stint run: job %s waits: %s\n", stay->job, text);
+			buf_clear(&last);
+			buf_str(&last, text);
+		}
+		json_decref(*job);
+		live_pause(1);
+	}
+	buf_fini(&last);
+	if (!rc && live_is_over(*job))
+		return 0;
+	if (!rc)
+		json_decref(*job);
+	if (rc && tells)
+		return rc;
+	return live_wait(stay->args, stay->job, INFINITY, job, err);
+}
+
+static int stay_with(struct stay *stay, json_t **job, struct err *err)
+{
+	struct log_follow out = { .args = stay->args,
+		.job = stay->job,
+		.to = STDOUT_FILENO,
+		.tail = -1,
+		.past = true };
+	struct log_follow errors = out;
+	pthread_t threads[3];
+	int rc;
+
+	errors.errors = true;
+	errors.to = STDERR_FILENO;
+	if (pthread_create(&threads[0], NULL, on_output, &out) ||
+		pthread_create(&threads[1], NULL, on_output, &errors) ||
+		pthread_create(&threads[2], NULL, on_signals, stay))
+		return err_set(err, ERR_IO, "cannot start a thread; job %s runs: stint logs -f %s",
+			stay->job, stay->job);
+	rc = wait_and_tell(stay, job, err);
+	if (!rc) {
+		pthread_join(threads[0], NULL);
+		pthread_join(threads[1], NULL);
+	}
+	return rc;
+}
+
+/* How it ended, if that is not seen in its output. */
+static void tell_end(const struct args *args, const json_t *job)
+{
+	const char *state = live_text(job, "state"), *text = live_text(job, "end_text");
+	char run[DURATION_SIZE];
+
+	if (state && strcmp(state, "COMPLETED") != 0)
+		ui_say(args, "stint run: job %.0f: %s after %s%s%s", live_number(job, "id"), state,
+			live_duration(live_number(job, "run_s"), run), text && *text ? ": " : "",
+			text ? text : "");
+}
+
+static int submit(const struct args *args, struct stay *stay, struct err *err)
+{
+	struct submission s;
+	const json_t *first;
+	json_t *reply;
+	int rc = draft_read(args, &s, err);
+
+	if (rc)
+		return rc;
+	if (s.array) {
+		submission_fini(&s);
+		return err_set(err, ERR_USAGE,
+			"--array: one job runs here; submit arrays with stint submit");
+	}
+	/* From here on a signal must find its thread: the job must not be forgotten. */
+	block_signals(stay);
+	rc = live_post(args, "/v1/jobs", submission_to_json(&s), &reply, err);
+	submission_fini(&s);
+	if (rc)
+		return rc;
+	first = json_array_get(json_object_get(reply, "jobs"), 0);
+	snprintf(stay->job, sizeof(stay->job), "%.0f", live_number(first, "id"));
+	ui_say(args, "stint run: job %s", stay->job);
+	json_decref(reply);
+	return 0;
+}
+
+static int run(const struct args *args, struct err *err)
+{
+	struct stay stay = { .args = args };
+	json_t *job = NULL;
+	int rc = submit(args, &stay, err);
+
+	if (!rc)
+		rc = stay_with(&stay, &job, err);
+	if (rc)
+		return rc;
+	rc = args->json ? live_print_json(job, err) : 0;
+	if (!args->json)
+		tell_end(args, job);
+	if (!rc)
+		rc = live_exit_code(job);
+	json_decref(job);
+	return rc;
+}
+
+static const struct flag flags[] = {
+	SWITCH(quiet, "only what the job prints"),
+	SWITCH(json, "print the job as JSON after its output"),
+	{ 0 },
+};
+
+static const struct flag_group flags_run = { .title = "running", .flags = flags };
+
+static const char *const examples[] = {
+	"stint run --gpus 1 -- nvidia-smi",
+	"stint run --gpus 2 --time 10m -- python train.py",
+	"stint run script.sh",
+	NULL,
+};
+
+const struct command command_run = {
+	.name = "run",
+	.summary = "submit a job and stay with it",
+	.operands = "[-- COMMAND... | SCRIPT [ARG...] | JOB.yaml]",
+	.max_operands = 1 << 20,
+	.takes_rest = draft_takes_rest,
+	.live = true,
+	.groups = { &flags_job, &flags_run, &flags_daemon },
+	.about = "Prints what the job prints and returns its exit code (128+n if signal n killed it).\n"
+		 "Ctrl-C cancels the job; a second one leaves it to itself.",
+	.examples = examples,
+	.run = run,
+};

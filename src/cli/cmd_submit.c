@@ -1,0 +1,144 @@
+/*
+ * stint submit: hands a job to the daemon.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/draft.h"
+#include "cli/live.h"
+#include "cli/live_print.h"
+#include "cli/ui.h"
+
+static json_t *body_of(const struct args *args, struct err *err)
+{
+	struct submission s;
+	json_t *body;
+
+	if (args->batch) {
+		json_t *list;
+
+		if (draft_read_batch(args, &list, err))
+			return NULL;
+		return json_pack("{s:o}", "jobs", list);
+	}
+	if (draft_read(args, &s, err))
+		return NULL;
+	body = submission_to_json(&s);
+	submission_fini(&s);
+	return body;
+}
+
+/* "Submitted job 7", "Submitted array 7 of 10 jobs"; with --quiet or --parsable the number alone. */
+static void tell_one(const struct args *args, const json_t *job, double count, struct buf *out)
+{
+	double id = live_number(job, "id");
+	bool is_new = !json_is_false(json_object_get(job, "new"));
+
+	if (args->quiet || args->parsable)
+		buf_printf(out, "%.0f\n", id);
+	else if (count > 1)
+		buf_printf(out, "Submitted array %.0f of %.0f jobs\n", id, count);
+	else
+		buf_printf(out, "Submitted job %.0f\n", id);
+	if (!is_new)
+		ui_say(args, "job %.0f was submitted before under this key and is %s; nothing is new",
+			id, live_text(job, "state") ? live_text(job, "state") : "there");
+}
+
+static int tell(const struct args *args, const json_t *reply, struct err *err)
+{
+	const json_t *jobs = json_object_get(reply, "jobs");
+	double count = live_number(reply, "count");
+	struct buf text = { 0 };
+	int rc;
+
+	if (args->json)
+		return live_print_json(reply, err);
+	for (size_t i = 0; i < json_array_size(jobs); i++) {
+		const json_t *job = json_array_get(jobs, i);
+		double own = live_number(job, "count");
+
+		tell_one(args, job, isnan(own) ? count : own, &text);
+		if (count > 1) /* the others are named by the first */
+			break;
+	}
+	rc = ui_print(&text, err);
+	buf_fini(&text);
+	return rc;
+}
+
+/* With --wait: the first of them that did not complete says how all went. */
+static int wait_for_all(const struct args *args, const json_t *reply, struct err *err)
+{
+	const json_t *jobs = json_object_get(reply, "jobs");
+	int code = 0;
+
+	for (size_t i = 0; i < json_array_size(jobs); i++) {
+		char id[32];
+		json_t *job;
+		int rc;
+
+		snprintf(id, sizeof(id), "%.0f", live_number(json_array_get(jobs, i), "id"));
+		rc = live_wait(args, id, INFINITY, &job, err);
+		if (rc)
+			return rc;
+		code = code ? code : live_exit_code(job);
+		json_decref(job);
+	}
+	return code;
+}
+
+static int run(const struct args *args, struct err *err)
+{
+	json_t *body = body_of(args, err), *reply;
+	int rc;
+
+	if (!body)
+		return err->code;
+	rc = live_post(args, "/v1/jobs", body, &reply, err);
+	if (rc)
+		return rc;
+	rc = tell(args, reply, err);
+	if (!rc && args->wait)
+		rc = wait_for_all(args, reply, err);
+	json_decref(reply);
+	return rc;
+}
+
+static const struct flag flags[] = {
+	TEXT(batch, "FILE", "many jobs at once, all or none: a JSON object in each line"),
+	SWITCH(wait, "return when it has ended, with its exit code"),
+	SWITCH(parsable, "print the number alone"),
+	SWITCH(quiet, "print the number alone, and no remarks"),
+	SWITCH(json, "print the daemon's answer"),
+	{ 0 },
+};
+
+static const struct flag_group flags_submit = { .title = "submitting", .flags = flags };
+
+static const char *const examples[] = {
+	"stint submit --gpus 1 --time 2h -- python train.py --epochs 90",
+	"stint submit --gpus 4 --min-gpus 1 --signal USR1@60 -- ./train.sh",
+	"stint submit -J sweep --array 0-99%8 -- sh -c 'python train.py --seed $STINT_ARRAY_INDEX'",
+	"stint submit --dependency afterok:7 eval.sh",
+	"stint submit --gpus 2 job.yaml",
+	"stint submit --batch jobs.jsonl",
+	NULL,
+};
+
+const struct command command_submit = {
+	.name = "submit",
+	.summary = "hand a job to the daemon",
+	.operands = "[-- COMMAND... | SCRIPT [ARG...] | JOB.yaml]",
+	.max_operands = 1 << 20,
+	.takes_rest = draft_takes_rest,
+	.live = true,
+	.groups = { &flags_job, &flags_submit, &flags_daemon },
+	.about = "The job is a command after --, as it is; a script, whose #SBATCH and #STINT lines at the\n"
+		 "top say what it wants; or a job file in YAML with the same fields as the flags, command\n"
+		 "and env.  Flags win over what a file says.  Flags come before a script: what follows it\n"
+		 "belongs to it.",
+	.examples = examples,
+	.run = run,
+};

@@ -1,0 +1,318 @@
+#include "cli/live_print.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/ui.h"
+
+/* ---- members */
+
+const char *live_text(const json_t *object, const char *name)
+{
+	return json_string_value(json_object_get(object, name));
+}
+
+double live_number(const json_t *object, const char *name)
+{
+	const json_t *value = json_object_get(object, name);
+
+	return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+/* ---- pieces */
+
+const char *live_duration(double seconds, char out[DURATION_SIZE])
+{
+	double s = floor(fabs(seconds));
+	const char *sign = seconds <= -1 ? "-" : "";
+
+	if (!isfinite(seconds))
+		snprintf(out, DURATION_SIZE, "-");
+	else if (s < 60)
+		snprintf(out, DURATION_SIZE, "%s%.0fs", sign, s);
+	else if (s < 3600)
+		snprintf(out, DURATION_SIZE, "%s%.0fm%02.0fs", sign, floor(s / 60), fmod(s, 60));
+	else if (s < 86400)
+		snprintf(out, DURATION_SIZE, "%s%.0fh%02.0fm", sign, floor(s / 3600),
+			floor(fmod(s, 3600) / 60));
+	else if (s < 100 * 86400.)
+		snprintf(out, DURATION_SIZE, "%s%.0fd%02.0fh", sign, floor(s / 86400),
+			floor(fmod(s, 86400) / 3600));
+	else
+		snprintf(out, DURATION_SIZE, "%s%.0fd", sign, floor(s / 86400));
+	return out;
+}
+
+void live_job_name(const json_t *job, struct buf *out)
+{
+	double array = live_number(job, "array_id"), index = live_number(job, "array_index");
+
+	if (array > 0 && index >= 0)
+		buf_printf(out, "%.0f_%.0f", array, index);
+	else
+		buf_printf(out, "%.0f", live_number(job, "id"));
+}
+
+static long index_of(const json_t *device)
+{
+	const char *text = json_string_value(device);
+	int64_t x;
+
+	if (json_is_integer(device))
+		return (long)json_integer_value(device);
+	return text && slice_int(slice_of(text), &x) && x >= 0 && x < 1000000 ? (long)x : -1;
+}
+
+void live_devices(const json_t *devices, struct buf *out)
+{
+	size_t n = json_array_size(devices);
+
+	for (size_t i = 0, last; i < n; i = last + 1) {
+		const json_t *device = json_array_get(devices, i);
+		long first = index_of(device);
+
+		last = i;
+		buf_str(out, i ? "," : "");
+		if (first < 0) {
+			buf_str(out, json_is_string(device) ? json_string_value(device) : "?");
+			continue;
+		}
+		while (last + 1 < n &&
+			index_of(json_array_get(devices, last + 1)) == first + (long)(last + 1 - i))
+			last++;
+		buf_printf(out, "%ld", first);
+		if (last > i)
+			buf_printf(out, "%s%ld", last > i + 1 ? "-" : ",", first + (long)(last - i));
+	}
+}
+
+void live_cut(const char *text, size_t columns, const struct term *term, struct buf *out)
+{
+	size_t room = columns > 3 && !term->utf8 ? columns - 3 : columns ? columns - 1 : 0, n = 0;
+
+	text = text ? text : "";
+	if (!columns || text_columns(text) <= columns) {
+		buf_str(out, text);
+		return;
+	}
+	for (; *text; text++) {
+		if ((*text & 0xc0) != 0x80 && n++ == room)
+			break;
+		buf_char(out, *text);
+	}
+	buf_str(out, term->utf8 ? "…" : "...");
+}
+
+const char *live_state_style(const char *state)
+{
+	static const struct {
+		const char *state, *style;
+	} styles[] = {
+		{ "RUNNING", "32" },
+		{ "CONFIGURING", "36" },
+		{ "COMPLETING", "36" },
+		{ "PENDING", "33" },
+		{ "FAILED", "31" },
+		{ "TIMEOUT", "31" },
+		{ "DEADLINE", "31" },
+		{ "NODE_FAIL", "31" },
+		{ "REJECTED", "31" },
+		{ "CANCELLED", "2" },
+		{ "PREEMPTED", "35" },
+	};
+
+	for (size_t i = 0; state && i < sizeof(styles) / sizeof(*styles); i++)
+		if (!strcmp(state, styles[i].state))
+			return styles[i].style;
+	return NULL;
+}
+
+void live_progress(const json_t *job, struct buf *out)
+{
+	const json_t *progress = json_object_get(job, "progress");
+	double step = live_number(progress, "step"), total = live_number(progress, "total");
+	double fraction = live_number(progress, "fraction");
+
+	if (isnan(fraction) && total > 0)
+		fraction = step / total;
+	if (!isnan(fraction))
+		buf_printf(out, "%.0f%%", floor(fraction * 100));
+	else if (!isnan(step))
+		buf_printf(out, "step %.0f", step);
+}
+
+void live_bar(double part, int columns, const struct term *term, struct buf *out)
+{
+	int inside = columns - 2, filled = (int)floor(part * inside + 0.5);
+
+	buf_char(out, '[');
+	for (int i = 0; i < inside; i++)
+		buf_str(out, i < filled ? term->utf8 ? "█" : "#" : term->utf8 ? "·" : ".");
+	buf_char(out, ']');
+}
+
+/* ---- the table of jobs */
+
+enum { NAME_COLUMNS = 24, REASON_COLUMNS = 30 };
+
+static void cell_of(struct table *table, struct buf *text)
+{
+	table_cell(table, text->n ? text->at : "");
+	buf_clear(text);
+}
+
+/* "alice", or "alice/vision" if it is on somebody else's account. */
+static void put_user(const json_t *job, struct buf *out)
+{
+	const char *user = live_text(job, "user"), *tenant = live_text(job, "tenant");
+
+	buf_str(out, user ? user : "?");
+	if (tenant && (!user || strcmp(user, tenant) != 0))
+		buf_printf(out, "/%s", tenant);
+}
+
+/* "2", "2/4" of an elastic job that has fewer, "1-4" of one that waits. */
+static void put_gpus(const json_t *job, struct buf *out)
+{
+	double gpus = live_number(job, "gpus"), held = live_number(job, "held_gpus");
+	double min = live_number(job, "min_gpus"), max = live_number(job, "max_gpus");
+
+	if (held > 0 && held != gpus)
+		buf_printf(out, "%.0f/%.0f", held, gpus);
+	else if (!(held > 0) && (min < gpus || max > gpus))
+		buf_printf(out, "%.0f-%.0f", min, max);
+	else
+		buf_printf(out, "%.0f", gpus);
+}
+
+/* Why it waits, or how it ended. */
+static const char *reason_of(const json_t *job)
+{
+	const char *text = live_text(json_object_get(job, "reason"), "text");
+
+	return text && *text ? text : live_text(job, "end_text");
+}
+
+static double time_of(const json_t *job)
+{
+	double run_s = live_number(job, "run_s");
+	const char *state = live_text(job, "state");
+
+	return state && !strcmp(state, "PENDING") ? live_number(job, "wait_s") : run_s;
+}
+
+static void put_row(struct table *table, const json_t *job, const struct term *term)
+{
+	const char *state = live_text(job, "state");
+	size_t reason = term->width > 100 ? (size_t)term->width / 3
+		: term->width             ? REASON_COLUMNS
+					  : 0;
+	char duration[DURATION_SIZE];
+	struct buf text = { 0 };
+
+	live_job_name(job, &text);
+	cell_of(table, &text);
+	live_cut(live_text(job, "name"), term->width ? NAME_COLUMNS : 0, term, &text);
+	cell_of(table, &text);
+	put_user(job, &text);
+	cell_of(table, &text);
+	table_cell(table, state);
+	table_style(table, live_state_style(state));
+	table_cell(table, live_duration(time_of(job), duration));
+	put_gpus(job, &text);
+	cell_of(table, &text);
+	live_devices(json_object_get(job, "devices"), &text);
+	cell_of(table, &text);
+	live_progress(job, &text);
+	cell_of(table, &text);
+	table_cell(table,
+		isnan(live_number(job, "eta_s")) ? ""
+						 : live_duration(live_number(job, "eta_s"), duration));
+	live_cut(reason_of(job), reason, term, &text);
+	cell_of(table, &text);
+	buf_fini(&text);
+}
+
+void live_jobs_table(const json_t *jobs, const struct term *term, struct buf *out)
+{
+	static const struct {
+		const char *title;
+		enum align align;
+		int rank;
+	} columns[] = {
+		{ "JOBID", ALIGN_RIGHT, 0 },
+		{ "NAME", ALIGN_LEFT, 1 },
+		{ "USER", ALIGN_LEFT, 7 },
+		{ "STATE", ALIGN_LEFT, 0 },
+		{ "TIME", ALIGN_RIGHT, 2 },
+		{ "GPUS", ALIGN_RIGHT, 4 },
+		{ "DEVICES", ALIGN_LEFT, 8 },
+		{ "PROGRESS", ALIGN_RIGHT, 6 },
+		{ "ETA", ALIGN_RIGHT, 5 },
+		{ "REASON", ALIGN_LEFT, 3 },
+	};
+	struct table table = { 0 };
+
+	for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++)
+		table_column(&table, columns[i].title, columns[i].align, columns[i].rank);
+	for (size_t i = 0; i < json_array_size(jobs); i++)
+		put_row(&table, json_array_get(jobs, i), term);
+	table_write(&table, TABLE_TEXT, term, out, NULL);
+	table_fini(&table);
+}
+
+/* ---- lines */
+
+enum { LINE_COLUMN = 14 };
+
+/* What others wrote must not steer the terminal; lines inside it begin below its first. */
+static void put_plain(struct buf *out, const char *text)
+{
+	for (; *text; text++) {
+		if (*text == '\n' && text[1])
+			buf_printf(out, "\n%*s", LINE_COLUMN, "");
+		else if (*text != '\n')
+			buf_char(out, (unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text);
+	}
+}
+
+void live_line(struct buf *out, const char *title, const char *text)
+{
+	if (!text || !*text)
+		return;
+	buf_printf(out, "%-*s", LINE_COLUMN, title);
+	put_plain(out, text);
+	buf_char(out, '\n');
+}
+
+void live_linef(struct buf *out, const char *title, const char *fmt, ...)
+{
+	char text[1024];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	live_line(out, title, text);
+}
+
+void live_count(struct buf *out, double n, const char *one)
+{
+	buf_printf(out, "%.0f %s%s", n, one, n == 1 ? "" : "s");
+}
+
+int live_print_json(const json_t *reply, struct err *err)
+{
+	char *text = json_dumps(reply, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
+	struct buf out = { 0 };
+	int rc;
+
+	buf_str(&out, text ? text : "null");
+	rc = ui_print(&out, err);
+	buf_fini(&out);
+	free(text);
+	return rc;
+}

@@ -1,0 +1,51 @@
+/*
+ * What the daemon says, for people.
+ */
+#ifndef CLI_LIVE_PRINT_H
+#define CLI_LIVE_PRINT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "base/text.h"
+#include "report/table.h"
+#include "report/term.h"
+
+/* ---- members; absent and null are the same */
+
+const char *live_text(const json_t *object, const char *name); /* NULL: absent */
+double live_number(const json_t *object, const char *name);    /* NAN: absent */
+
+/* ---- pieces */
+
+enum { DURATION_SIZE = 32 };
+/* "42s", "3m12s", "5h07m", "3d04h"; "-" for NaN.  Returns `out`. */
+const char *live_duration(double seconds, char out[DURATION_SIZE]);
+/* "7", or "7_3" for an element of an array. */
+void live_job_name(const json_t *job, struct buf *out);
+/* "0-3,6" of ["0","1","2","3","6"]. */
+void live_devices(const json_t *devices, struct buf *out);
+/* At most `columns` characters of it, "…" (or "...") for the rest; 0: all. */
+void live_cut(const char *text, size_t columns, const struct term *term, struct buf *out);
+/* How a terminal shows a state: SGR numbers; NULL: plainly. */
+const char *live_state_style(const char *state);
+/* "120/1000 12%". */
+void live_progress(const json_t *job, struct buf *out);
+/* "[######......]" of `columns` in all. */
+void live_bar(double part, int columns, const struct term *term, struct buf *out);
+
+/* ---- tables */
+
+void live_jobs_table(const json_t *jobs, const struct term *term, struct buf *out);
+/* "title   text" with the text at one column; NULL or empty: nothing. */
+void live_line(struct buf *out, const char *title, const char *text);
+void live_linef(struct buf *out, const char *title, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+/* "1 job", "12 jobs". */
+void live_count(struct buf *out, double n, const char *one);
+
+/* Prints the reply as JSON on standard output. */
+int live_print_json(const json_t *reply, struct err *err);
+
+#endif

@@ -1,0 +1,420 @@
+/*
+ * One turn of the daemon: what came is written down, decided upon, written
+ * down again and carried out.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "daemon/daemon_state.h"
+
+#define RETRY_S 1.0 /* a disk that was full is asked again so often */
+
+/* ---- rows */
+
+static void fill_job(struct daemon *d, struct row *row)
+{
+	const struct live_job *job = core_job(d->core, row->event.job);
+	struct buf status = { 0 };
+
+	if (!job)
+		return;
+	core_job_status(d->core, job->id, &status);
+	row->has_job = true;
+	row->job = (struct record_job){
+		.id = job->id,
+		.uid = job->uid,
+		.key = job->key ? arena_strdup(&d->row_words, job->key) : NULL,
+		.name = arena_strdup(&d->row_words, job->name),
+		.tenant = job->tenant ? arena_strdup(&d->row_words, job->tenant) : NULL,
+		.state = live_state_name(job->state),
+		.live = !live_ended(job),
+		.arrival_s = job->arrival_s,
+		.end_s = job->end_s,
+		.submit_seq = job->submit_seq,
+		.status = arena_strdup(&d->row_words, status.at),
+	};
+	buf_fini(&status);
+}
+
+static void fill_attempt(struct daemon *d, struct row *row)
+{
+	const struct attempt *a = core_attempt(d->core, row->event.job, row->event.attempt);
+	struct buf status = { 0 };
+
+	if (!a)
+		return;
+	core_attempt_status(d->core, a->job, a->number, &status);
+	row->has_attempt = true;
+	row->attempt = (struct record_attempt){
+		.job = a->job,
+		.attempt = a->number,
+		.over = a->phase == PHASE_OVER,
+		.status = arena_strdup(&d->row_words, status.at),
+	};
+	buf_fini(&status);
+}
+
+void daemon_row(struct daemon *d, const char *kind, uint32_t job, uint32_t attempt, double at_s,
+	const char *body, bool after)
+{
+	struct row row = {
+		.event = {
+			.at_s = at_s,
+			.kind = kind,
+			.job = job,
+			.attempt = attempt,
+			.body = arena_strdup(&d->row_words, body),
+		},
+	};
+
+	if (after && job)
+		fill_job(d, &row);
+	if (after && attempt)
+		fill_attempt(d, &row);
+	vec_push(&d->rows, row);
+}
+
+static int write_rows(struct daemon *d, struct err *err)
+{
+	if (record_begin(d->record, err) < 0)
+		return err->code;
+	for (size_t i = 0; i < d->rows.n; i++) {
+		struct row *row = &d->rows.at[i];
+
+		if (record_append(d->record, &row->event, row->has_job ? &row->job : NULL,
+			    row->has_attempt ? &row->attempt : NULL, err) < 0)
+			return err->code;
+	}
+	return record_commit(d->record, err);
+}
+
+/* What followers see of a row. */
+static void publish(struct daemon *d, const struct row *row)
+{
+	struct buf text = { 0 };
+	struct json j;
+
+	json_init(&j, &text, false);
+	json_begin_object(&j, NULL);
+	json_int(&j, "seq", (int64_t)row->event.seq);
+	json_double(&j, "at", d->born_s + row->event.at_s);
+	json_str(&j, "kind", row->event.kind);
+	if (row->event.job)
+		json_int(&j, "job", row->event.job);
+	if (row->event.attempt)
+		json_int(&j, "attempt", row->event.attempt);
+	if (row->has_job) {
+		json_str(&j, "state", row->job.state);
+		json_str(&j, "name", row->job.name);
+		json_str(&j, "tenant", row->job.tenant);
+	}
+	json_end(&j, '}');
+	stream_push(d->stream, row->event.seq, row->event.kind, text.at);
+	buf_fini(&text);
+}
+
+static void set_health(struct daemon *d, const char *text)
+{
+	pthread_mutex_lock(&d->mutex);
+	snprintf(d->health, sizeof(d->health), "%s", text);
+	pthread_mutex_unlock(&d->mutex);
+}
+
+static void trouble(struct daemon *d, const char *text)
+{
+	if (!d->trouble[0])
+		log_error(d->log,
+			"the record cannot be written (%s): no new jobs are taken and none are started; what runs goes on",
+			text);
+	snprintf(d->trouble, sizeof(d->trouble), "%s", text);
+	set_health(d, text);
+	d->retry_s = clock_wall_s() + RETRY_S;
+}
+
+static void trouble_over(struct daemon *d)
+{
+	if (!d->trouble[0])
+		return;
+	d->trouble[0] = 0;
+	set_health(d, "ok");
+	log_notice(d->log, "the record can be written again");
+}
+
+/* Where the words of each new job are. */
+static void note_submitted(struct daemon *d)
+{
+	d->submitted.n = 0;
+	for (size_t i = 0; i < d->rows.n; i++) {
+		const struct record_event *event = &d->rows.at[i].event;
+
+		if (!strcmp(event->kind, "submit"))
+			vec_push(&d->submitted, (struct submitted){ event->job, event->seq });
+	}
+}
+
+bool daemon_flush(struct daemon *d)
+{
+	struct err err = { 0 };
+	double began_s = clock_wall_s();
+
+	if (d->rows.n == 0)
+		return !d->trouble[0];
+	if (d->trouble[0] && began_s < d->retry_s)
+		return false;
+	if (write_rows(d, &err) < 0) {
+		record_rollback(d->record);
+		trouble(d, err.text);
+		return false;
+	}
+	metrics_time(d->metrics, METRICS_COMMIT, clock_wall_s() - began_s);
+	for (size_t i = 0; i < d->rows.n; i++)
+		publish(d, &d->rows.at[i]);
+	note_submitted(d);
+	d->last_seq = d->rows.at[d->rows.n - 1].event.seq;
+	d->rows.n = 0;
+	arena_reset(&d->row_words);
+	trouble_over(d);
+	return true;
+}
+
+/* ---- notes */
+
+static void count_note(struct daemon *d, const struct core_note *note)
+{
+	const struct live_job *job = core_job(d->core, note->job);
+	const struct attempt *a = core_attempt(d->core, note->job, note->attempt);
+
+	if (!job)
+		return;
+	switch (note->kind) {
+	case NOTE_LAUNCH:
+		metrics_count(d->metrics, METRICS_STARTS, 1);
+		if (note->attempt == 1)
+			metrics_time(d->metrics, METRICS_WAIT, note->at_s - job->arrival_s);
+		break;
+	case NOTE_STOP:
+		metrics_count(d->metrics, METRICS_PREEMPTIONS, a && a->stop == STOP_PREEMPT);
+		break;
+	case NOTE_RESIZE:
+		metrics_count(d->metrics, METRICS_RESIZES, 1);
+		break;
+	case NOTE_OVER:
+		if (a && !isnan(a->begun_s))
+			metrics_time(d->metrics, METRICS_RUN, a->over_s - a->begun_s);
+		break;
+	case NOTE_END:
+		metrics_ended(d->metrics, live_state_name(job->state));
+		break;
+	default:
+		break;
+	}
+}
+
+void daemon_take_notes(struct daemon *d)
+{
+	size_t n;
+	const struct core_note *notes = core_notes(d->core, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct core_note *note = &notes[i];
+
+		daemon_row(d, note_name(note->kind), note->job, note->attempt, note->at_s,
+			note->body, true);
+		count_note(d, note);
+		if (note->kind == NOTE_LAUNCH || note->kind == NOTE_STOP || note->kind == NOTE_RESIZE)
+			vec_push(&d->errands, (struct errand){ note->kind, note->job, note->attempt });
+	}
+	core_forget_notes(d->core);
+}
+
+/* ---- calls */
+
+static struct call *take_calls(struct daemon *d)
+{
+	struct call *calls;
+
+	pthread_mutex_lock(&d->mutex);
+	calls = d->calls;
+	d->calls = NULL;
+	d->calls_end = &d->calls;
+	pthread_mutex_unlock(&d->mutex);
+	return calls;
+}
+
+static void answer(struct daemon *d, struct call *call)
+{
+	if (verb_is_submit(call->verb))
+		metrics_time(d->metrics, METRICS_SUBMIT, clock_wall_s() - call->came_s);
+	if (call->status >= 400)
+		metrics_count(d->metrics, METRICS_REFUSED, 1);
+	call->answer(call->ctx, call->status, &call->body);
+	json_decref(call->args);
+	json_decref(call->made);
+	free(call);
+}
+
+/* Reads are answered at once, changes when they are durable, and those that wait when it is time. */
+static void file_call(struct daemon *d, struct call *call)
+{
+	if (!call->status)
+		vec_push(&d->waiting, call);
+	else if (call->status >= 400 || !strcmp(call->verb->method, "GET"))
+		answer(d, call);
+	else
+		vec_push(&d->done, call);
+}
+
+static void refuse_for_trouble(struct daemon *d, struct call *call)
+{
+	call_problem(call, 507, 1,
+		"the daemon cannot write its record (%s), so it takes nothing new; what runs goes on.  Make room and try again",
+		d->trouble);
+}
+
+/*
+ * Submissions are durable before they count: their rows are written first, and if that fails they were
+ * never there.
+ */
+static void do_submits(struct daemon *d, struct call *calls)
+{
+	size_t before;
+	bool durable;
+
+	verb_meet_tenants(d, calls);
+	before = d->rows.n;
+	for (struct call *call = calls; call; call = call->next) {
+		if (verb_is_submit(call->verb) && d->trouble[0])
+			refuse_for_trouble(d, call);
+		else if (verb_is_submit(call->verb))
+			verb_prepare_submit(d, call);
+	}
+	durable = d->rows.n == before || daemon_flush(d);
+	if (!durable)
+		d->rows.n = before;
+	for (struct call *call = calls; call; call = call->next) {
+		if (!verb_is_submit(call->verb) || call->status)
+			continue;
+		if (durable)
+			verb_finish_submit(d, call);
+		else
+			refuse_for_trouble(d, call);
+	}
+}
+
+static void do_calls(struct daemon *d, struct call *calls)
+{
+	do_submits(d, calls);
+	while (calls) {
+		struct call *call = calls;
+
+		calls = call->next;
+		if (!verb_is_submit(call->verb))
+			verb_run(d, call);
+		file_call(d, call);
+	}
+}
+
+/* ---- news of the machine */
+
+static void do_news(struct daemon *d)
+{
+	for (size_t i = 0; i < d->news.n; i++) {
+		struct news *news = &d->news.at[i];
+		struct err err = { 0 };
+		char *body = json_dumps(news->body, JSON_COMPACT);
+
+		if (core_apply(d->core, news->kind, news->job, news->attempt, d->last_s, news->body,
+			    &err) == 0)
+			daemon_row(d, news->kind, news->job, news->attempt, d->last_s, body, false);
+		else
+			log_debug(d->log, "%s of job %u, attempt %u: %s", news->kind, news->job,
+				news->attempt, err.text);
+		free(body);
+		json_decref(news->body);
+	}
+	d->news.n = 0;
+}
+
+/* Long polls whose job has ended, or whose time is over. */
+static void do_waiting(struct daemon *d)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < d->waiting.n; i++) {
+		struct call *call = d->waiting.at[i];
+
+		if (!core_job(d->core, call->job) || clock_wall_s() >= call->until_s)
+			verb_run(d, call);
+		if (call->status)
+			answer(d, call);
+		else
+			d->waiting.at[kept++] = call;
+	}
+	d->waiting.n = kept;
+}
+
+static void answer_done(struct daemon *d)
+{
+	for (size_t i = 0; i < d->done.n; i++)
+		answer(d, d->done.at[i]);
+	d->done.n = 0;
+}
+
+static void set_gauges(struct daemon *d)
+{
+	size_t n, held = 0, up = 0;
+	const struct attempt *const *attempts = core_attempts(d->core, &n);
+	size_t jobs;
+
+	for (size_t i = 0; i < n; i++)
+		held += attempts[i]->phase == PHASE_OVER ? 0 : attempts[i]->grant->gpus;
+	for (uint32_t i = 0; i < d->machine.ndevices; i++)
+		up += d->machine.devices[i].up;
+	core_jobs(d->core, &jobs);
+	metrics_set(d->metrics, METRICS_RUNNING, (double)n);
+	metrics_set(d->metrics, METRICS_PENDING, jobs > n ? (double)(jobs - n) : 0);
+	metrics_set(d->metrics, METRICS_DEVICES, d->machine.ndevices);
+	metrics_set(d->metrics, METRICS_DEVICES_UP, (double)up);
+	metrics_set(d->metrics, METRICS_DEVICES_HELD, (double)held);
+}
+
+static int decide(struct daemon *d, struct err *err)
+{
+	uint64_t before = core_decisions(d->core);
+	double began_s = clock_wall_s();
+	int rc = core_turn(d->core, d->last_s, err);
+
+	if (core_decisions(d->core) > before) {
+		metrics_time(d->metrics, METRICS_DECISION, clock_wall_s() - began_s);
+		metrics_count(d->metrics, METRICS_DECISIONS, core_decisions(d->core) - before);
+	}
+	return rc;
+}
+
+int daemon_cycle(struct daemon *d, struct err *err)
+{
+	struct call *calls = take_calls(d);
+
+	d->last_s = daemon_now_s(d);
+	if (decide(d, err) < 0)
+		return err->code;
+	/* What was decided for moments before this one is written before what happens now. */
+	daemon_take_notes(d);
+	do_calls(d, calls);
+	do_news(d);
+	if (decide(d, err) < 0)
+		return err->code;
+	daemon_take_notes(d);
+	if (daemon_flush(d)) {
+		daemon_run_errands(d);
+		answer_done(d);
+	}
+	do_waiting(d);
+	set_gauges(d);
+	return 0;
+}

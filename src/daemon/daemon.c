@@ -1,0 +1,545 @@
+/*
+ * The daemon's life and its loop.
+ */
+#include "daemon/daemon.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/notify.h"
+#include "daemon/daemon_state.h"
+#include "io/tenants_io.h"
+
+#define LOOK_EVERY_S 5.0 /* at the machine's devices */
+
+/* What jobs of one machine want with no configuration: tenants share it fairly, nobody's GPU idles. */
+#define LIVE_POLICY "fair-share"
+#define LIVE_PLACER "first-fit"
+#define LIVE_ADMIT "all"
+
+/* Enough ended jobs in the core's engine that a fresh one is worth it. */
+enum { COMPACT_JOBS = 200000 };
+
+double daemon_now_s(struct daemon *d)
+{
+	return fmax(d->last_s, clock_real_s() - d->born_s);
+}
+
+/* ---- opening */
+
+static char *copy_text(const char *text)
+{
+	return text ? mem_strdup(text) : NULL;
+}
+
+static void copy_config(struct daemon *d, const struct daemon_config *config)
+{
+	d->config = *config;
+	d->config.state_dir = copy_text(config->state_dir);
+	d->config.guard = copy_text(config->guard);
+	d->config.policy = copy_text(config->policy);
+	d->config.placer = copy_text(config->placer);
+	d->config.admit = copy_text(config->admit);
+	d->config.tenants = copy_text(config->tenants);
+	d->config.socket = copy_text(config->socket);
+	d->log = config->log;
+}
+
+static int make_dirs(char *path, struct err *err)
+{
+	for (char *slash = strchr(path + 1, '/');; slash = strchr(slash + 1, '/')) {
+		if (slash)
+			*slash = 0;
+		if (mkdir(path, 0700) < 0 && errno != EEXIST)
+			return err_set(err, ERR_IO, "cannot make the directory %s: %s", path,
+				strerror(errno));
+		if (!slash)
+			return 0;
+		*slash = '/';
+	}
+}
+
+/* In system mode every user must be able to reach the logs of their jobs. */
+static int open_state(struct daemon *d, struct err *err)
+{
+	char *path = mem_strdup(d->config.state_dir);
+	int rc = make_dirs(path, err);
+
+	if (rc == 0 && d->config.system)
+		chmod(path, 0711);
+	free(path);
+	if (rc < 0)
+		return rc;
+	path = mem_printf("%s/lock", d->config.state_dir);
+	d->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (d->lock_fd < 0)
+		rc = err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
+	else if (flock(d->lock_fd, LOCK_EX | LOCK_NB) < 0)
+		rc = err_set(err, ERR_REFUSED,
+			"another daemon uses %s; ask it with 'stint queue', or choose another directory with --state",
+			d->config.state_dir);
+	free(path);
+	return rc;
+}
+
+static int open_record(struct daemon *d, struct err *err)
+{
+	char *path = mem_printf("%s/stint.db", d->config.state_dir);
+	int rc = record_open(path, false, &d->record, err);
+	struct buf born = { 0 };
+
+	free(path);
+	if (rc < 0)
+		return rc;
+	if (!record_meta(d->record, "born", &born)) {
+		buf_double(&born, floor(clock_real_s()));
+		rc = record_set_meta(d->record, "born", born.at, err);
+	}
+	if (rc == 0)
+		d->born_s = strtod(born.at, NULL);
+	buf_fini(&born);
+	d->last_s = record_last_s(d->record);
+	d->next_job = record_last_job(d->record) + 1;
+	d->last_seq = record_last_seq(d->record);
+	return rc;
+}
+
+static int open_hands(struct daemon *d, struct err *err)
+{
+	struct hands_config config = {
+		.state_dir = d->config.state_dir,
+		.guard = d->config.guard,
+		.cgroups = d->config.cgroups,
+		.ctx = d,
+		.begun = daemon_hands_begun,
+		.ended = daemon_hands_ended,
+	};
+
+	return hands_open(&config, &d->hands, err);
+}
+
+/* The rules of the last epoch, unless the command line says otherwise. */
+struct last_rules {
+	struct epoch epoch;
+	bool found;
+};
+
+static void read_last_rules(struct daemon *d, struct last_rules *out)
+{
+	struct err ignored = { 0 };
+	struct buf text = { 0 };
+	json_t *body = NULL;
+
+	if (record_meta(d->record, "epoch", &text))
+		body = json_loads(text.at, 0, NULL);
+	out->found = body && epoch_from_json(body, &out->epoch, &ignored) == 0;
+	json_decref(body);
+	buf_fini(&text);
+}
+
+static const char *rule(const char *said, const char *before, const char *preset)
+{
+	return mem_strdup(said ? said : before ? before : preset);
+}
+
+static int choose_rules(struct daemon *d, struct err *err)
+{
+	struct last_rules last = { 0 };
+	const struct rule_specs *before = &last.epoch.rules;
+
+	read_last_rules(d, &last);
+	d->epoch.rules = (struct rule_specs){
+		.policy = rule(d->config.policy, before->policy, LIVE_POLICY),
+		.placer = rule(d->config.placer, before->placer, LIVE_PLACER),
+		.admit = rule(d->config.admit, before->admit, LIVE_ADMIT),
+	};
+	if (last.found && !d->config.tenants)
+		tenants_copy(&last.epoch.tenants, &d->epoch.tenants);
+	if (last.found)
+		epoch_fini(&last.epoch);
+	if (d->config.tenants)
+		return tenants_read(d->config.tenants, &d->epoch.tenants, err);
+	return 0;
+}
+
+static int open_epoch(struct daemon *d, struct err *err)
+{
+	if (machine_discover(&d->config.machine, &d->machine, err) < 0)
+		return err->code;
+	if (machine_cluster(&d->machine, &d->epoch.cluster, &d->device_of, err) < 0)
+		return err->code;
+	d->epoch.seed = d->config.seed;
+	d->epoch.born_s = d->born_s;
+	if (choose_rules(d, err) < 0)
+		return err->code;
+	d->last_s = daemon_now_s(d);
+	if (daemon_first_epoch(d, err) < 0)
+		return err->code;
+	daemon_claim_attempts(d);
+	return 0;
+}
+
+static int watch_fd(struct daemon *d, int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.fd = fd };
+
+	return fd < 0 ? -1 : epoll_ctl(d->epoll_fd, EPOLL_CTL_ADD, fd, &event);
+}
+
+static int open_loop(struct daemon *d, struct err *err)
+{
+	sigset_t signals;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, &signals, NULL);
+	d->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	d->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	d->timer_fd = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+	d->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (d->epoll_fd < 0 || watch_fd(d, d->wake_fd) < 0 || watch_fd(d, d->timer_fd) < 0 ||
+		watch_fd(d, d->signal_fd) < 0 || watch_fd(d, hands_fd(d->hands)) < 0)
+		return err_set(err, ERR_IO, "cannot set up the daemon's loop: %s", strerror(errno));
+	return 0;
+}
+
+int daemon_open(const struct daemon_config *config, struct daemon **out, struct err *err)
+{
+	struct daemon *d = mem_alloc(sizeof(*d));
+
+	d->lock_fd = d->epoll_fd = d->wake_fd = d->timer_fd = d->signal_fd = -1;
+	d->calls_end = &d->calls;
+	pthread_mutex_init(&d->mutex, NULL);
+	snprintf(d->health, sizeof(d->health), "ok");
+	copy_config(d, config);
+	d->metrics = metrics_create();
+	if (open_state(d, err) < 0 || open_record(d, err) < 0 || open_hands(d, err) < 0 ||
+		open_loop(d, err) < 0) {
+		daemon_close(d);
+		return err->code;
+	}
+	d->stream = stream_create(d->last_seq);
+	if (open_epoch(d, err) < 0) {
+		daemon_close(d);
+		return err->code;
+	}
+	*out = d;
+	return 0;
+}
+
+static void close_fd(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+static void free_rules(struct rule_specs *rules)
+{
+	free((char *)rules->policy);
+	free((char *)rules->placer);
+	free((char *)rules->admit);
+}
+
+static void refuse_call(struct call *call)
+{
+	call_problem(call, 503, 6, "the daemon is stopping");
+	call->answer(call->ctx, call->status, &call->body);
+	json_decref(call->args);
+	json_decref(call->made);
+	free(call);
+}
+
+static void refuse_all(struct daemon *d)
+{
+	pthread_mutex_lock(&d->mutex);
+	d->closed = true;
+	pthread_mutex_unlock(&d->mutex);
+	while (d->calls) {
+		struct call *call = d->calls;
+
+		d->calls = call->next;
+		refuse_call(call);
+	}
+	for (size_t i = 0; i < d->waiting.n; i++)
+		refuse_call(d->waiting.at[i]);
+	for (size_t i = 0; i < d->done.n; i++)
+		refuse_call(d->done.at[i]);
+	d->waiting.n = d->done.n = 0;
+}
+
+void daemon_close(struct daemon *d)
+{
+	if (!d)
+		return;
+	refuse_all(d);
+	core_close(d->core);
+	hands_close(d->hands);
+	record_close(d->record);
+	machine_fini(&d->machine);
+	cluster_fini(&d->epoch.cluster);
+	tenants_fini(&d->epoch.tenants);
+	free_rules(&d->epoch.rules);
+	free(d->device_of);
+	free(d->user);
+	stream_destroy(d->stream);
+	metrics_destroy(d->metrics);
+	for (size_t i = 0; i < d->news.n; i++)
+		json_decref(d->news.at[i].body);
+	vec_fini(&d->news);
+	vec_fini(&d->rows);
+	vec_fini(&d->errands);
+	vec_fini(&d->submitted);
+	vec_fini(&d->done);
+	vec_fini(&d->waiting);
+	arena_fini(&d->row_words);
+	close_fd(d->epoll_fd);
+	close_fd(d->wake_fd);
+	close_fd(d->timer_fd);
+	close_fd(d->signal_fd);
+	close_fd(d->lock_fd);
+	pthread_mutex_destroy(&d->mutex);
+	free((char *)d->config.state_dir);
+	free((char *)d->config.guard);
+	free((char *)d->config.policy);
+	free((char *)d->config.placer);
+	free((char *)d->config.admit);
+	free((char *)d->config.tenants);
+	free((char *)d->config.socket);
+	free(d);
+}
+
+/* ---- from other threads */
+
+static void wake(struct daemon *d)
+{
+	uint64_t one = 1;
+
+	(void)!write(d->wake_fd, &one, sizeof(one));
+}
+
+void daemon_call(struct daemon *d, const struct verb *verb, const struct caller *caller,
+	json_t *args, daemon_answer *answer, void *ctx)
+{
+	struct call *call = mem_alloc(sizeof(*call));
+	bool closed;
+
+	*call = (struct call){
+		.verb = verb,
+		.caller = *caller,
+		.args = args ? args : json_object(),
+		.answer = answer,
+		.ctx = ctx,
+		.came_s = clock_wall_s(),
+		.until_s = INFINITY,
+	};
+	pthread_mutex_lock(&d->mutex);
+	closed = d->closed;
+	if (!closed) {
+		*d->calls_end = call;
+		d->calls_end = &call->next;
+	}
+	pthread_mutex_unlock(&d->mutex);
+	if (closed)
+		refuse_call(call);
+	else
+		wake(d);
+}
+
+void daemon_stop(struct daemon *d)
+{
+	__atomic_store_n(&d->stopping, true, __ATOMIC_SEQ_CST);
+	wake(d);
+}
+
+struct stream *daemon_stream(struct daemon *d)
+{
+	return d->stream;
+}
+
+void daemon_metrics(struct daemon *d, struct buf *out)
+{
+	metrics_render(d->metrics, out);
+}
+
+void daemon_count(struct daemon *d, const char *route, int status)
+{
+	metrics_http(d->metrics, route, status);
+}
+
+bool daemon_healthy(struct daemon *d, struct buf *out)
+{
+	bool fine;
+
+	pthread_mutex_lock(&d->mutex);
+	fine = !strcmp(d->health, "ok");
+	buf_str(out, d->health);
+	pthread_mutex_unlock(&d->mutex);
+	return fine;
+}
+
+/* ---- the loop */
+
+void daemon_beat(struct daemon *d, const struct notify *notify)
+{
+	d->notify = notify;
+}
+
+static double beat_s(const struct daemon *d)
+{
+	double period_s = d->notify ? notify_period_s(d->notify) : 0;
+
+	return period_s > 0 ? fmin(period_s, LOOK_EVERY_S) : LOOK_EVERY_S;
+}
+
+static void tell_manager(struct daemon *d)
+{
+	size_t jobs;
+
+	if (!d->notify || clock_wall_s() < d->told_s + beat_s(d))
+		return;
+	d->told_s = clock_wall_s();
+	core_jobs(d->core, &jobs);
+	notify_alive(d->notify);
+	notify_status(d->notify, "%zu jobs, %u run%s%s", jobs, hands_running(d->hands),
+		d->trouble[0] ? "; " : "", d->trouble);
+}
+
+/* Seconds since 1970 of the next moment at which there is something to do. */
+static double next_s(const struct daemon *d)
+{
+	double next = d->born_s + core_wake_s(d->core), wall_s = clock_wall_s(),
+	       real_s = clock_real_s();
+
+	next = fmin(next, real_s + fmax(0, d->looked_s + LOOK_EVERY_S - wall_s));
+	if (d->notify)
+		next = fmin(next, real_s + fmax(0, d->told_s + beat_s(d) - wall_s));
+	if (d->trouble[0])
+		next = fmin(next, real_s + fmax(0, d->retry_s - wall_s));
+	if (d->errands.n)
+		next = fmin(next, real_s + 0.5);
+	if (d->news.n)
+		next = real_s;
+	for (size_t i = 0; i < d->waiting.n; i++)
+		next = fmin(next, real_s + fmax(0, d->waiting.at[i]->until_s - wall_s));
+	return next;
+}
+
+static void set_timer(const struct daemon *d)
+{
+	double at_s = next_s(d);
+	struct itimerspec when = { 0 };
+
+	when.it_value.tv_sec = (time_t)at_s;
+	when.it_value.tv_nsec = (long)((at_s - floor(at_s)) * 1e9);
+	if (when.it_value.tv_sec <= 0)
+		when.it_value.tv_nsec = 1;
+	timerfd_settime(d->timer_fd, TFD_TIMER_ABSTIME, &when, NULL);
+}
+
+static void read_signals(struct daemon *d)
+{
+	struct signalfd_siginfo info;
+
+	while (read(d->signal_fd, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo != SIGHUP)
+			d->stopping = true;
+		log_notice(d->log, "%s: %s", strsignal((int)info.ssi_signo),
+			info.ssi_signo == SIGHUP ? "nothing to reload" : "stopping; jobs run on");
+	}
+}
+
+static void drain(int fd)
+{
+	uint64_t count;
+
+	(void)!read(fd, &count, sizeof(count));
+}
+
+/* Devices that fell off the bus, or came back. */
+static void look_at_machine(struct daemon *d)
+{
+	const struct cluster *cluster = &d->epoch.cluster;
+	bool *before;
+
+	if (clock_wall_s() < d->looked_s + LOOK_EVERY_S)
+		return;
+	d->looked_s = clock_wall_s();
+	if (!d->machine.has_gpus)
+		return;
+	before = mem_alloc(d->machine.ndevices + 1u);
+	for (uint32_t i = 0; i < d->machine.ndevices; i++)
+		before[i] = d->machine.devices[i].up;
+	if (machine_refresh(&d->machine) & MACHINE_UP) {
+		for (uint32_t at = 0; at < cluster->nnodes * NODE_DEVICES_MAX; at++) {
+			uint32_t node = at / NODE_DEVICES_MAX, bit = at % NODE_DEVICES_MAX;
+			const struct machine_device *device;
+
+			if (bit >= cluster->nodes[node].devices)
+				continue;
+			device = &d->machine.devices[d->device_of[at]];
+			if (before[d->device_of[at]] == device->up)
+				continue;
+			log_warning(d->log, "device %d (%s) is %s", device->index, device->uuid,
+				device->up ? "back" : "gone");
+			daemon_tell_devices(d, node, UINT64_C(1) << bit, device->up);
+		}
+	}
+	free(before);
+}
+
+static int wait_for_something(struct daemon *d, struct err *err)
+{
+	struct epoll_event events[8];
+	int n;
+
+	set_timer(d);
+	n = epoll_wait(d->epoll_fd, events, 8, -1);
+	if (n < 0 && errno != EINTR)
+		return err_set(err, ERR_IO, "epoll: %s", strerror(errno));
+	drain(d->wake_fd);
+	drain(d->timer_fd);
+	read_signals(d);
+	look_at_machine(d);
+	tell_manager(d);
+	return hands_poll(d->hands, err);
+}
+
+static int compact(struct daemon *d, struct err *err)
+{
+	if (core_forgotten(d->core) < COMPACT_JOBS || d->trouble[0])
+		return 0;
+	return daemon_new_epoch(d, "compact", err);
+}
+
+int daemon_run(struct daemon *d, struct err *err)
+{
+	int rc = 0;
+
+	while (rc == 0 && !__atomic_load_n(&d->stopping, __ATOMIC_SEQ_CST)) {
+		rc = daemon_cycle(d, err);
+		if (rc == 0)
+			rc = compact(d, err);
+		if (rc == 0)
+			rc = wait_for_something(d, err);
+	}
+	if (rc == 0)
+		rc = daemon_cycle(d, err);
+	refuse_all(d);
+	return rc;
+}

@@ -1,0 +1,162 @@
+/*
+ * The daemon's state, shared by its files and nobody else.
+ */
+#ifndef DAEMON_DAEMON_STATE_H
+#define DAEMON_DAEMON_STATE_H
+
+#include <pthread.h>
+
+#include "base/json.h"
+#include "base/vec.h"
+#include "daemon/daemon.h"
+#include "daemon/metrics.h"
+#include "daemon/verbs.h"
+#include "live/core.h"
+#include "live/epoch.h"
+#include "live/local/hands.h"
+#include "store/record.h"
+
+/* One thing asked for, until it is answered. */
+struct call {
+	const struct verb *verb;
+	struct caller caller;
+	json_t *args;
+	daemon_answer *answer;
+	void *ctx;
+	struct call *next;
+	double came_s;   /* by the clock */
+	double until_s;  /* of one that waits; INFINITY */
+	uint32_t job;    /* that it waits for */
+	int status;      /* 0: not decided yet */
+	struct buf body; /* of the answer */
+	json_t *made;    /* of a submission: [number, status or null] of each job */
+};
+
+/* A row to be written, with what it makes of its job and attempt. */
+struct row {
+	struct record_event event;
+	bool has_job, has_attempt;
+	struct record_job job;
+	struct record_attempt attempt;
+};
+
+/* A job, and the event that has its submission. */
+struct submitted {
+	uint32_t job;
+	uint64_t seq;
+};
+
+/* Something to be carried out once it is written down. */
+struct errand {
+	enum note_kind kind;
+	uint32_t job, attempt;
+};
+
+/* What the machine told since the last cycle. */
+struct news {
+	const char *kind; /* an input of the core */
+	uint32_t job, attempt;
+	json_t *body;
+};
+
+struct daemon {
+	struct daemon_config config; /* text is copied */
+	struct machine machine;
+	struct epoch epoch; /* the present one */
+	uint32_t *device_of;
+	struct core *core;
+	struct record *record;
+	struct hands *hands;
+	struct stream *stream;
+	struct metrics *metrics;
+	struct log *log;
+	const struct notify *notify; /* NULL: nobody to tell */
+	double told_s;               /* when it last was */
+	double born_s;               /* the core's zero */
+	double last_s;               /* the core's time of the last cycle: time never goes back */
+	uint32_t next_job;
+	uid_t user_uid; /* whose name `user` is */
+	char *user;
+	uint64_t last_seq;
+	int lock_fd, epoll_fd, wake_fd, timer_fd, signal_fd;
+	bool stopping;
+	double looked_s; /* at the machine */
+
+	VEC(struct news) news;
+	VEC(struct row) rows; /* not durable yet */
+	struct arena row_words;
+	VEC(struct errand) errands;
+	VEC(struct submitted) submitted; /* by the last transaction, in order of numbers */
+	VEC(struct call *) done;         /* answered once the rows are durable */
+	VEC(struct call *) waiting;      /* long polls */
+	char trouble[1100];              /* why rows cannot be written; "": they can */
+	double retry_s;                  /* when to try again */
+
+	pthread_mutex_t mutex; /* of the three below */
+	struct call *calls, **calls_end;
+	char health[1100]; /* "ok", or what is wrong */
+	bool closed;       /* calls are refused */
+};
+
+/* ---- daemon.c */
+double daemon_now_s(struct daemon *d); /* the core's time, never before the last cycle */
+
+/* ---- cycle.c */
+/* One turn of the loop: everything that came, decided, written down and carried out. */
+int daemon_cycle(struct daemon *d, struct err *err);
+/* Appends a row; text is copied.  With `after`, statuses of job and attempt go along. */
+void daemon_row(struct daemon *d, const char *kind, uint32_t job, uint32_t attempt, double at_s,
+	const char *body, bool after);
+/* Writes the rows; false: they wait, and d->trouble says why. */
+bool daemon_flush(struct daemon *d);
+/* Rows of the core's notes, and errands for those to be carried out. */
+void daemon_take_notes(struct daemon *d);
+
+/* ---- epochs.c */
+int daemon_first_epoch(struct daemon *d, struct err *err);
+/* Other rules or tenants from now on; d->epoch has them, `why` is for the record. */
+int daemon_new_epoch(struct daemon *d, const char *why, struct err *err);
+
+void daemon_tell_devices(struct daemon *d, uint32_t node, uint64_t devices, bool up);
+
+/* ---- errands.c */
+/* Carries out what is durable; keeps what the machine does not let us do yet. */
+void daemon_run_errands(struct daemon *d);
+/* The job's submission; ERR_MISSING if the record has it not.  submission_fini(). */
+int daemon_submission(struct daemon *d, uint32_t job, struct submission *out, struct err *err);
+
+/* What the hands tell becomes news for the next cycle. */
+void daemon_news_of_ending(struct daemon *d, const struct ending *ending);
+void daemon_hands_begun(void *ctx, uint32_t job, uint32_t attempt, double at_s);
+void daemon_hands_ended(void *ctx, const struct ending *ending);
+void daemon_claim_attempts(struct daemon *d);
+
+/* ---- devices */
+/* "0,1" of a grant, by what `of` says of each device. */
+void daemon_devices(const struct daemon *d, const struct grant *grant,
+	const char *(*of)(const struct machine_device *device), struct buf *out);
+const char *device_index(const struct machine_device *device);
+const char *device_visible(const struct machine_device *device);
+const char *device_uuid(const struct machine_device *device);
+
+/* ---- verbs.c */
+/* Does a call: sets status and body, or leaves status 0 for one that waits. */
+void verb_run(struct daemon *d, struct call *call);
+bool verb_is_submit(const struct verb *verb);
+/* Tenants that the table does not know yet make a new epoch, before anything of this cycle. */
+void verb_meet_tenants(struct daemon *d, const struct call *calls);
+/* Checks a submission call and appends its rows; false: it is answered with why not. */
+bool verb_prepare_submit(struct daemon *d, struct call *call);
+/* After the rows are durable: the core gets them. */
+void verb_finish_submit(struct daemon *d, struct call *call);
+void call_fail(struct call *call, int rc, const char *text);
+void call_problem(struct call *call, int status, int exit_code, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* ---- job_json.c */
+/* One job as the API shows it; `full` adds attempts and command. */
+void job_to_json(struct daemon *d, const struct live_job *job, struct json *j, bool full);
+/* The same of a job that has ended, from its status. */
+void ended_to_json(struct daemon *d, const struct record_job *row, struct json *j, bool full);
+
+#endif

@@ -1,0 +1,301 @@
+/*
+ * Jobs and attempts as the API shows them.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/daemon_state.h"
+
+static void put_moment(const struct daemon *d, struct json *j, const char *key, double at_s)
+{
+	if (isfinite(at_s))
+		json_double(j, key, d->born_s + at_s);
+}
+
+static void put_seconds(struct json *j, const char *key, double s)
+{
+	if (isfinite(s))
+		json_double(j, key, s);
+}
+
+static void put_text(struct json *j, const char *key, const char *text)
+{
+	if (text)
+		json_str(j, key, text);
+}
+
+static void put_devices(const struct daemon *d, struct json *j, const struct grant *grant)
+{
+	struct buf text = { 0 };
+	struct slice left;
+
+	daemon_devices(d, grant, device_index, &text);
+	left = (struct slice){ text.at, text.n };
+	json_begin_array(j, "devices");
+	while (left.n) {
+		struct slice one = slice_cut(&left, ',');
+		char word[32];
+
+		snprintf(word, sizeof(word), "%.*s", (int)one.n, one.at);
+		json_str(j, NULL, word);
+	}
+	json_end(j, ']');
+	buf_fini(&text);
+}
+
+static void put_who(const struct live_job *job, struct json *j)
+{
+	json_int(j, "id", job->id);
+	if (job->array_id) {
+		json_int(j, "array_id", job->array_id);
+		json_int(j, "array_index", job->array_index);
+	}
+	put_text(j, "key", job->key);
+	json_str(j, "name", job->name);
+	put_text(j, "user", job->user);
+	json_int(j, "uid", job->uid);
+	put_text(j, "tenant", job->tenant);
+	put_text(j, "model", job->model);
+	put_text(j, "comment", job->comment);
+	json_str(j, "state", live_state_name(job->state));
+}
+
+static void put_asked(const struct daemon *d, const struct live_job *job, struct json *j)
+{
+	json_int(j, "gpus", job->cpu_only ? 0 : job->base.gpus);
+	if (job->cpu_only)
+		json_int(j, "cpus", job->base.gpus);
+	json_int(j, "min_gpus", job->base.min_gpus);
+	json_int(j, "max_gpus", job->base.max_gpus);
+	put_text(j, "types", job->types);
+	if (job->base.share > 0)
+		json_double(j, "share", job->base.share);
+	json_int(j, "priority", job->base.priority);
+	json_double(j, "weight", job->base.weight);
+	put_moment(d, j, "submit", job->arrival_s);
+	put_moment(d, j, "deadline", job->deadline_s);
+	if (job->begin_s > 0)
+		put_moment(d, j, "begin", job->begin_s);
+	if (job->time_s > 0)
+		json_double(j, "time_limit_s", job->time_s);
+	if (job->estimate_s > 0)
+		json_double(j, "estimate_s", job->estimate_s);
+	if (!job->nafter)
+		return;
+	json_begin_array(j, "after");
+	for (uint32_t i = 0; i < job->nafter; i++) {
+		json_begin_object(j, NULL);
+		json_str(j, "kind", dependency_name(job->after[i].kind));
+		json_int(j, "job", job->after[i].job ? job->after[i].job : job->gate_job);
+		json_end(j, '}');
+	}
+	json_end(j, ']');
+}
+
+/* `seen` has the totals. */
+static void put_totals(const struct daemon *d, const struct live_job *job, const struct job *seen,
+	double now_s, struct json *j)
+{
+	double until_s = live_ended(job) ? job->end_s : now_s;
+	double run_s = job->used_s + (isnan(job->begun_s) ? 0 : until_s - job->begun_s);
+
+	put_moment(d, j, "start", job->first_begun_s);
+	put_moment(d, j, "begun", job->begun_s);
+	put_moment(d, j, "end", job->end_s);
+	json_double(j, "wait_s", fmax(0, until_s - job->arrival_s - run_s));
+	json_double(j, "run_s", run_s);
+	json_int(j, "attempt", job->attempt);
+	json_int(j, "preemptions", seen->preemptions);
+	json_int(j, "resizes", seen->resizes);
+	json_int(j, "failures", job->failed);
+	json_double(j, "served_gpu_s", job_served_s(seen, now_s));
+	json_double(j, "lost_s", seen->lost_s);
+	json_double(j, "start_cost_s", seen->start_cost_s);
+	json_double(j, "resume_cost_s", seen->resume_cost_s);
+	if (job->code >= 0)
+		json_int(j, "exit_code", job->code);
+	if (job->signal) {
+		json_str(j, "signal", signal_name(job->signal));
+		json_int(j, "signal_number", job->signal);
+	}
+	put_text(j, "end_text", job->end_text);
+}
+
+static void put_progress(const struct daemon *d, const struct live_job *job, struct json *j)
+{
+	const struct live_progress *p = &job->progress;
+
+	if (isnan(p->step))
+		return;
+	json_begin_object(j, "progress");
+	json_double(j, "step", p->step);
+	put_seconds(j, "total", p->total);
+	if (p->total > 0)
+		json_double(j, "fraction", fmin(1, p->step / p->total));
+	put_seconds(j, "per_s", p->per_s);
+	put_seconds(j, "loss", p->loss);
+	json_double(j, "saved", job->base.saved);
+	put_moment(d, j, "at", p->at_s);
+	json_end(j, '}');
+}
+
+static void put_reason(const struct daemon *d, const struct live_job *job, struct json *j)
+{
+	struct buf text = { 0 };
+	uint32_t about;
+	const char *why = core_reason(d->core, job, &text, &about);
+
+	if (why) {
+		json_begin_object(j, "reason");
+		json_str(j, "why", why);
+		json_str(j, "text", text.at);
+		if (about)
+			json_int(j, "job", about);
+		json_end(j, '}');
+	}
+	buf_fini(&text);
+}
+
+/* The attempt whose devices it has or will have. */
+static const struct attempt *present(const struct daemon *d, const struct live_job *job)
+{
+	const struct attempt *a = core_attempt(d->core, job->id, job->attempt);
+
+	return a && a->phase != PHASE_OVER ? a : NULL;
+}
+
+/* ---- attempts, from their statuses: some are over */
+
+struct listing {
+	struct daemon *d;
+	struct json *j;
+};
+
+static void put_status_moment(const struct daemon *d, struct json *j, const char *key,
+	const json_t *status, const char *member)
+{
+	put_moment(d, j, key, member_number(status, member, NAN));
+}
+
+static void put_attempt(struct daemon *d, const json_t *status, struct json *j)
+{
+	uint32_t job = (uint32_t)member_int(status, "job", 0);
+	uint32_t number = (uint32_t)member_int(status, "attempt", 0);
+	char *out = hands_output(d->hands, job, number, false);
+	char *err_out = hands_output(d->hands, job, number, true);
+	struct err ignored = { 0 };
+	struct grant *grant;
+
+	json_begin_object(j, NULL);
+	json_int(j, "attempt", number);
+	json_str(j, "state", member_text(status, "phase"));
+	if (grant_from_json(json_object_get(status, "grant"), &d->epoch.cluster, &grant, &ignored) ==
+		0) {
+		json_int(j, "gpus", grant->gpus);
+		json_str(j, "type", d->epoch.cluster.types[grant->type].name);
+		put_devices(d, j, grant);
+		free(grant);
+	}
+	put_status_moment(d, j, "ordered", status, "ordered_s");
+	put_status_moment(d, j, "launched", status, "launched_s");
+	put_status_moment(d, j, "begun", status, "begun_s");
+	put_status_moment(d, j, "asked", status, "asked_s");
+	put_status_moment(d, j, "ended", status, "over_s");
+	if (member_int(status, "code", -1) >= 0)
+		json_int(j, "code", member_int(status, "code", -1));
+	if (member_int(status, "signal", 0))
+		json_str(j, "signal", signal_name((int)member_int(status, "signal", 0)));
+	put_text(j, "asked_to_stop", member_text(status, "stop"));
+	put_text(j, "text", member_text(status, "text"));
+	json_str(j, "stdout", out);
+	json_str(j, "stderr", err_out);
+	json_end(j, '}');
+	free(out);
+	free(err_out);
+}
+
+static int see_attempt(void *ctx, const struct record_attempt *attempt)
+{
+	struct listing *l = ctx;
+	json_t *status = json_loads(attempt->status, 0, NULL);
+
+	if (status)
+		put_attempt(l->d, status, l->j);
+	json_decref(status);
+	return 0;
+}
+
+static void put_command(struct daemon *d, uint32_t id, struct json *j)
+{
+	struct submission what;
+	struct err ignored = { 0 };
+
+	if (daemon_submission(d, id, &what, &ignored) < 0)
+		return;
+	json_begin_array(j, "command");
+	for (size_t i = 0; what.argv && what.argv[i]; i++)
+		json_str(j, NULL, what.argv[i]);
+	json_end(j, ']');
+	json_bool(j, "script", what.script != NULL);
+	put_text(j, "cwd", what.cwd);
+	put_text(j, "output", what.out);
+	put_text(j, "checkpoint", what.checkpoint);
+	submission_fini(&what);
+}
+
+static void put_more(struct daemon *d, const struct live_job *job, struct json *j)
+{
+	struct listing listing = { d, j };
+	struct err ignored = { 0 };
+
+	json_str(j, "stop_signal", signal_name(job->stop_signal));
+	json_double(j, "grace_s", job->grace_s);
+	json_bool(j, "requeue", job->requeue);
+	json_int(j, "retries", job->retries);
+	put_command(d, job->id, j);
+	json_begin_array(j, "attempts");
+	record_attempts(d->record, job->id, see_attempt, &listing, &ignored);
+	json_end(j, ']');
+}
+
+void job_to_json(struct daemon *d, const struct live_job *job, struct json *j, bool full)
+{
+	const struct attempt *a = present(d, job);
+	double now_s = daemon_now_s(d);
+
+	put_who(job, j);
+	put_asked(d, job, j);
+	put_totals(d, job, core_engine_job(d->core, job), now_s, j);
+	if (a) {
+		json_int(j, "held_gpus", a->grant->gpus);
+		json_str(j, "type", d->epoch.cluster.types[a->grant->type].name);
+		json_str(j, "node", d->machine.host);
+		put_devices(d, j, a->grant);
+	}
+	put_progress(d, job, j);
+	put_seconds(j, "eta_s", core_left_s(d->core, job, now_s));
+	put_reason(d, job, j);
+	if (full)
+		put_more(d, job, j);
+}
+
+void ended_to_json(struct daemon *d, const struct record_job *row, struct json *j, bool full)
+{
+	json_t *status = json_loads(row->status, 0, NULL);
+	struct err ignored = { 0 };
+	struct live_job *job;
+
+	if (!status || live_job_from_status(status, &job, &ignored) < 0) {
+		json_decref(status);
+		return;
+	}
+	json_decref(status);
+	put_who(job, j);
+	put_asked(d, job, j);
+	put_totals(d, job, &job->base, job->end_s, j);
+	put_progress(d, job, j);
+	if (full)
+		put_more(d, job, j);
+	live_job_destroy(job);
+}

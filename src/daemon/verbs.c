@@ -1,0 +1,139 @@
+/*
+ * The table of verbs, who may use them, and how they fail.
+ */
+#include "daemon/verbs.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/daemon_state.h"
+#include "daemon/verbs_run.h"
+
+#define PARAMS(...) ((const struct param[]){ __VA_ARGS__, { 0 } })
+#define ID \
+	{ \
+		"id", PARAM_TEXT, true, true, "job number, or ARRAY_INDEX" \
+	}
+
+const struct verb verbs[] = {
+#define VERB(name_, method_, path_, needs_, schema_, waits_, summary_, ...) \
+	{ \
+		.name = #name_, \
+		.method = method_, \
+		.path = path_, \
+		.needs = needs_, \
+		.schema = schema_, \
+		.waits = waits_, \
+		.summary = summary_, \
+		.params = PARAMS(__VA_ARGS__), \
+	},
+#include "daemon/verbs.def"
+#undef VERB
+	{ 0 },
+};
+
+static const struct {
+	const char *name;
+	void (*run)(struct daemon *d, struct call *call);
+} runs[] = {
+#define VERB(name_, ...) { #name_, verb_##name_ },
+#include "daemon/verbs.def"
+#undef VERB
+};
+
+const struct verb *verb_find(const char *name)
+{
+	for (const struct verb *verb = verbs; verb->name; verb++) {
+		if (!strcmp(verb->name, name))
+			return verb;
+	}
+	return NULL;
+}
+
+bool verb_is_submit(const struct verb *verb)
+{
+	return !strcmp(verb->name, "submit");
+}
+
+static const char *title_of(int status)
+{
+	switch (status) {
+	case 400:
+		return "Bad request";
+	case 403:
+		return "Not allowed";
+	case 404:
+		return "Not found";
+	case 409:
+		return "Refused";
+	case 422:
+		return "Can never run";
+	case 503:
+		return "Not available";
+	case 507:
+		return "No room on disk";
+	default:
+		return "Failed";
+	}
+}
+
+void call_problem(struct call *call, int status, int exit_code, const char *fmt, ...)
+{
+	char text[2048];
+	struct json j;
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	call->status = status;
+	buf_clear(&call->body);
+	json_init(&j, &call->body, false);
+	json_begin_object(&j, NULL);
+	json_str(&j, "type", "about:blank");
+	json_str(&j, "title", title_of(status));
+	json_int(&j, "status", status);
+	json_str(&j, "detail", text);
+	json_int(&j, "exit", exit_code);
+	json_end(&j, '}');
+}
+
+void call_fail(struct call *call, int rc, const char *text)
+{
+	switch (rc) {
+	case ERR_USAGE:
+	case ERR_FORMAT:
+		call_problem(call, 400, 2, "%s", text);
+		break;
+	case ERR_MISSING:
+		call_problem(call, 404, 3, "%s", text);
+		break;
+	case ERR_REFUSED:
+		call_problem(call, 409, 4, "%s", text);
+		break;
+	case ERR_NEVER:
+		call_problem(call, 422, 5, "%s", text);
+		break;
+	default:
+		call_problem(call, 500, 1, "%s", text);
+		break;
+	}
+}
+
+void verb_run(struct daemon *d, struct call *call)
+{
+	size_t i = (size_t)(call->verb - verbs);
+
+	if (call->verb->needs == NEEDS_ADMIN && !call->caller.admin) {
+		call_problem(call, 403, 4, "only root and the daemon's own user may do this");
+		return;
+	}
+	if (d->trouble[0] && strcmp(call->verb->method, "GET") != 0) {
+		call_problem(call, 507, 1,
+			"the daemon cannot write its record (%s), so it changes nothing; what runs goes on.  Make room and try again",
+			d->trouble);
+		return;
+	}
+	runs[i].run(d, call);
+}

@@ -1,0 +1,363 @@
+/*
+ * Changing jobs: cancel, hold, release, requeue, signals, and what running jobs
+ * say of themselves.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "daemon/verbs_run.h"
+
+void call_begin(struct call *call, struct json *j)
+{
+	call->status = 200;
+	buf_clear(&call->body);
+	json_init(j, &call->body, false);
+	json_begin_object(j, NULL);
+	json_str(j, "schema", call->verb->schema);
+}
+
+/* ---- which jobs */
+
+struct owner {
+	uint32_t uid;
+	bool found;
+};
+
+static int see_owner(void *ctx, const struct record_job *job)
+{
+	*(struct owner *)ctx = (struct owner){ job->uid, true };
+	return 0;
+}
+
+static struct owner owner_of(struct daemon *d, uint32_t id)
+{
+	const struct live_job *job = core_job(d->core, id);
+	struct owner owner = { 0 };
+	struct err ignored = { 0 };
+
+	if (job)
+		return (struct owner){ job->uid, true };
+	record_job(d->record, id, see_owner, &owner, &ignored);
+	return owner;
+}
+
+static bool allowed(struct daemon *d, struct call *call, uint32_t id, bool owner)
+{
+	struct owner who = owner_of(d, id);
+
+	if (!who.found) {
+		call_problem(call, 404, 3, "there is no job %u", id);
+		return false;
+	}
+	if (owner && !call->caller.admin && who.uid != call->caller.uid) {
+		call_problem(call, 403, 4, "job %u belongs to another user", id);
+		return false;
+	}
+	return true;
+}
+
+/* "7" or "7_3". */
+static bool parse_id(const char *text, uint32_t *id, int64_t *index)
+{
+	struct slice left = slice_of(text), first = slice_cut(&left, '_');
+	int64_t number;
+
+	*index = -1;
+	if (!slice_int(first, &number) || number < 1 || number > UINT32_MAX - 1)
+		return false;
+	*id = (uint32_t)number;
+	if (strchr(text, '_'))
+		return slice_int(left, index) && *index >= 0;
+	return true;
+}
+
+static const char *id_text(const struct call *call)
+{
+	const char *text = member_text(call->args, "id");
+
+	return text ? text : "";
+}
+
+/* Elements that are alive; of ended ones nothing can be changed, except by requeue. */
+static void list_array(const struct daemon *d, uint32_t array_id, int64_t index, uint32_t **out,
+	size_t *n)
+{
+	size_t all;
+	const struct live_job *const *jobs = core_jobs(d->core, &all);
+	VEC(uint32_t) found = { 0 };
+
+	for (size_t i = 0; i < all; i++) {
+		if (jobs[i]->array_id == array_id && !live_ended(jobs[i]) &&
+			(index < 0 || jobs[i]->array_index == (uint32_t)index))
+			vec_push(&found, jobs[i]->id);
+	}
+	*out = found.at;
+	*n = found.n;
+}
+
+size_t call_jobs(struct daemon *d, struct call *call, bool owner, uint32_t **out)
+{
+	const struct live_job *job;
+	uint32_t id;
+	int64_t index;
+	size_t n = 0;
+
+	*out = NULL;
+	if (!parse_id(id_text(call), &id, &index)) {
+		call_problem(call, 400, 2,
+			"'%s' is not a job number; write 7, or 7_3 for index 3 of array 7",
+			id_text(call));
+		return 0;
+	}
+	job = core_job(d->core, id);
+	if (index >= 0 || !job || job->array_id == id)
+		list_array(d, id, index, out, &n);
+	if (n == 0 && index >= 0) {
+		call_problem(call, 404, 3, "array %u has no live job of index %ld", id, (long)index);
+		return 0;
+	}
+	if (n == 0) {
+		free(*out);
+		*out = mem_alloc(sizeof(**out));
+		(*out)[0] = id;
+		n = 1;
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (!allowed(d, call, (*out)[i], owner)) {
+			free(*out);
+			*out = NULL;
+			return 0;
+		}
+	}
+	return n;
+}
+
+uint32_t call_job(struct daemon *d, struct call *call, bool owner)
+{
+	uint32_t id, first;
+	int64_t index;
+	uint32_t *jobs;
+
+	if (parse_id(id_text(call), &id, &index) && index < 0)
+		return allowed(d, call, id, owner) ? id : 0;
+	if (!call_jobs(d, call, owner, &jobs))
+		return 0;
+	first = jobs[0];
+	free(jobs);
+	return first;
+}
+
+/* ---- changes */
+
+/* Applies an input and writes its row; false: the call is answered with why not. */
+static bool apply(struct daemon *d, struct call *call, const char *input, uint32_t id,
+	uint32_t attempt, const json_t *body)
+{
+	struct err err = { 0 };
+	char *text;
+
+	if (core_apply(d->core, input, id, attempt, d->last_s, body, &err) < 0) {
+		call_fail(call, err.code, err.text);
+		return false;
+	}
+	text = json_dumps(body, JSON_COMPACT);
+	daemon_row(d, input, id, attempt, d->last_s, text, false);
+	free(text);
+	return true;
+}
+
+static void answer_changed(struct daemon *d, struct call *call, const uint32_t *jobs, size_t n)
+{
+	struct json j;
+
+	call_begin(call, &j);
+	json_begin_array(&j, "jobs");
+	for (size_t i = 0; i < n; i++) {
+		const struct live_job *job = core_job(d->core, jobs[i]);
+
+		json_begin_object(&j, NULL);
+		json_int(&j, "id", jobs[i]);
+		json_str(&j, "state", job ? live_state_name(job->state) : NULL);
+		json_end(&j, '}');
+	}
+	json_end(&j, ']');
+	json_end(&j, '}');
+}
+
+static json_t *who_and_why(const struct call *call)
+{
+	json_t *body = json_pack("{s:I}", "by", (json_int_t)call->caller.uid);
+	json_t *reason = json_object_get(call->args, "reason");
+
+	if (json_is_string(reason))
+		json_object_set(body, "reason", reason);
+	return body;
+}
+
+static void change(struct daemon *d, struct call *call, const char *input)
+{
+	uint32_t *jobs;
+	size_t n = call_jobs(d, call, true, &jobs), done = 0;
+	json_t *body = n ? who_and_why(call) : NULL;
+
+	while (done < n && apply(d, call, input, jobs[done], 0, body))
+		done++;
+	/* Of an array, what was done is done: those that ended meanwhile do not matter. */
+	if (n && done == n)
+		answer_changed(d, call, jobs, n);
+	json_decref(body);
+	free(jobs);
+}
+
+void verb_cancel(struct daemon *d, struct call *call)
+{
+	change(d, call, "cancel");
+}
+
+void verb_hold(struct daemon *d, struct call *call)
+{
+	change(d, call, "hold");
+}
+
+void verb_release(struct daemon *d, struct call *call)
+{
+	change(d, call, "release");
+}
+
+/* ---- running again */
+
+static int see_status(void *ctx, const struct record_job *job)
+{
+	json_t **out = ctx;
+
+	if (job->live)
+		return 0;
+	*out = json_loads(job->status, 0, NULL);
+	json_object_set_new(*out, "submit_seq", json_integer((json_int_t)job->submit_seq));
+	return 0;
+}
+
+/* The status of a job that ended, as one that waits again. */
+static json_t *revived(struct daemon *d, uint32_t id)
+{
+	struct err ignored = { 0 };
+	json_t *status = NULL;
+
+	record_job(d->record, id, see_status, &status, &ignored);
+	if (!status)
+		return NULL;
+	json_object_set_new(status, "state", json_string("PENDING"));
+	json_object_del(status, "end_s");
+	json_object_del(status, "end_text");
+	json_object_del(status, "failed");
+	json_object_del(status, "used_s");
+	json_object_del(status, "after");
+	json_object_set_new(status, "wait_since_s", json_real(d->last_s));
+	return status;
+}
+
+void verb_requeue(struct daemon *d, struct call *call)
+{
+	uint32_t *jobs;
+	size_t n = call_jobs(d, call, true, &jobs);
+
+	for (size_t i = 0; i < n; i++) {
+		json_t *body = who_and_why(call);
+		json_t *status = core_job(d->core, jobs[i]) ? NULL : revived(d, jobs[i]);
+		bool fine;
+
+		if (status)
+			json_object_set_new(body, "job", status);
+		fine = apply(d, call, "requeue", jobs[i], 0, body);
+		json_decref(body);
+		if (!fine) {
+			free(jobs);
+			return;
+		}
+	}
+	if (n)
+		answer_changed(d, call, jobs, n);
+	free(jobs);
+}
+
+void verb_update(struct daemon *d, struct call *call)
+{
+	uint32_t *jobs;
+	size_t n = call_jobs(d, call, true, &jobs), done = 0;
+	double deadline = member_number(call->args, "deadline", NAN);
+	json_t *body = n ? json_deep_copy(call->args) : NULL;
+
+	if (body) {
+		json_object_del(body, "id");
+		json_object_del(body, "deadline");
+		if (!isnan(deadline))
+			json_object_set_new(body, "deadline_s", json_real(deadline - d->born_s));
+		if (json_object_size(body) == 0) {
+			call_problem(call, 400, 2,
+				"nothing to change was named: priority, weight, time_s or deadline");
+			n = 0;
+		}
+	}
+	while (done < n && apply(d, call, "update", jobs[done], 0, body))
+		done++;
+	if (n && done == n)
+		answer_changed(d, call, jobs, n);
+	json_decref(body);
+	free(jobs);
+}
+
+void verb_signal(struct daemon *d, struct call *call)
+{
+	const char *word = member_text(call->args, "signal");
+	int number = word ? signal_of_name(word) : 0;
+	uint32_t id = call_job(d, call, true);
+	const struct live_job *job;
+	struct err err = { 0 };
+
+	if (!id)
+		return;
+	job = core_job(d->core, id);
+	if (number <= 0)
+		call_problem(call, 400, 2, "'%s' is not a signal", word ? word : "");
+	else if (!job || (job->state != LIVE_RUNNING && job->state != LIVE_COMPLETING))
+		call_problem(call, 409, 4, "job %u does not run", id);
+	else if (hands_signal(d->hands, id, job->attempt, number, &err) < 0)
+		call_fail(call, err.code, err.text);
+	else
+		answer_changed(d, call, &id, 1);
+}
+
+/* ---- what running jobs say */
+
+static void say(struct daemon *d, struct call *call, const char *input)
+{
+	uint32_t id = call_job(d, call, true);
+	uint32_t attempt = (uint32_t)member_int(call->args, "attempt", 0);
+	json_t *body;
+
+	if (!id)
+		return;
+	body = json_deep_copy(call->args);
+	json_object_del(body, "id");
+	json_object_del(body, "attempt");
+	if (apply(d, call, input, id, attempt, body))
+		answer_changed(d, call, &id, 1);
+	json_decref(body);
+}
+
+void verb_progress(struct daemon *d, struct call *call)
+{
+	say(d, call, "progress");
+}
+
+void verb_checkpointed(struct daemon *d, struct call *call)
+{
+	say(d, call, "checkpointed");
+}
+
+void verb_resized(struct daemon *d, struct call *call)
+{
+	say(d, call, "resized");
+}

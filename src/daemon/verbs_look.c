@@ -1,0 +1,328 @@
+/*
+ * Looking: the queue, one job, its output, waiting for its end.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "daemon/verbs_run.h"
+
+enum { JOBS_SHOWN = 1000, JOBS_MOST = 200000 };
+
+/* ---- the queue */
+
+struct choice {
+	bool live, ended;
+	uint32_t states; /* bits of enum live_state */
+	const char *user, *tenant, *name;
+	int64_t limit, after;
+};
+
+static bool choose_states(struct call *call, const char *text, struct choice *out)
+{
+	struct slice left = slice_of(text);
+
+	while (left.n) {
+		struct slice word = slice_trim(slice_cut(&left, ','));
+		int found = -1;
+
+		for (int i = 0; i < LIVE_STATES; i++) {
+			if (slice_is_nocase(word, live_state_name((enum live_state)i)))
+				found = i;
+		}
+		if (found < 0) {
+			call_problem(call, 400, 2,
+				"state: '%.*s' is none; there are live, ended, all, pending, running, completed, failed, cancelled, …",
+				(int)word.n, word.at);
+			return false;
+		}
+		out->states |= UINT32_C(1) << found;
+		out->live |= found < LIVE_COMPLETED;
+		out->ended |= found >= LIVE_COMPLETED;
+	}
+	return true;
+}
+
+static bool read_choice(struct call *call, struct choice *out)
+{
+	const char *state = member_text(call->args, "state");
+
+	*out = (struct choice){
+		.user = member_text(call->args, "user"),
+		.tenant = member_text(call->args, "tenant"),
+		.name = member_text(call->args, "name"),
+		.limit = member_int(call->args, "limit", JOBS_SHOWN),
+		.after = member_int(call->args, "after", 0),
+	};
+	if (out->limit < 1 || out->limit > JOBS_MOST) {
+		call_problem(call, 400, 2, "limit: 1 to %d", JOBS_MOST);
+		return false;
+	}
+	out->live = !state || !strcmp(state, "live") || !strcmp(state, "all");
+	out->ended = state && (!strcmp(state, "ended") || !strcmp(state, "all"));
+	out->states = out->live || out->ended ? UINT32_MAX : 0;
+	return out->live || out->ended || choose_states(call, state, out);
+}
+
+static bool same(const char *wanted, const char *have)
+{
+	return !wanted || (have && !strcmp(wanted, have));
+}
+
+static bool chosen(const struct choice *c, const struct live_job *job)
+{
+	return !live_ended(job) && c->states >> job->state & 1 && (int64_t)job->id > c->after &&
+		same(c->user, job->user) && same(c->tenant, job->tenant) && same(c->name, job->name);
+}
+
+struct listing {
+	struct daemon *d;
+	struct json *j;
+	const struct choice *choice;
+	int64_t shown;
+	uint32_t total;
+};
+
+/* Those with devices first. */
+static void list_live(struct listing *l, bool with_devices)
+{
+	size_t n;
+	const struct live_job *const *jobs = core_jobs(l->d->core, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		if ((jobs[i]->state != LIVE_PENDING) != with_devices || !chosen(l->choice, jobs[i]))
+			continue;
+		l->total++;
+		if (l->shown >= l->choice->limit)
+			continue;
+		l->shown++;
+		json_begin_object(l->j, NULL);
+		job_to_json(l->d, jobs[i], l->j, false);
+		json_end(l->j, '}');
+	}
+}
+
+static int see_ended(void *ctx, const struct record_job *row)
+{
+	struct listing *l = ctx;
+	int state = live_state_of(row->state);
+
+	if (state < 0 || !(l->choice->states >> state & 1))
+		return 0;
+	l->total++;
+	l->shown++;
+	json_begin_object(l->j, NULL);
+	ended_to_json(l->d, row, l->j, false);
+	json_end(l->j, '}');
+	return 0;
+}
+
+static void list_ended(struct listing *l)
+{
+	const struct choice *c = l->choice;
+	struct record_filter filter = {
+		.tenant = c->tenant,
+		.name = c->name,
+		.uid = UINT32_MAX,
+		.before_id = (uint32_t)c->after,
+		.limit = (uint32_t)(c->limit - l->shown),
+		.ended_since_s = NAN,
+	};
+	struct err ignored = { 0 };
+
+	if (filter.limit > 0)
+		record_ended_jobs(l->d->record, &filter, see_ended, l, &ignored);
+}
+
+static void put_counts(struct daemon *d, struct json *j)
+{
+	size_t n, counts[LIVE_STATES] = { 0 };
+	const struct live_job *const *jobs = core_jobs(d->core, &n);
+
+	for (size_t i = 0; i < n; i++)
+		counts[jobs[i]->state]++;
+	json_begin_object(j, "counts");
+	for (int i = 0; i < LIVE_COMPLETED; i++)
+		json_int(j, live_state_name((enum live_state)i), (int64_t)counts[i]);
+	json_end(j, '}');
+}
+
+void verb_jobs(struct daemon *d, struct call *call)
+{
+	struct choice choice;
+	struct listing l = { .d = d, .choice = &choice };
+	struct json j;
+
+	if (!read_choice(call, &choice))
+		return;
+	call_begin(call, &j);
+	l.j = &j;
+	json_double(&j, "now", d->born_s + daemon_now_s(d));
+	json_str(&j, "policy", core_rules(d->core)->policy);
+	put_counts(d, &j);
+	json_begin_array(&j, "jobs");
+	if (choice.live) {
+		list_live(&l, true);
+		list_live(&l, false);
+	}
+	if (choice.ended)
+		list_ended(&l);
+	json_end(&j, ']');
+	json_int(&j, "total", l.total);
+	json_int(&j, "shown", l.shown);
+	if (d->trouble[0])
+		json_str(&j, "trouble", d->trouble);
+	json_end(&j, '}');
+}
+
+/* ---- one job */
+
+static int see_job(void *ctx, const struct record_job *row)
+{
+	struct listing *l = ctx;
+
+	ended_to_json(l->d, row, l->j, true);
+	return 0;
+}
+
+static void answer_job(struct daemon *d, struct call *call, uint32_t id)
+{
+	const struct live_job *job = core_job(d->core, id);
+	struct err err = { 0 };
+	struct json j;
+	struct listing l = { .d = d, .j = &j };
+
+	call_begin(call, &j);
+	json_double(&j, "now", d->born_s + daemon_now_s(d));
+	if (job)
+		job_to_json(d, job, &j, true);
+	else if (record_job(d->record, id, see_job, &l, &err) < 0) {
+		call_fail(call, err.code, err.text);
+		return;
+	}
+	json_end(&j, '}');
+}
+
+void verb_job(struct daemon *d, struct call *call)
+{
+	uint32_t id = call_job(d, call, false);
+
+	if (id)
+		answer_job(d, call, id);
+}
+
+/* Asked again when the job is gone from the core or the time is over. */
+void verb_wait(struct daemon *d, struct call *call)
+{
+	double timeout_s = member_number(call->args, "timeout_s", 30);
+	const struct live_job *job;
+
+	if (!call->job) {
+		call->job = call_job(d, call, false);
+		call->until_s = call->came_s + fmin(fmax(timeout_s, 0), 3600);
+		if (!call->job)
+			return;
+	}
+	job = core_job(d->core, call->job);
+	if (job && !live_ended(job) && clock_wall_s() < call->until_s)
+		return;
+	/* One that is just ending is told when its end is durable. */
+	if (job && live_ended(job) && clock_wall_s() < call->until_s)
+		return;
+	answer_job(d, call, call->job);
+}
+
+/* ---- output */
+
+static char *own_output(struct daemon *d, uint32_t id, bool err_out)
+{
+	struct submission what;
+	struct err ignored = { 0 };
+	const struct live_job *job = core_job(d->core, id);
+	struct buf path = { 0 };
+	const char *pattern;
+
+	if (daemon_submission(d, id, &what, &ignored) < 0)
+		return NULL;
+	pattern = err_out && what.err_out ? what.err_out : what.out;
+	if (pattern) {
+		struct output_words words = {
+			.id = id,
+			.index = job && job->array_id ? (int32_t)job->array_index : -1,
+			.array_id = job ? job->array_id : 0,
+			.name = what.name,
+			.user = job && job->user ? job->user : "",
+			.node = d->machine.host,
+		};
+
+		submission_output(pattern, what.cwd, &words, &path);
+	}
+	submission_fini(&what);
+	return path.at;
+}
+
+static uint32_t last_attempt(struct daemon *d, uint32_t id, bool *over);
+
+void verb_log(struct daemon *d, struct call *call)
+{
+	uint32_t id = call_job(d, call, true), attempt;
+	const char *stream = member_text(call->args, "stream");
+	bool err_out = stream && !strcmp(stream, "stderr"), over = true;
+	struct stat info;
+	struct json j;
+	char *path;
+
+	if (!id)
+		return;
+	if (stream && strcmp(stream, "stdout") != 0 && !err_out) {
+		call_problem(call, 400, 2, "stream: stdout or stderr");
+		return;
+	}
+	attempt = last_attempt(d, id, &over);
+	if (member_int(call->args, "attempt", 0) > 0) {
+		uint32_t wanted = (uint32_t)member_int(call->args, "attempt", 0);
+
+		over |= wanted < attempt;
+		attempt = wanted;
+	}
+	path = own_output(d, id, err_out);
+	if (!path)
+		path = hands_output(d->hands, id, attempt ? attempt : 1, err_out);
+	call_begin(call, &j);
+	json_str(&j, "path", path);
+	json_int(&j, "attempt", attempt);
+	json_int(&j, "size", stat(path, &info) == 0 ? info.st_size : 0);
+	json_bool(&j, "started", attempt > 0);
+	json_bool(&j, "ended", over);
+	json_end(&j, '}');
+	free(path);
+}
+
+struct last {
+	uint32_t attempt;
+	bool over;
+};
+
+static int see_last(void *ctx, const struct record_attempt *attempt)
+{
+	struct last *last = ctx;
+
+	if (attempt->attempt > last->attempt)
+		*last = (struct last){ attempt->attempt, attempt->over };
+	return 0;
+}
+
+/* Of a job that waits to run again the next attempt will come: its log is not at its end. */
+static uint32_t last_attempt(struct daemon *d, uint32_t id, bool *over)
+{
+	const struct live_job *job = core_job(d->core, id);
+	struct last last = { .over = true };
+	struct err ignored = { 0 };
+
+	record_attempts(d->record, id, see_last, &last, &ignored);
+	*over = !job || live_ended(job);
+	return last.attempt;
+}

@@ -1,0 +1,25 @@
+/*
+ * What each verb does: sets the call's status and body, or leaves the status 0
+ * if it waits.
+ */
+#ifndef DAEMON_VERBS_RUN_H
+#define DAEMON_VERBS_RUN_H
+
+#include "daemon/daemon_state.h"
+
+#define VERB(name_, ...) void verb_##name_(struct daemon *d, struct call *call);
+#include "daemon/verbs.def"
+#undef VERB
+
+/*
+ * The jobs that the path names: one, "7_3", or all of an array by its first number.  Answered with what
+ * is wrong and 0 if there is none, or if the caller has no right to one of them (`owner`).
+ */
+enum { CALL_JOBS_MAX = SUBMISSION_ARRAY_MAX };
+size_t call_jobs(struct daemon *d, struct call *call, bool owner, uint32_t **out);
+/* One of them, live or ended. */
+uint32_t call_job(struct daemon *d, struct call *call, bool owner);
+/* {"schema":…: the body begins; end with json_end(&j, '}'). */
+void call_begin(struct call *call, struct json *j);
+
+#endif

@@ -1,0 +1,349 @@
+/*
+ * Submitting: checked, numbered, written down, and then the core's.
+ */
+#include <math.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "daemon/verbs_run.h"
+
+/* Asked once per user in a row: the answer may come over a network. */
+static const char *user_name(struct daemon *d, uid_t uid)
+{
+	struct passwd entry, *found = NULL;
+	char words[4096];
+
+	if (d->user && d->user_uid == uid)
+		return d->user;
+	free(d->user);
+	d->user_uid = uid;
+	if (getpwuid_r(uid, &entry, words, sizeof(words), &found) == 0 && found)
+		d->user = mem_strdup(entry.pw_name);
+	else
+		d->user = mem_printf("%u", (unsigned)uid);
+	return d->user;
+}
+
+/* Dependencies on jobs that have ended already: dropped if met, refused if they never can be. */
+struct ended_state {
+	char state[32];
+	bool live;
+};
+
+static int see_ended(void *ctx, const struct record_job *job)
+{
+	struct ended_state *out = ctx;
+
+	snprintf(out->state, sizeof(out->state), "%s", job->state);
+	out->live = job->live;
+	return 0;
+}
+
+static bool met_already(enum dependency_kind kind, const char *state)
+{
+	bool ok = !strcmp(state, "COMPLETED");
+
+	return kind == AFTER_ANY || kind == AFTER_START || (kind == AFTER_OK ? ok : !ok);
+}
+
+static int settle_after(struct daemon *d, struct live_job *job, struct err *err)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < job->nafter; i++) {
+		struct dependency *after = &job->after[i];
+		struct ended_state seen = { 0 };
+
+		if (core_job(d->core, after->job) && !live_ended(core_job(d->core, after->job))) {
+			job->after[kept++] = *after;
+			continue;
+		}
+		if (record_job(d->record, after->job, see_ended, &seen, err) < 0)
+			return err_set(err, ERR_MISSING, "dependency: there is no job %u", after->job);
+		if (!met_already(after->kind, seen.state))
+			return err_set(err, ERR_NEVER,
+				"dependency: job %u has ended as %s, so %s:%u can never be met",
+				after->job, seen.state, dependency_name(after->kind), after->job);
+	}
+	job->nafter = kept;
+	return 0;
+}
+
+static struct live_job *draft(struct daemon *d, const struct caller *caller, uint32_t id,
+	const struct submission *what)
+{
+	struct live_job *job = live_job_create(id, what, d->born_s, d->last_s);
+
+	job->uid = caller->uid;
+	job->gid = caller->gid;
+	job->user = mem_strdup(user_name(d, caller->uid));
+	if (!job->tenant)
+		job->tenant = mem_strdup(job->user);
+	return job;
+}
+
+/* What is known of how long such jobs run, where nobody said. */
+static void guess_run_time(struct daemon *d, const struct caller *caller, struct submission *what)
+{
+	double mean_s;
+
+	if (what->estimate_s > 0)
+		return;
+	mean_s = record_mean_run_s(d->record, caller->uid, what->name, 8);
+	if (mean_s > 0)
+		what->estimate_s = mean_s;
+}
+
+/* `words` is the submission's JSON; `of` the job whose row has it (0: this one).  Returns the job's status. */
+static json_t *row_of_submit(struct daemon *d, const struct live_job *job, const json_t *words,
+	uint32_t of)
+{
+	struct buf status = { 0 }, body = { 0 };
+	json_t *kept;
+	struct row *row;
+
+	live_job_status(job, &status);
+	buf_printf(&body, "{\"job\":%s", status.at);
+	if (of) {
+		buf_printf(&body, ",\"of\":%u}", of);
+	} else {
+		char *text = json_dumps(words, JSON_COMPACT);
+
+		buf_printf(&body, ",\"submission\":%s}", text);
+		free(text);
+	}
+	daemon_row(d, "submit", job->id, 0, d->last_s, body.at, false);
+	row = &d->rows.at[d->rows.n - 1];
+	row->has_job = true;
+	row->job = (struct record_job){
+		.id = job->id,
+		.uid = job->uid,
+		.key = job->key ? arena_strdup(&d->row_words, job->key) : NULL,
+		.name = arena_strdup(&d->row_words, job->name),
+		.tenant = arena_strdup(&d->row_words, job->tenant),
+		.state = live_state_name(job->state),
+		.live = true,
+		.arrival_s = job->arrival_s,
+		.end_s = NAN,
+		.status = arena_strdup(&d->row_words, status.at),
+	};
+	kept = json_loads(status.at, 0, NULL);
+	buf_fini(&status);
+	buf_fini(&body);
+	return kept;
+}
+
+/* A key that is known, in the record or earlier in this batch. */
+static uint32_t known_key(struct daemon *d, uid_t uid, const char *key)
+{
+	uint32_t found = record_find_key(d->record, uid, key);
+
+	for (size_t i = 0; !found && i < d->rows.n; i++) {
+		const struct row *row = &d->rows.at[i];
+
+		if (row->has_job && row->job.uid == uid && row->job.key && !strcmp(row->job.key, key))
+			found = row->job.id;
+	}
+	return found;
+}
+
+static int check_runnable(struct daemon *d, struct live_job *job, struct err *err)
+{
+	struct buf why = { 0 };
+	int rc = 0;
+
+	if (!core_could_run(d->core, job, &why))
+		rc = err_set(err, ERR_NEVER, "it can never run here: %s", why.at);
+	buf_fini(&why);
+	return rc;
+}
+
+/* For when the rows are durable: a job's number, and its status unless it was there before. */
+static void remember(struct call *call, uint32_t id, json_t *status)
+{
+	if (!call->made)
+		call->made = json_array();
+	json_array_append_new(call->made,
+		json_pack("[I,o]", (json_int_t)id, status ? status : json_null()));
+}
+
+static int add_elements(struct daemon *d, struct call *call, struct submission *what,
+	const json_t *words, struct err *err)
+{
+	uint32_t n = what->array ? what->narray : 1, first = d->next_job;
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct live_job *job = draft(d, &call->caller, first + i, what);
+		int rc = 0;
+
+		if (what->array) {
+			job->array_id = first;
+			job->array_index = (uint32_t)what->array[i];
+			if (i > 0) {
+				free(job->key);
+				job->key = NULL;
+			}
+		}
+		rc = settle_after(d, job, err);
+		if (rc == 0 && i == 0)
+			rc = check_runnable(d, job, err);
+		if (rc == 0)
+			remember(call, job->id, row_of_submit(d, job, words, i ? first : 0));
+		live_job_destroy(job);
+		if (rc < 0)
+			return rc;
+	}
+	d->next_job += n;
+	return 0;
+}
+
+static int add_one(struct daemon *d, struct call *call, const json_t *words, struct err *err)
+{
+	struct submission what;
+	uint32_t known = 0;
+	json_t *full;
+	int rc;
+
+	if (submission_from_json(&what, words, err) < 0)
+		return err->code;
+	rc = submission_check(&what, err);
+	if (rc == 0 && what.key)
+		known = known_key(d, call->caller.uid, what.key);
+	if (rc == 0 && known) {
+		remember(call, known, NULL);
+	} else if (rc == 0) {
+		guess_run_time(d, &call->caller, &what);
+		full = submission_to_json(&what);
+		rc = add_elements(d, call, &what, full, err);
+		json_decref(full);
+	}
+	submission_fini(&what);
+	return rc;
+}
+
+static int add_all(struct daemon *d, struct call *call, struct err *err)
+{
+	const json_t *many = json_object_get(call->args, "jobs");
+
+	if (!many)
+		return add_one(d, call, call->args, err);
+	if (!json_is_array(many) || json_array_size(many) == 0 || json_object_size(call->args) != 1)
+		return err_set(err, ERR_USAGE,
+			"jobs: a list of submissions is needed, and nothing beside it");
+	for (size_t i = 0; i < json_array_size(many); i++) {
+		if (add_one(d, call, json_array_get(many, i), err) < 0)
+			return err_prefix(err, "jobs[%zu]", i);
+	}
+	return 0;
+}
+
+static bool meet_tenant(struct daemon *d, const struct call *call, const json_t *words)
+{
+	const char *tenant = member_text(words, "tenant");
+
+	if (!tenant)
+		tenant = user_name(d, call->caller.uid);
+	if (core_knows_tenant(d->core, tenant))
+		return false;
+	return tenants_add(&d->epoch.tenants, tenant, strlen(tenant)) != TENANT_NONE;
+}
+
+void verb_meet_tenants(struct daemon *d, const struct call *calls)
+{
+	struct err err = { 0 };
+	bool met = false;
+
+	if (!d->epoch.tenants.n)
+		return;
+	for (const struct call *call = calls; call; call = call->next) {
+		const json_t *many = json_object_get(call->args, "jobs");
+
+		if (!verb_is_submit(call->verb))
+			continue;
+		if (!many)
+			met |= meet_tenant(d, call, call->args);
+		for (size_t i = 0; i < json_array_size(many); i++)
+			met |= meet_tenant(d, call, json_array_get(many, i));
+	}
+	if (met && daemon_new_epoch(d, "tenants", &err) < 0)
+		log_error(d->log, "new tenants: %s", err.text);
+}
+
+bool verb_prepare_submit(struct daemon *d, struct call *call)
+{
+	size_t before = d->rows.n;
+	uint32_t next_job = d->next_job;
+	struct err err = { 0 };
+
+	if (add_all(d, call, &err) == 0)
+		return true;
+	d->rows.n = before;
+	d->next_job = next_job;
+	json_decref(call->made);
+	call->made = NULL;
+	call_fail(call, err.code, err.text);
+	return false;
+}
+
+static uint64_t seq_of(const struct daemon *d, uint32_t id)
+{
+	size_t low = 0, high = d->submitted.n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (d->submitted.at[mid].job < id)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < d->submitted.n ? d->submitted.at[low].seq : 0;
+}
+
+/* What the record has is what the core gets. */
+static void give_to_core(struct daemon *d, uint32_t id, json_t *status)
+{
+	struct err err = { 0 };
+	json_t *body = json_pack("{s:O}", "job", status);
+
+	json_object_set_new(status, "submit_seq", json_integer((json_int_t)seq_of(d, id)));
+	if (core_apply(d->core, "submit", id, 0, d->last_s, body, &err) < 0)
+		log_error(d->log, "job %u: %s", id, err.text);
+	json_decref(body);
+}
+
+void verb_finish_submit(struct daemon *d, struct call *call)
+{
+	bool fresh = false;
+	struct json j;
+
+	call_begin(call, &j);
+	json_begin_array(&j, "jobs");
+	for (size_t i = 0; i < json_array_size(call->made); i++) {
+		const json_t *one = json_array_get(call->made, i);
+		uint32_t id = (uint32_t)json_integer_value(json_array_get(one, 0));
+		json_t *status = json_array_get(one, 1);
+		bool is_new = json_is_object(status);
+
+		if (is_new)
+			give_to_core(d, id, status);
+		fresh |= is_new;
+		json_begin_object(&j, NULL);
+		json_int(&j, "id", id);
+		json_bool(&j, "new", is_new);
+		json_end(&j, '}');
+	}
+	json_end(&j, ']');
+	json_end(&j, '}');
+	metrics_count(d->metrics, METRICS_SUBMITS, json_array_size(call->made));
+	call->status = fresh ? 201 : 200;
+}
+
+/* Submissions go the way above; this is never called. */
+void verb_submit(struct daemon *d, struct call *call)
+{
+	(void)d;
+	call_problem(call, 500, 1, "a submission outside the order of things");
+}

@@ -1,0 +1,22 @@
+/*
+ * Policies, placers and admission rules by name, with their options read.
+ */
+#ifndef ENGINE_RULES_H
+#define ENGINE_RULES_H
+
+#include "engine/engine.h"
+
+/* "NAME[:options]"; NULL: the preset. */
+struct rule_specs {
+	const char *policy, *placer, *admit;
+};
+
+#define PRESET_POLICY "fifo"
+#define PRESET_PLACER "first-fit"
+#define PRESET_ADMIT "all"
+
+/* Fills policy, placer and admission.  Release with rules_release(), also after a failure. */
+int rules_choose(const struct rule_specs *specs, struct engine_config *out, struct err *err);
+void rules_release(struct engine_config *config);
+
+#endif

@@ -1,0 +1,455 @@
+/*
+ * What happens to jobs: one function for each input of the record.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "live/core_state.h"
+
+static int no_such_job(uint32_t id, struct err *err)
+{
+	return err_set(err, ERR_MISSING, "there is no job %u here; it may have ended", id);
+}
+
+/* The policies' table of tenants is fixed for an epoch. */
+static int refuse_stranger(const struct core *c, const struct live_job *job, struct err *err)
+{
+	if (!job->tenant || core_knows_tenant(c, job->tenant))
+		return 0;
+	return err_set(err, ERR_REFUSED, "tenant %s is not known yet; it needs a new epoch", job->tenant);
+}
+
+/* ---- from people */
+
+static int in_submit(struct core *c, uint32_t id, uint32_t attempt, const json_t *body, struct err *err)
+{
+	struct live_job *job;
+
+	(void)attempt;
+	if (live_job_from_status(json_object_get(body, "job"), &job, err) < 0)
+		return err->code;
+	if (core_find(c, id) || job->id != id) {
+		live_job_destroy(job);
+		return err_set(err, ERR_BROKEN, "job %u is here already", id);
+	}
+	if (refuse_stranger(c, job, err) < 0) {
+		live_job_destroy(job);
+		return err->code;
+	}
+	core_list(c, job);
+	core_wait_outside(c, job);
+	return 0;
+}
+
+/* Takes it from the engine, and its devices from it; what follows depends on `why` once they are free. */
+static void take_back(struct core *c, struct live_job *job, enum stop why)
+{
+	if (job->engine_id != JOB_NONE) {
+		core_tell(c, (struct event){ .kind = EV_WITHDRAW, .job = job->engine_id }, NULL);
+		core_leave_engine(c, job);
+	}
+	core_stop_attempts(c, job, why);
+	core_restate(c, job);
+}
+
+static int in_cancel(struct core *c, uint32_t id, uint32_t attempt, const json_t *body, struct err *err)
+{
+	struct live_job *job = core_find(c, id);
+
+	(void)attempt;
+	(void)body;
+	if (!job || live_ended(job))
+		return no_such_job(id, err);
+	take_back(c, job, STOP_CANCEL);
+	if (!core_alive(c, id))
+		core_end(c, job, LIVE_CANCELLED, NULL);
+	else
+		core_note(c, NOTE_STATE, id, 0, NULL);
+	return 0;
+}
+
+static int in_hold(struct core *c, uint32_t id, uint32_t attempt, const json_t *body, struct err *err)
+{
+	struct live_job *job = core_find(c, id);
+
+	(void)attempt;
+	(void)body;
+	if (!job || live_ended(job))
+		return no_such_job(id, err);
+	job->held = true;
+	take_back(c, job, STOP_HOLD);
+	core_wait_outside(c, job);
+	core_note(c, NOTE_STATE, id, 0, NULL);
+	return 0;
+}
+
+static int in_release(struct core *c, uint32_t id, uint32_t attempt, const json_t *body, struct err *err)
+{
+	struct live_job *job = core_find(c, id);
+
+	(void)attempt;
+	(void)body;
+	if (!job || live_ended(job))
+		return no_such_job(id, err);
+	job->held = false;
+	job->begin_s = 0;
+	c->gates_moved = true;
+	core_note(c, NOTE_STATE, id, 0, NULL);
+	return 0;
+}
+
+/* A job that ended comes back with its status; one that runs starts over from what it saved. */
+static int in_requeue(struct core *c, uint32_t id, uint32_t attempt, const json_t *body, struct err *err)
+{
+	struct live_job *job = core_find(c, id);
+	const json_t *status = json_object_get(body, "job");
+
+	(void)attempt;
+	if (job && live_ended(job))
+		return err_set(err, ERR_REFUSED, "job %u is just ending; try again in a moment", id);
+	if (!job && !status)
+		return no_such_job(id, err);
+	if (!job) {
+		if (live_job_from_status(status, &job, err) < 0)
+			return err->code;
+		if (refuse_stranger(c, job, err) < 0) {
+			live_job_destroy(job);
+			return err->code;
+		}
+		job->state = LIVE_PENDING;
+		core_list(c, job);
+	} else {
+		take_back(c, job, STOP_REQUEUE);
+	}
+	core_wait_outside(c, job);
+	core_note(c, NOTE_STATE, id, 0, NULL);
+	return 0;
+}
+
+/* In the engine the change shows when it comes in again. */
+static int in_update(struct core *c, uint32_t id, uint32_t attempt, const json_t *body, struct err *err)
+{
+	struct live_job *job = core_find(c, id);
+
+	(void)attempt;
+	if (!job || live_ended(job))
+		return no_such_job(id, err);
+	if (core_alive(c, id))
+		return err_set(err, ERR_REFUSED,
+			"job %u holds devices; hold it first, change it, then release it", id);
+	take_back(c, job, STOP_NONE);
+	job->base.priority = (int32_t)member_int(body, "priority", job->base.priority);
+	job->base.weight = member_number(body, "weight", job->base.weight);
+	job->time_s = member_number(body, "time_s", job->time_s);
+	job->deadline_s = job->base.deadline_s = member_number(body, "deadline_s", job->deadline_s);
+	core_wait_outside(c, job);
+	core_note(c, NOTE_STATE, id, 0, NULL);
+	return 0;
+}
+
+/* ---- from the machine */
+
+/* A mean that forgets. */
+static double blend(double before, double seen)
+{
+	return isnan(before) || before == 0 ? seen : 0.7 * before + 0.3 * seen;
+}
+
+static void learn_start_cost(struct core *c, struct live_job *job, const struct attempt *a)
+{
+	double cost_s = fmax(0, c->now_s - a->launched_s);
+
+	c->start_cost_s = blend(c->start_cost_s, cost_s);
+	if (a->number == 1)
+		job->base.start_cost_s = cost_s;
+	job->base.resume_cost_s = fmax(cost_s, job->base.resume_cost_s);
+}
+
+static int in_begun(struct core *c, uint32_t id, uint32_t attempt, const json_t *body, struct err *err)
+{
+	struct live_job *job = core_find(c, id);
+	struct attempt *a = core_find_attempt(c, id, attempt);
+
+	(void)body;
+	if (!job || !a || a->phase != PHASE_LAUNCHED)
+		return err_set(err, ERR_MISSING, "no attempt %u of job %u waits to begin", attempt, id);
+	a->phase = PHASE_RUNNING;
+	a->begun_s = job->begun_s = c->now_s;
+	if (isnan(job->first_begun_s)) {
+		job->first_begun_s = c->now_s;
+		c->gates_moved = true; /* some may follow its start */
+	}
+	job->progress.first_step = job->progress.first_s = job->progress.per_s = NAN;
+	learn_start_cost(c, job, a);
+	if (job->engine_id != JOB_NONE && !a->stop)
+		core_tell(c, (struct event){ .kind = EV_BEGUN, .job = job->engine_id }, NULL);
+	core_restate(c, job);
+	core_note(c, NOTE_STATE, id, attempt, NULL);
+	return 0;
+}
+
+/* Speed as this attempt has shown it, and what the others may learn from it. */
+static void learn_speed(struct core *c, struct live_job *job, const struct attempt *a, double step)
+{
+	struct live_progress *p = &job->progress;
+	double took_s = c->now_s - p->first_s, made = step - p->first_step;
+
+	if (isnan(p->first_step)) {
+		p->first_step = step;
+		p->first_s = c->now_s;
+		return;
+	}
+	if (!(took_s > 0) || !(made > 0))
+		return;
+	p->per_s = made / took_s;
+	if (job->base.by_steps)
+		job->base.nominal_rate = p->per_s * job->base.gpus / a->grant->gpus;
+	if (job->base.model != NAME_NONE && !a->grant->mixed)
+		profile_add(c->speeds, job->base.model, a->grant->type, a->grant->gpus,
+			a->grant->nslots, p->per_s);
+}
+
+/* From seconds to steps, once the job has said how many there are. */
+static void count_in_steps(struct live_job *job, double total)
+{
+	if (!(total > 0))
+		return;
+	if (!job->base.by_steps && job->base.work_est > 0) {
+		job->base.nominal_rate = total / job->base.work_est;
+		job->base.saved *= job->base.nominal_rate;
+	}
+	job->base.by_steps = true;
+	job->base.work_est = total;
+}
+
+static int in_progress(struct core *c, uint32_t id, uint32_t attempt, const json_t *body,
+	struct err *err)
+{
+	struct live_job *job = core_find(c, id);
+	struct attempt *a = core_find_attempt(c, id, attempt);
+	double step = member_number(body, "step", NAN);
+
+	if (!job || !a || a->phase != PHASE_RUNNING)
+		return err_set(err, ERR_MISSING, "attempt %u of job %u does not run", attempt, id);
+	if (isnan(step) || step < 0)
+		return err_set(err, ERR_USAGE, "step: a number of steps made so far is needed");
+	job->progress.step = step;
+	job->progress.total = member_number(body, "total", job->progress.total);
+	job->progress.at_s = c->now_s;
+	job->progress.loss = member_number(json_object_get(body, "metrics"), "loss",
+		job->progress.loss);
+	job->progress.resizable = member_bool(body, "resizable", job->progress.resizable);
+	count_in_steps(job, job->progress.total);
+	learn_speed(c, job, a, step);
+	if (job->base.by_steps)
+		core_tell_progress(c, job, step);
+	return 0;
+}
+
+static int in_checkpointed(struct core *c, uint32_t id, uint32_t attempt, const json_t *body,
+	struct err *err)
+{
+	struct live_job *job = core_find(c, id);
+	struct attempt *a = core_find_attempt(c, id, attempt);
+	double step = member_number(body, "step", NAN);
+
+	if (!job || !a || a->phase != PHASE_RUNNING)
+		return err_set(err, ERR_MISSING, "attempt %u of job %u does not run", attempt, id);
+	if (!isnan(step) && step >= 0)
+		job->progress.step = step;
+	job->base.saved = job->base.by_steps ? job->progress.step
+					     : job_done(core_engine_job(c, job), c->now_s);
+	core_tell_progress(c, job, job->base.saved);
+	core_note(c, NOTE_STATE, id, 0, NULL);
+	return 0;
+}
+
+static int in_resized(struct core *c, uint32_t id, uint32_t attempt, const json_t *body, struct err *err)
+{
+	struct live_job *job = core_find(c, id);
+	struct attempt *a = core_find_attempt(c, id, attempt);
+
+	(void)body;
+	if (!job || !a || !a->next || !a->next_told)
+		return err_set(err, ERR_MISSING, "attempt %u of job %u was not asked to resize",
+			attempt, id);
+	free(a->grant);
+	a->grant = a->next;
+	a->next = NULL;
+	a->next_told = false;
+	job->progress.first_step = job->progress.first_s = job->progress.per_s = NAN;
+	core_note(c, NOTE_STATE, id, attempt, NULL);
+	return 0;
+}
+
+static int in_devices(struct core *c, uint32_t id, uint32_t attempt, const json_t *body, struct err *err)
+{
+	int64_t node = member_int(body, "node", -1);
+	bool up = member_bool(body, "up", false);
+
+	(void)id;
+	(void)attempt;
+	if (node < 0 || node >= c->cluster->nnodes)
+		return err_set(err, ERR_FORMAT, "node %ld is not here", (long)node);
+	core_tell(c,
+		(struct event){
+			.kind = up ? EV_DEVICES_UP : EV_DEVICES_DOWN,
+			.job = JOB_NONE,
+			.node = (uint32_t)node,
+			.devices = (uint64_t)member_int(body, "devices", 0),
+		},
+		NULL);
+	return 0;
+}
+
+/* ---- endings */
+
+struct over {
+	bool known, asked, timed_out;
+	int code, signal;
+	const char *text;
+};
+
+/* What of its work is safe now that the attempt is over. */
+static double safe_work(const struct core *c, struct live_job *job, const struct over *over)
+{
+	if (over->code == EXIT_CHECKPOINTED)
+		job->base.saved = job->base.by_steps ? fmax(job->progress.step, job->base.saved)
+						     : job_done(core_engine_job(c, job), c->now_s);
+	return job->base.saved;
+}
+
+/* Back to the queue with what it saved, or out of it if the engine did not expect this. */
+static void run_again(struct core *c, struct live_job *job, const struct over *over)
+{
+	double safe = safe_work(c, job, over);
+
+	if (job->engine_id == JOB_NONE) {
+		job->base.done = safe;
+		core_wait_outside(c, job);
+	} else if (core_engine_job(c, job)->state == JOB_RUNNING && !core_alive(c, job->id)) {
+		core_tell(c, (struct event){ .kind = EV_YIELD, .job = job->engine_id, .value = safe },
+			NULL);
+	} else {
+		core_tell_progress(c, job, safe);
+	}
+}
+
+static void fail(struct core *c, struct live_job *job, const struct over *over)
+{
+	bool again = job->failed < (uint32_t)job->retries;
+
+	job->failed++;
+	if (again)
+		run_again(c, job, over);
+	else
+		core_end(c, job, LIVE_FAILED, over->text);
+}
+
+/* What an ending means, by why it was asked to stop and how it went. */
+static void conclude(struct core *c, struct live_job *job, enum stop stop, const struct over *over)
+{
+	bool fine = over->known && over->code == 0 && !over->signal;
+
+	if (stop == STOP_CANCEL)
+		core_end(c, job, LIVE_CANCELLED, over->text);
+	else if (fine)
+		core_end(c, job, LIVE_COMPLETED, NULL);
+	else if (over->timed_out)
+		core_end(c, job, LIVE_TIMEOUT, over->text);
+	else if ((!over->known || stop == STOP_LOST) && !job->requeue)
+		core_end(c, job, LIVE_NODE_FAIL, over->text);
+	else if ((stop == STOP_PREEMPT || stop == STOP_MOVE) && !job->requeue)
+		core_end(c, job, LIVE_PREEMPTED, over->text);
+	else if (stop || !over->known || over->code == EXIT_CHECKPOINTED)
+		run_again(c, job, over);
+	else
+		fail(c, job, over);
+}
+
+static void learn_grace(struct core *c, struct live_job *job, const struct attempt *a)
+{
+	if (!isnan(a->asked_s))
+		job->base.resume_cost_s = fmax(0, c->now_s - a->asked_s) +
+			(isnan(c->start_cost_s) ? 0 : c->start_cost_s);
+}
+
+static int in_exit(struct core *c, uint32_t id, uint32_t number, const json_t *body, struct err *err)
+{
+	struct live_job *job = core_find(c, id);
+	struct attempt *a = core_find_attempt(c, id, number);
+	struct over over = {
+		.known = member_bool(body, "known", false),
+		.asked = member_bool(body, "asked", false),
+		.timed_out = member_bool(body, "timed_out", false),
+		.code = (int)member_int(body, "code", -1),
+		.signal = (int)member_int(body, "signal", 0),
+		.text = member_text(body, "text"),
+	};
+
+	if (!job || !a || a->phase == PHASE_OVER || a->phase == PHASE_WAITING)
+		return err_set(err, ERR_MISSING, "no attempt %u of job %u is under way", number, id);
+	a->code = over.code;
+	a->signal = over.signal;
+	core_retire(c, a, over.text);
+	job->code = over.code;
+	job->signal = over.signal;
+	if (!isnan(a->begun_s))
+		job->used_s += c->now_s - a->begun_s;
+	job->begun_s = NAN;
+	learn_grace(c, job, a);
+	c->gates_moved = true;
+	if (!live_ended(job))
+		conclude(c, job, a->stop, &over);
+	core_restate(c, job);
+	if (!live_ended(job))
+		core_note(c, NOTE_STATE, id, 0, NULL);
+	return 0;
+}
+
+/* ---- the table */
+
+static const struct {
+	const char *name;
+	int (*run)(struct core *c, uint32_t job, uint32_t attempt, const json_t *body, struct err *err);
+} inputs[] = {
+	{ "submit", in_submit },
+	{ "cancel", in_cancel },
+	{ "hold", in_hold },
+	{ "release", in_release },
+	{ "requeue", in_requeue },
+	{ "update", in_update },
+	{ "begun", in_begun },
+	{ "progress", in_progress },
+	{ "checkpointed", in_checkpointed },
+	{ "resized", in_resized },
+	{ "devices", in_devices },
+	{ "exit", in_exit },
+};
+
+enum { INPUTS = sizeof(inputs) / sizeof(inputs[0]) };
+
+bool core_is_input(const char *name)
+{
+	for (size_t i = 0; i < INPUTS; i++) {
+		if (!strcmp(inputs[i].name, name))
+			return true;
+	}
+	return false;
+}
+
+int core_apply(struct core *c, const char *input, uint32_t job, uint32_t attempt, double at_s,
+	const json_t *body, struct err *err)
+{
+	/* What was due before this happened comes before it; of the same moment it is part. */
+	core_engine(c);
+	if (at_s > c->now_s && core_turn(c, at_s, err) < 0)
+		return err->code;
+	c->due = true;
+	for (size_t i = 0; i < INPUTS; i++) {
+		if (!strcmp(inputs[i].name, input))
+			return inputs[i].run(c, job, attempt, body, err);
+	}
+	return err_set(err, ERR_BROKEN, "'%s' is no input", input);
+}

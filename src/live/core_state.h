@@ -1,0 +1,87 @@
+/*
+ * The core's state, shared by its files and nobody else.
+ */
+#ifndef LIVE_CORE_STATE_H
+#define LIVE_CORE_STATE_H
+
+#include "base/vec.h"
+#include "engine/engine.h"
+#include "live/core.h"
+
+/* Something the engine has yet to be told. */
+struct told {
+	struct event event;
+	struct job spec; /* what event.job_spec points to */
+};
+
+struct core {
+	struct engine_config engine_config;
+	struct rates belief;
+	struct engine *engine;
+	struct observer watch;
+	const struct cluster *cluster;
+	char *policy, *placer, *admit;
+	struct rule_specs rules;
+	struct tenants tenants, bound; /* as given; with every name of this epoch */
+	struct names tenant_names, model_names;
+	struct profile *speeds; /* what reports have shown */
+	double now_s;
+
+	VEC(struct live_job *) jobs; /* by number; ended ones until their notes are forgotten */
+	VEC(struct attempt *) attempts;
+	VEC(struct live_job *) of_engine; /* by the engine's number; NULL: has left it */
+	VEC(struct live_job *) outside;   /* perhaps; not in the engine, and not ended */
+	VEC(struct told) queue;
+	size_t queue_at;
+	bool due;         /* something happened since the last step */
+	bool gates_moved; /* something happened that may open a gate */
+	double next_gate_s;
+	double start_cost_s; /* between launch and begin, as lately seen; NAN before */
+
+	VEC(struct core_note) notes;
+	bool stale;         /* jobs or attempts that have ended are still here */
+	struct arena words; /* of the notes */
+};
+
+/* ---- core.c */
+struct live_job *core_find(const struct core *c, uint32_t id);
+/* Of the first job with at least this number. */
+size_t core_index(const struct core *c, uint32_t id);
+/* `body` NULL: "{}". */
+void core_note(struct core *c, enum note_kind kind, uint32_t job, uint32_t attempt, const char *body);
+/* The engine will be told at its next turn. */
+void core_tell(struct core *c, struct event event, const struct job *spec);
+void core_tell_progress(struct core *c, struct live_job *job, double done);
+/* Puts a job among the others. */
+void core_list(struct core *c, struct live_job *job);
+/* Begins the epoch if it has not begun. */
+struct engine *core_engine(struct core *c);
+/* Its state by its attempts. */
+void core_restate(struct core *c, struct live_job *job);
+void core_end(struct core *c, struct live_job *job, enum live_state state, const char *text);
+/* It is no more the engine's. */
+void core_leave_engine(struct core *c, struct live_job *job);
+
+/* ---- core_attempts.c */
+struct attempt *core_alive(const struct core *c, uint32_t job); /* the newest that is not over */
+struct attempt *core_find_attempt(const struct core *c, uint32_t job, uint32_t number);
+struct attempt *core_new_attempt(struct core *c, struct live_job *job, const struct grant *grant);
+/* Asks every attempt of the job to stop; those not launched are over at once. */
+void core_stop_attempts(struct core *c, struct live_job *job, enum stop why);
+/* Launches and resizes what can be now. */
+void core_launch_ready(struct core *c);
+void core_retire(struct core *c, struct attempt *a, const char *text);
+
+/* ---- core_gates.c */
+/* What policies see of it, in the numbers of this epoch. */
+void core_bind(struct core *c, struct live_job *job);
+uint32_t core_types(const struct core *c, const struct live_job *job);
+/* It waits until its gates open. */
+void core_wait_outside(struct core *c, struct live_job *job);
+void core_open_gates(struct core *c);
+
+/* ---- core_world.c */
+struct observer core_observer(struct core *c);
+extern const struct driver core_driver;
+
+#endif

@@ -1,0 +1,147 @@
+/*
+ * The world as the engine sees it: what the core has to tell, and what becomes
+ * of the engine's wishes.
+ */
+#include <math.h>
+
+#include "live/core_state.h"
+
+static int core_wait(void *self, double until_s, struct event *event, struct err *err)
+{
+	struct core *c = self;
+	struct told *next = c->queue_at < c->queue.n ? &c->queue.at[c->queue_at] : NULL;
+
+	(void)err;
+	if (!next || next->event.at_s > until_s) {
+		*event = (struct event){ .kind = EV_TIMER, .at_s = until_s };
+		return 0;
+	}
+	c->queue_at++;
+	*event = next->event;
+	event->job_spec = &next->spec;
+	return 0;
+}
+
+/* Seconds before the first step there, as far as this job or others have shown. */
+static double believed_cost_s(const struct action *a)
+{
+	if (a->act == ACT_RENEW)
+		return fmax(0, a->job->ready_s - a->now_s);
+	return a->act == ACT_START && a->job->attempts == 0 ? a->job->start_cost_s
+							    : a->job->resume_cost_s;
+}
+
+static void answer(const struct core *c, struct action *a)
+{
+	double believed;
+
+	a->done = job_done(a->job, a->now_s);
+	if (a->act == ACT_STOP)
+		return;
+	believed = rate(&c->belief, a->job, a->grant, a->beside, a->nbeside);
+	a->rate = believed > 0 ? believed : a->job->nominal_rate;
+	a->ready_s = a->now_s + believed_cost_s(a);
+	if (a->grant->until_s > 0)
+		a->turn_steps = fmin(a->grant->steps,
+			a->rate * fmax(0, a->grant->until_s - a->ready_s));
+}
+
+static bool one_node(const struct grant *a, const struct grant *b)
+{
+	return a->nslots == 1 && b->nslots == 1 && a->slots[0].node == b->slots[0].node;
+}
+
+/* Without a restart, if the job said that it can and what it has to give up or take is on its node. */
+static bool resize_in_place(struct live_job *job, struct attempt *a, const struct grant *grant)
+{
+	if (!job->progress.resizable || !a || a->phase != PHASE_RUNNING || a->stop || a->next ||
+		!one_node(a->grant, grant))
+		return false;
+	a->next = grant_copy(grant);
+	a->next_told = false;
+	return true;
+}
+
+static int core_act(void *self, struct action *a, struct err *err)
+{
+	struct core *c = self;
+	struct live_job *job = c->of_engine.at[a->job->id];
+
+	(void)err;
+	answer(c, a);
+	if (!job)
+		return 0; /* it has left, which the engine is about to hear */
+	switch (a->act) {
+	case ACT_START:
+		core_new_attempt(c, job, a->grant);
+		break;
+	case ACT_STOP:
+		core_stop_attempts(c, job, STOP_PREEMPT);
+		break;
+	case ACT_CHANGE:
+		if (resize_in_place(job, core_alive(c, job->id), a->grant)) {
+			/* Others may be given what it is to leave: that must not be forgotten. */
+			core_note(c, NOTE_STATE, job->id, core_alive(c, job->id)->number, NULL);
+			break;
+		}
+		core_stop_attempts(c, job, STOP_MOVE);
+		core_new_attempt(c, job, a->grant);
+		break;
+	case ACT_RENEW:
+		break;
+	}
+	core_restate(c, job);
+	return 0;
+}
+
+static bool core_over(void *self)
+{
+	(void)self;
+	return false;
+}
+
+/* Its device is gone: what it saved is what is left. */
+static int core_lost(void *self, const struct job *lost, double now_s, double *done, struct err *err)
+{
+	struct core *c = self;
+	struct live_job *job = c->of_engine.at[lost->id];
+
+	(void)now_s;
+	(void)err;
+	*done = job ? job->base.saved : lost->saved;
+	if (!job)
+		return 0;
+	core_stop_attempts(c, job, STOP_LOST);
+	core_restate(c, job);
+	return 0;
+}
+
+const struct driver core_driver = {
+	.name = "live",
+	.wait = core_wait,
+	.act = core_act,
+	.over = core_over,
+	.lost = core_lost,
+};
+
+/* A job that does not fit this machine stays, with the reason, until there is another. */
+static void see(void *self, const struct event *event, const struct job *seen)
+{
+	struct core *c = self;
+	struct live_job *job;
+
+	if (event->kind != EV_REJECT)
+		return;
+	job = c->of_engine.at[event->job];
+	if (!job)
+		return;
+	core_leave_engine(c, job);
+	job->base.reason = seen->reason;
+	job->gate = GATE_NEVER;
+	core_wait_outside(c, job);
+}
+
+struct observer core_observer(struct core *c)
+{
+	return (struct observer){ .self = c, .see = see };
+}

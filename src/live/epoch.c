@@ -1,0 +1,218 @@
+/*
+ * Epochs as JSON and back, and what is left of dependencies between two of them.
+ */
+#include "live/epoch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "io/cluster_io.h"
+#include "live/live_job.h"
+
+/* ---- writing */
+
+static void put_cluster(struct json *j, const struct cluster *cluster)
+{
+	struct buf yaml = { 0 };
+
+	cluster_write_yaml(cluster, &yaml);
+	json_str(j, "cluster", yaml.at ? yaml.at : "");
+	buf_fini(&yaml);
+}
+
+static void put_tenant(struct json *j, const struct tenants *table, const struct tenant *tenant)
+{
+	json_begin_object(j, NULL);
+	json_str(j, "name", tenant->name);
+	if (tenant->parent != TENANT_NONE)
+		json_str(j, "parent", table->at[tenant->parent].name);
+	json_double(j, "weight", tenant->weight);
+	json_str(j, "within", within_names[tenant->within]);
+	json_end(j, '}');
+}
+
+static void put_tenants(struct json *j, const struct tenants *tenants)
+{
+	json_begin_array(j, "tenants");
+	for (uint32_t i = 0; i < tenants->n; i++)
+		put_tenant(j, tenants, &tenants->at[i]);
+	json_end(j, ']');
+}
+
+static void put_rule(struct json *j, const char *key, const char *spec)
+{
+	if (spec)
+		json_str(j, key, spec);
+}
+
+void epoch_to_json(const struct epoch *epoch, struct buf *out)
+{
+	struct json j;
+
+	json_init(&j, out, false);
+	json_begin_object(&j, NULL);
+	json_str(&j, "why", epoch->why);
+	put_rule(&j, "policy", epoch->rules.policy);
+	put_rule(&j, "placer", epoch->rules.placer);
+	put_rule(&j, "admit", epoch->rules.admit);
+	json_int(&j, "seed", (int64_t)epoch->seed);
+	json_double(&j, "born_s", epoch->born_s);
+	put_cluster(&j, &epoch->cluster);
+	put_tenants(&j, &epoch->tenants);
+	json_end(&j, '}');
+}
+
+/* ---- reading */
+
+static const char *copy_member(const json_t *json, const char *key)
+{
+	const char *text = member_text(json, key);
+
+	return text ? mem_strdup(text) : NULL;
+}
+
+static int read_cluster(const json_t *json, struct cluster *out, struct err *err)
+{
+	const char *yaml = member_text(json, "cluster");
+
+	if (!yaml)
+		return err_set(err, ERR_FORMAT, "an epoch without a cluster");
+	if (cluster_read_yaml("the epoch's cluster", yaml, strlen(yaml), out, err) < 0)
+		return err->code;
+	return 0;
+}
+
+static int within_of(const char *word)
+{
+	for (int i = 0; word && within_names[i]; i++) {
+		if (!strcmp(word, within_names[i]))
+			return i;
+	}
+	return -1;
+}
+
+static int read_tenant(const json_t *json, struct tenants *out, struct err *err)
+{
+	const char *name = member_text(json, "name");
+	double weight = member_number(json, "weight", 1);
+	int within = within_of(member_text(json, "within"));
+	uint32_t i;
+
+	if (!name || within < 0 || !(weight >= TENANT_WEIGHT_MIN && weight <= TENANT_WEIGHT_MAX))
+		return err_set(err, ERR_FORMAT,
+			"a tenant without a name, or with a weight or order that cannot be");
+	i = tenants_add(out, name, strlen(name));
+	if (i == TENANT_NONE)
+		return err_set(err, ERR_FORMAT, "tenant %s stands twice", name);
+	out->at[i].weight = weight;
+	out->at[i].within = (enum within)within;
+	return 0;
+}
+
+/* Once all are there: a parent may stand after those below it. */
+static int read_parents(const json_t *list, struct tenants *out, struct err *err)
+{
+	for (uint32_t i = 0; i < out->n; i++) {
+		const char *parent = member_text(json_array_get(list, i), "parent");
+
+		if (!parent)
+			continue;
+		out->at[i].parent = tenants_find(out, parent, strlen(parent));
+		if (out->at[i].parent == TENANT_NONE)
+			return err_set(err, ERR_FORMAT, "tenant %s stands below %s, which is not there",
+				out->at[i].name, parent);
+	}
+	if (tenants_cycle(out) != TENANT_NONE)
+		return err_set(err, ERR_FORMAT, "tenant %s stands below itself",
+			out->at[tenants_cycle(out)].name);
+	return 0;
+}
+
+static int read_tenants(const json_t *json, struct tenants *out, struct err *err)
+{
+	const json_t *list = json_object_get(json, "tenants"), *one;
+	size_t i;
+
+	json_array_foreach(list, i, one)
+	{
+		if (read_tenant(one, out, err) < 0)
+			return err->code;
+	}
+	return read_parents(list, out, err);
+}
+
+int epoch_from_json(const json_t *json, struct epoch *out, struct err *err)
+{
+	struct epoch e = {
+		.seed = (uint64_t)member_int(json, "seed", 0),
+		.born_s = member_number(json, "born_s", 0),
+	};
+
+	if (read_cluster(json, &e.cluster, err) < 0)
+		return err->code;
+	if (read_tenants(json, &e.tenants, err) < 0) {
+		epoch_fini(&e);
+		return err->code;
+	}
+	e.rules = (struct rule_specs){
+		.policy = copy_member(json, "policy"),
+		.placer = copy_member(json, "placer"),
+		.admit = copy_member(json, "admit"),
+	};
+	*out = e;
+	return 0;
+}
+
+void epoch_fini(struct epoch *epoch)
+{
+	free((char *)epoch->rules.policy);
+	free((char *)epoch->rules.placer);
+	free((char *)epoch->rules.admit);
+	cluster_fini(&epoch->cluster);
+	tenants_fini(&epoch->tenants);
+	*epoch = (struct epoch){ 0 };
+}
+
+/* ---- dependencies */
+
+enum settled { STILL_OPEN, WAS_MET, NEVER_MET };
+
+static enum settled settle(int64_t kind, const char *state)
+{
+	int ended = state ? live_state_of(state) : -1;
+	bool ok = ended == LIVE_COMPLETED;
+
+	if (ended < LIVE_COMPLETED)
+		return STILL_OPEN;
+	if (kind == AFTER_ANY || kind == AFTER_START)
+		return WAS_MET;
+	return ok == (kind == AFTER_OK) ? WAS_MET : NEVER_MET;
+}
+
+void epoch_settle_after(json_t *status, const char *(*state_of)(void *ctx, uint32_t job), void *ctx)
+{
+	json_t *after = json_object_get(status, "after");
+
+	for (size_t i = 0; i < json_array_size(after);) {
+		json_t *one = json_array_get(after, i);
+		int64_t job = json_integer_value(json_array_get(one, 1));
+		enum settled how = STILL_OPEN;
+
+		if (job > 0)
+			how = settle(json_integer_value(json_array_get(one, 0)),
+				state_of(ctx, (uint32_t)job));
+		if (how == WAS_MET) {
+			json_array_remove(after, i);
+			continue;
+		}
+		if (how == NEVER_MET) {
+			json_array_set_new(one, 1, json_integer(0));
+			json_object_set_new(status, "gate_job", json_integer(job));
+		}
+		i++;
+	}
+	if (after && json_array_size(after) == 0)
+		json_object_del(status, "after");
+}

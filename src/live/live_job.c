@@ -1,0 +1,435 @@
+/*
+ * Jobs of the daemon, and their status as JSON.
+ */
+#include "live/live_job.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/names.h"
+
+static const char *const state_names[LIVE_STATES] = {
+	[LIVE_PENDING] = "PENDING",
+	[LIVE_CONFIGURING] = "CONFIGURING",
+	[LIVE_RUNNING] = "RUNNING",
+	[LIVE_COMPLETING] = "COMPLETING",
+	[LIVE_COMPLETED] = "COMPLETED",
+	[LIVE_FAILED] = "FAILED",
+	[LIVE_CANCELLED] = "CANCELLED",
+	[LIVE_TIMEOUT] = "TIMEOUT",
+	[LIVE_PREEMPTED] = "PREEMPTED",
+	[LIVE_NODE_FAIL] = "NODE_FAIL",
+};
+
+const char *live_state_name(enum live_state state)
+{
+	return (unsigned)state < LIVE_STATES ? state_names[state] : "?";
+}
+
+int live_state_of(const char *name)
+{
+	for (int i = 0; i < LIVE_STATES; i++) {
+		if (!strcmp(name, state_names[i]))
+			return i;
+	}
+	return -1;
+}
+
+static char *copy_or_null(const char *text)
+{
+	return text ? mem_strdup(text) : NULL;
+}
+
+static void progress_init(struct live_progress *p)
+{
+	*p = (struct live_progress){
+		.step = NAN,
+		.total = NAN,
+		.per_s = NAN,
+		.at_s = NAN,
+		.first_step = NAN,
+		.first_s = NAN,
+		.loss = NAN,
+	};
+}
+
+/* The part of it that policies see.  Work is in seconds until the job says what its steps are. */
+static void fill_base(struct live_job *job, const struct submission *what)
+{
+	enum { UNKNOWN_RUN_S = 3600 };
+	struct job *base = &job->base;
+	double guess_s = what->estimate_s > 0 ? what->estimate_s
+		: what->time_s > 0            ? what->time_s
+					      : UNKNOWN_RUN_S;
+
+	job_init(base);
+	base->arrival_s = base->wait_since_s = job->arrival_s;
+	job->cpu_only = what->gpus == 0;
+	base->gpus = job->cpu_only ? (int32_t)fmax(1, ceil(what->cpus)) : what->gpus;
+	base->min_gpus = job->cpu_only ? base->gpus : what->min_gpus;
+	base->max_gpus = job->cpu_only ? base->gpus : what->max_gpus;
+	base->class_ = what->opportunistic ? JOB_OPPORTUNISTIC : JOB_GUARANTEED;
+	base->weight = what->weight;
+	base->priority = what->priority;
+	base->deadline_s = job->deadline_s;
+	base->cpus = job->cpu_only ? 0 : what->cpus;
+	base->mem_bytes = what->mem_bytes;
+	base->share = what->share < 1 ? what->share : 0;
+	base->gpu_mem_bytes = what->gpu_mem_bytes;
+	base->work_est = guess_s;
+	base->nominal_rate = 1;
+}
+
+struct live_job *live_job_create(uint32_t id, const struct submission *what, double born_s, double now_s)
+{
+	struct live_job *job = mem_alloc(sizeof(*job));
+
+	job->id = id;
+	job->name = mem_strdup(what->name);
+	job->tenant = copy_or_null(what->tenant);
+	job->model = copy_or_null(what->model);
+	job->key = copy_or_null(what->key);
+	job->types = copy_or_null(what->types);
+	job->comment = copy_or_null(what->comment);
+	job->arrival_s = now_s;
+	job->time_s = what->time_s;
+	job->estimate_s = what->estimate_s;
+	job->deadline_s = what->deadline_s > 0 ? what->deadline_s - born_s : INFINITY;
+	job->begin_s = what->begin_s > 0 ? what->begin_s - born_s : 0;
+	job->grace_s = what->grace_s;
+	job->stop_signal = what->stop_signal;
+	job->requeue = what->requeue;
+	job->retries = what->retries;
+	job->array_limit = what->array_limit;
+	job->held = what->hold;
+	job->nafter = what->nafter;
+	job->after = mem_alloc(mem_array_size(what->nafter + 1u, sizeof(*job->after)));
+	if (what->nafter)
+		memcpy(job->after, what->after, what->nafter * sizeof(*job->after));
+	job->engine_id = JOB_NONE;
+	job->begun_s = job->first_begun_s = job->end_s = NAN;
+	job->code = -1;
+	progress_init(&job->progress);
+	fill_base(job, what);
+	return job;
+}
+
+void live_job_destroy(struct live_job *job)
+{
+	if (!job)
+		return;
+	free(job->name);
+	free(job->user);
+	free(job->tenant);
+	free(job->model);
+	free(job->key);
+	free(job->types);
+	free(job->comment);
+	free(job->end_text);
+	free(job->after);
+	free((char *)job->base.label);
+	free(job);
+}
+
+/* ---- status */
+
+double member_number(const json_t *object, const char *key, double otherwise)
+{
+	const json_t *value = json_object_get(object, key);
+
+	return json_is_number(value) ? json_number_value(value) : otherwise;
+}
+
+int64_t member_int(const json_t *object, const char *key, int64_t otherwise)
+{
+	const json_t *value = json_object_get(object, key);
+
+	return json_is_integer(value) ? json_integer_value(value)
+		: json_is_real(value) ? (int64_t)json_real_value(value)
+				      : otherwise;
+}
+
+const char *member_text(const json_t *object, const char *key)
+{
+	return json_string_value(json_object_get(object, key));
+}
+
+bool member_bool(const json_t *object, const char *key, bool otherwise)
+{
+	const json_t *value = json_object_get(object, key);
+
+	return json_is_boolean(value) ? json_is_true(value) : otherwise;
+}
+
+/* Numbers of a job that come and go with its status, and what each is when it is not written. */
+struct number {
+	const char *name;
+	size_t offset;
+	double usual;
+};
+
+#define LIVE(field, usual_) \
+	{ \
+#field, offsetof(struct live_job, field), usual_ \
+	}
+#define BASE(field, usual_) \
+	{ \
+#field, offsetof(struct live_job, base.field), usual_ \
+	}
+
+static const struct number numbers[] = {
+	LIVE(time_s, 0),
+	LIVE(estimate_s, 0),
+	LIVE(deadline_s, INFINITY),
+	LIVE(begin_s, 0),
+	LIVE(grace_s, 30),
+	LIVE(used_s, 0),
+	LIVE(begun_s, NAN),
+	LIVE(first_begun_s, NAN),
+	LIVE(end_s, NAN),
+	BASE(weight, 1),
+	BASE(cpus, 0),
+	BASE(share, 0),
+	BASE(start_cost_s, 0),
+	BASE(resume_cost_s, 0),
+	BASE(work_est, NAN),
+	BASE(nominal_rate, 1),
+	BASE(start_s, NAN),
+	BASE(held_s, NAN),
+	BASE(ready_s, NAN),
+	BASE(counted_s, NAN),
+	BASE(rate, 0),
+	BASE(turn_end_s, INFINITY),
+	BASE(turn_steps, 0),
+	BASE(wait_since_s, 0),
+	BASE(done, 0),
+	BASE(saved, 0),
+	BASE(ran_s, 0),
+	BASE(served_s, 0),
+	BASE(waited_s, 0),
+	BASE(overhead_s, 0),
+	BASE(lost_s, 0),
+	BASE(lost_gpu_s, 0),
+	BASE(lent_gpus, 0),
+	{ "progress_step", offsetof(struct live_job, progress.step), NAN },
+	{ "progress_total", offsetof(struct live_job, progress.total), NAN },
+	{ "progress_per_s", offsetof(struct live_job, progress.per_s), NAN },
+	{ "progress_at_s", offsetof(struct live_job, progress.at_s), NAN },
+	{ "progress_first_step", offsetof(struct live_job, progress.first_step), NAN },
+	{ "progress_first_s", offsetof(struct live_job, progress.first_s), NAN },
+	{ "progress_loss", offsetof(struct live_job, progress.loss), NAN },
+};
+
+enum { NUMBERS = sizeof(numbers) / sizeof(numbers[0]) };
+
+static bool same_number(double a, double b)
+{
+	return a == b || (isnan(a) && isnan(b));
+}
+
+/* Infinities are usual values or none, so that JSON can say every other. */
+static void put_numbers(const struct live_job *job, struct json *j)
+{
+	for (size_t i = 0; i < NUMBERS; i++) {
+		double value;
+
+		memcpy(&value, (const char *)job + numbers[i].offset, sizeof(value));
+		if (!same_number(value, numbers[i].usual))
+			json_double(j, numbers[i].name, value);
+	}
+}
+
+static void get_numbers(struct live_job *job, const json_t *status)
+{
+	for (size_t i = 0; i < NUMBERS; i++) {
+		double value = member_number(status, numbers[i].name, numbers[i].usual);
+
+		memcpy((char *)job + numbers[i].offset, &value, sizeof(value));
+	}
+}
+
+static void put_unless(struct json *j, const char *key, int64_t value, int64_t usual)
+{
+	if (value != usual)
+		json_int(j, key, value);
+}
+
+static void put_text(struct json *j, const char *key, const char *text)
+{
+	if (text)
+		json_str(j, key, text);
+}
+
+static void put_flag(struct json *j, const char *key, bool value, bool usual)
+{
+	if (value != usual)
+		json_bool(j, key, value);
+}
+
+static void put_asked(const struct live_job *job, struct json *j)
+{
+	json_int(j, "id", job->id);
+	json_int(j, "uid", job->uid);
+	json_int(j, "gid", job->gid);
+	json_str(j, "name", job->name);
+	put_text(j, "user", job->user);
+	put_text(j, "tenant", job->tenant);
+	put_text(j, "model", job->model);
+	put_text(j, "key", job->key);
+	put_text(j, "types", job->types);
+	put_text(j, "comment", job->comment);
+	put_unless(j, "submit_seq", (int64_t)job->submit_seq, 0);
+	json_double(j, "arrival_s", job->arrival_s);
+	json_int(j, "gpus", job->base.gpus);
+	put_unless(j, "min_gpus", job->base.min_gpus, job->base.gpus);
+	put_unless(j, "max_gpus", job->base.max_gpus, job->base.gpus);
+	put_flag(j, "cpu_only", job->cpu_only, false);
+	put_unless(j, "class", job->base.class_, 0);
+	put_unless(j, "priority", job->base.priority, 0);
+	put_unless(j, "mem_bytes", job->base.mem_bytes, 0);
+	put_unless(j, "gpu_mem_bytes", job->base.gpu_mem_bytes, 0);
+	put_unless(j, "stop_signal", job->stop_signal, 15);
+	put_flag(j, "requeue", job->requeue, true);
+	put_unless(j, "retries", job->retries, 0);
+	put_unless(j, "array_id", job->array_id, 0);
+	put_unless(j, "array_index", job->array_index, 0);
+	put_unless(j, "array_limit", job->array_limit, 0);
+}
+
+static void put_after(const struct live_job *job, struct json *j)
+{
+	if (!job->nafter)
+		return;
+	json_begin_array(j, "after");
+	for (uint32_t i = 0; i < job->nafter; i++) {
+		json_begin_array(j, NULL);
+		json_int(j, NULL, job->after[i].kind);
+		json_int(j, NULL, job->after[i].job);
+		json_end(j, ']');
+	}
+	json_end(j, ']');
+}
+
+static void put_state(const struct live_job *job, struct json *j)
+{
+	json_str(j, "state", live_state_name(job->state));
+	put_flag(j, "held", job->held, false);
+	put_unless(j, "attempt", job->attempt, 0);
+	put_unless(j, "failed", job->failed, 0);
+	put_unless(j, "code", job->code, -1);
+	put_unless(j, "signal", job->signal, 0);
+	put_text(j, "end_text", job->end_text);
+	put_flag(j, "resizable", job->progress.resizable, false);
+	put_flag(j, "by_steps", job->base.by_steps, false);
+	put_unless(j, "attempts", job->base.attempts, 0);
+	put_unless(j, "preemptions", job->base.preemptions, 0);
+	put_unless(j, "migrations", job->base.migrations, 0);
+	put_unless(j, "resizes", job->base.resizes, 0);
+	put_unless(j, "failures", job->base.failures, 0);
+	put_unless(j, "company", job->base.company, 0);
+	put_unless(j, "gate_job", job->gate_job, 0);
+}
+
+void live_job_status(const struct live_job *job, struct buf *out)
+{
+	struct json j;
+
+	json_init(&j, out, false);
+	json_begin_object(&j, NULL);
+	put_asked(job, &j);
+	put_after(job, &j);
+	put_state(job, &j);
+	put_numbers(job, &j);
+	json_end(&j, '}');
+}
+
+static void get_asked(struct live_job *job, const json_t *s)
+{
+	const char *name = member_text(s, "name");
+
+	job->id = (uint32_t)member_int(s, "id", 0);
+	job->uid = (uint32_t)member_int(s, "uid", 0);
+	job->gid = (uint32_t)member_int(s, "gid", 0);
+	job->name = mem_strdup(name ? name : "?");
+	job->user = copy_or_null(member_text(s, "user"));
+	job->tenant = copy_or_null(member_text(s, "tenant"));
+	job->model = copy_or_null(member_text(s, "model"));
+	job->key = copy_or_null(member_text(s, "key"));
+	job->types = copy_or_null(member_text(s, "types"));
+	job->comment = copy_or_null(member_text(s, "comment"));
+	job->submit_seq = (uint64_t)member_int(s, "submit_seq", 0);
+	job->arrival_s = job->base.arrival_s = member_number(s, "arrival_s", 0);
+	job->base.gpus = (int32_t)member_int(s, "gpus", 1);
+	job->base.min_gpus = (int32_t)member_int(s, "min_gpus", job->base.gpus);
+	job->base.max_gpus = (int32_t)member_int(s, "max_gpus", job->base.gpus);
+	job->cpu_only = member_bool(s, "cpu_only", false);
+	job->base.class_ = (uint32_t)member_int(s, "class", 0);
+	job->base.priority = (int32_t)member_int(s, "priority", 0);
+	job->base.mem_bytes = member_int(s, "mem_bytes", 0);
+	job->base.gpu_mem_bytes = member_int(s, "gpu_mem_bytes", 0);
+	job->stop_signal = (int)member_int(s, "stop_signal", 15);
+	job->requeue = member_bool(s, "requeue", true);
+	job->retries = (int32_t)member_int(s, "retries", 0);
+	job->array_id = (uint32_t)member_int(s, "array_id", 0);
+	job->array_index = (uint32_t)member_int(s, "array_index", 0);
+	job->array_limit = (uint32_t)member_int(s, "array_limit", 0);
+}
+
+static void get_after(struct live_job *job, const json_t *s)
+{
+	const json_t *after = json_object_get(s, "after");
+	size_t n = json_array_size(after);
+
+	job->after = mem_alloc(mem_array_size(n + 1, sizeof(*job->after)));
+	job->nafter = (uint32_t)n;
+	for (size_t i = 0; i < n; i++) {
+		const json_t *one = json_array_get(after, i);
+
+		job->after[i].kind = (enum dependency_kind)json_integer_value(json_array_get(one, 0));
+		job->after[i].job = (uint32_t)json_integer_value(json_array_get(one, 1));
+	}
+}
+
+static void get_state(struct live_job *job, const json_t *s)
+{
+	job->held = member_bool(s, "held", false);
+	job->attempt = (uint32_t)member_int(s, "attempt", 0);
+	job->failed = (uint32_t)member_int(s, "failed", 0);
+	job->code = (int)member_int(s, "code", -1);
+	job->signal = (int)member_int(s, "signal", 0);
+	job->end_text = copy_or_null(member_text(s, "end_text"));
+	job->progress.resizable = member_bool(s, "resizable", false);
+	job->base.by_steps = member_bool(s, "by_steps", false);
+	job->base.attempts = (uint32_t)member_int(s, "attempts", 0);
+	job->base.preemptions = (uint32_t)member_int(s, "preemptions", 0);
+	job->base.migrations = (uint32_t)member_int(s, "migrations", 0);
+	job->base.resizes = (uint32_t)member_int(s, "resizes", 0);
+	job->base.failures = (uint32_t)member_int(s, "failures", 0);
+	job->base.company = (uint32_t)member_int(s, "company", 0);
+	job->gate_job = (uint32_t)member_int(s, "gate_job", 0);
+}
+
+int live_job_from_status(const json_t *status, struct live_job **out, struct err *err)
+{
+	const char *word = member_text(status, "state");
+	int state = word ? live_state_of(word) : -1;
+	struct live_job *job;
+
+	if (state < 0 || member_int(status, "id", 0) <= 0)
+		return err_set(err, ERR_FORMAT, "a job's status without a known state or number");
+	job = mem_alloc(sizeof(*job));
+	job_init(&job->base);
+	progress_init(&job->progress);
+	get_asked(job, status);
+	get_after(job, status);
+	get_state(job, status);
+	get_numbers(job, status);
+	job->base.deadline_s = job->deadline_s;
+	job->state = (enum live_state)state;
+	job->engine_id = JOB_NONE;
+	*out = job;
+	return 0;
+}

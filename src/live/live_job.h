@@ -1,0 +1,120 @@
+/*
+ * A job as the daemon keeps it while it has not ended: what scheduling needs of
+ * the submission, where it stands, and its totals.  The command itself stays in
+ * the record until it is launched.
+ *
+ * Its status is one JSON object; a job made from a status is the same job.
+ */
+#ifndef LIVE_LIVE_JOB_H
+#define LIVE_LIVE_JOB_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/text.h"
+#include "live/submission.h"
+#include "model/cluster.h"
+#include "model/job.h"
+
+enum live_state {
+	LIVE_PENDING,
+	LIVE_CONFIGURING, /* has devices; its command has not begun */
+	LIVE_RUNNING,
+	LIVE_COMPLETING, /* was asked to stop */
+	LIVE_COMPLETED,  /* this and what follows is over */
+	LIVE_FAILED,
+	LIVE_CANCELLED,
+	LIVE_TIMEOUT,
+	LIVE_PREEMPTED, /* and must not run again */
+	LIVE_NODE_FAIL,
+	LIVE_STATES
+};
+
+/* Slurm's words: "PENDING", … */
+const char *live_state_name(enum live_state state);
+int live_state_of(const char *name); /* -1: none */
+
+/* What keeps a job from being considered at all. */
+enum gate {
+	GATE_OPEN,
+	GATE_USER,       /* held by its user */
+	GATE_DEPENDENCY, /* job `gate_job` */
+	GATE_NEVER, /* what it waited for cannot happen any more, or it does not fit this machine as it is now */
+	GATE_BEGIN,    /* its begin time */
+	GATE_ARRAY,    /* enough others of its array run */
+	GATE_STOPPING, /* its last attempt has not ended yet */
+};
+
+/* What its last reports said. */
+struct live_progress {
+	double step, total; /* NAN: never said */
+	double per_s;       /* NAN: not known yet */
+	double at_s;
+	double first_step, first_s; /* of this attempt; NAN before */
+	double loss;                /* NAN: not said */
+	bool resizable;             /* it can change size without a restart */
+};
+
+struct live_job {
+	uint32_t id;
+	uint32_t uid, gid;
+	char *name, *user, *tenant, *model, *key, *types,
+		*comment; /* model, key, types, comment may be NULL */
+	uint64_t submit_seq;
+	double arrival_s;
+
+	/* asked */
+	double time_s, estimate_s;  /* 0: not said */
+	double deadline_s, begin_s; /* in the core's time; INFINITY, 0: none */
+	double grace_s;
+	int stop_signal;
+	bool requeue;
+	int32_t retries;
+	uint32_t array_id, array_index, array_limit; /* id 0: of no array */
+	struct dependency *after;
+	uint32_t nafter;
+	bool cpu_only; /* asked for no devices: runs on CPU slots */
+
+	/* where it stands */
+	enum live_state state;
+	bool held;
+	enum gate gate;
+	uint32_t gate_job;
+	struct job base;    /* asked and totals, as of when it was last outside the engine */
+	uint32_t engine_id; /* JOB_NONE: not in the engine */
+	uint32_t attempt;   /* ordered last; 0: none */
+	uint32_t failed;    /* attempts that failed by themselves */
+	double used_s;  /* of its time limit: its commands ran so long in attempts that are over */
+	double begun_s; /* of the present attempt, NAN */
+	double first_begun_s; /* of the first */
+	double end_s;
+	int code, signal; /* of the last attempt that ended; -1, 0: none yet */
+	char *end_text;   /* in words, or NULL */
+	struct live_progress progress;
+	bool changed; /* its status is to be written down */
+	bool outside; /* listed by the core as such */
+};
+
+/* From what was asked.  `born_s` is the core's zero in seconds since 1970.  Types are not bound yet. */
+struct live_job *live_job_create(uint32_t id, const struct submission *what, double born_s,
+	double now_s);
+void live_job_destroy(struct live_job *job);
+
+static inline bool live_ended(const struct live_job *job)
+{
+	return job->state >= LIVE_COMPLETED;
+}
+
+/* Everything but `name`, `tenant` etc. of the record's own columns is inside too: the status is enough. */
+void live_job_status(const struct live_job *job, struct buf *out);
+int live_job_from_status(const json_t *status, struct live_job **out, struct err *err);
+
+/* Members of JSON objects, with what to take where there is none. */
+double member_number(const json_t *object, const char *key, double otherwise);
+int64_t member_int(const json_t *object, const char *key, int64_t otherwise);
+const char *member_text(const json_t *object, const char *key); /* NULL */
+bool member_bool(const json_t *object, const char *key, bool otherwise);
+
+#endif

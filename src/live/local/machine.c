@@ -1,0 +1,301 @@
+/*
+ * Discovering this machine and looking after it.
+ */
+#include "live/local/machine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "live/local/machine_limits.h"
+#include "live/local/machine_type.h"
+#include "live/local/nvml.h"
+
+enum { SLOTS_MAX = 65536 };
+
+static void fill_gpu(struct machine_device *device, const struct nvml_gpu *gpu, uint32_t index)
+{
+	*device = (struct machine_device){
+		.index = (int)index,
+		.mem_bytes = gpu->mem_bytes,
+		.up = true,
+	};
+	snprintf(device->uuid, sizeof(device->uuid), "%s", gpu->uuid);
+	snprintf(device->title, sizeof(device->title), "%.60s%s%.30s", gpu->name,
+		*gpu->profile ? " MIG " : "", gpu->profile);
+	machine_type(gpu->name, gpu->profile, gpu->mem_bytes, device->type, sizeof(device->type));
+}
+
+static bool any_split(const struct nvml_gpus *gpus)
+{
+	for (uint32_t i = 0; i < gpus->n; i++) {
+		if (*gpus->at[i].profile)
+			return true;
+	}
+	return false;
+}
+
+static bool is_gpu(const struct machine_device *device)
+{
+	return strncmp(device->uuid, "cpu-", 4) != 0;
+}
+
+/* Numbers are right only while CUDA and NVML count the same whole GPUs. */
+static void set_visible(struct machine *machine, const struct nvml_gpus *gpus)
+{
+	bool by_uuid = any_split(gpus) || gpus->lost > 0;
+
+	for (uint32_t i = 0; i < machine->ndevices; i++)
+		by_uuid |= is_gpu(&machine->devices[i]) && !machine->devices[i].up;
+	for (uint32_t i = 0; i < machine->ndevices; i++) {
+		struct machine_device *device = &machine->devices[i];
+
+		for (uint32_t k = 0; k < gpus->n; k++) {
+			if (strcmp(gpus->at[k].uuid, device->uuid) != 0)
+				continue;
+			if (by_uuid)
+				memcpy(device->visible, device->uuid, sizeof(device->visible));
+			else
+				snprintf(device->visible, sizeof(device->visible), "%u", k);
+		}
+	}
+}
+
+static void take_gpus(struct machine *machine, const struct nvml_gpus *gpus)
+{
+	machine->devices = mem_alloc(sizeof(*machine->devices) * (gpus->n + 1));
+	for (uint32_t i = 0; i < gpus->n; i++)
+		fill_gpu(&machine->devices[i], &gpus->at[i], i);
+	machine->ndevices = gpus->n;
+	machine->has_gpus = gpus->n > 0;
+	set_visible(machine, gpus);
+}
+
+static const char *library_of(const struct machine_options *options)
+{
+	const char *said = options->nvml ? options->nvml : getenv("STINT_NVML");
+
+	return said && *said ? said : "libnvidia-ml.so.1";
+}
+
+/* GPUs if there are any, else why there are none. */
+static void discover_gpus(struct machine *machine, const struct machine_options *options)
+{
+	struct nvml_gpus gpus = { 0 };
+	struct err err;
+
+	if (options->no_gpus) {
+		snprintf(machine->driver, sizeof(machine->driver), "GPUs are not to be used");
+		return;
+	}
+	if (nvml_open(library_of(options), &machine->nvml, &err) < 0 ||
+		nvml_list(machine->nvml, false, &gpus, &err) < 0) {
+		snprintf(machine->driver, sizeof(machine->driver), "no GPUs: %.80s", err.text);
+	} else {
+		snprintf(machine->driver, sizeof(machine->driver), "NVML %.80s%s",
+			nvml_version(machine->nvml), gpus.n ? "" : ", no GPUs");
+		take_gpus(machine, &gpus);
+	}
+	free(gpus.at);
+	if (!machine->has_gpus) {
+		nvml_close(machine->nvml);
+		machine->nvml = NULL;
+	}
+}
+
+static void add_slots(struct machine *machine, uint32_t n)
+{
+	uint32_t had = machine->ndevices;
+
+	machine->devices = mem_resize(machine->devices, sizeof(*machine->devices) * (had + n + 1));
+	for (uint32_t i = 0; i < n; i++) {
+		struct machine_device *slot = &machine->devices[had + i];
+
+		*slot = (struct machine_device){
+			.type = "cpu",
+			.title = "CPU slot",
+			.index = (int)i,
+			.mem_bytes = machine->mem_bytes / n,
+			.up = true,
+		};
+		snprintf(slot->uuid, sizeof(slot->uuid), "cpu-%u", i);
+	}
+	machine->ndevices = had + n;
+}
+
+int machine_discover(const struct machine_options *options, struct machine *out, struct err *err)
+{
+	struct machine machine = { 0 };
+	struct limits limits;
+
+	if (options->slots < -1 || options->slots > SLOTS_MAX)
+		return err_set(err, ERR_USAGE,
+			"%d CPU slots: 0 to %d can be had, -1 is one for each CPU", options->slots,
+			SLOTS_MAX);
+	limits_read("", &limits);
+	if (gethostname(machine.host, sizeof(machine.host) - 1) < 0 || !machine.host[0])
+		snprintf(machine.host, sizeof(machine.host), "localhost");
+	machine.cpus = limits.cpus;
+	machine.mem_bytes = limits.mem_bytes;
+	discover_gpus(&machine, options);
+	add_slots(&machine, options->slots < 0 ? machine.cpus : (uint32_t)options->slots);
+	*out = machine;
+	return 0;
+}
+
+void machine_fini(struct machine *machine)
+{
+	nvml_close(machine->nvml);
+	free(machine->devices);
+	*machine = (struct machine){ 0 };
+}
+
+/* ---- looking again */
+
+static bool any_down(const struct machine *machine)
+{
+	for (uint32_t i = 0; i < machine->ndevices; i++) {
+		if (!machine->devices[i].up)
+			return true;
+	}
+	return false;
+}
+
+static const struct nvml_gpu *find(const struct nvml_gpus *gpus, const char *uuid)
+{
+	for (uint32_t i = 0; i < gpus->n; i++) {
+		if (strcmp(gpus->at[i].uuid, uuid) == 0)
+			return &gpus->at[i];
+	}
+	return NULL;
+}
+
+/* Compares what is there with what is known. */
+static int notice(struct machine *machine, const struct nvml_gpus *gpus)
+{
+	uint32_t known = 0;
+	int changes = 0;
+
+	for (uint32_t i = 0; i < machine->ndevices; i++) {
+		struct machine_device *device = &machine->devices[i];
+		bool up;
+
+		if (!is_gpu(device))
+			continue;
+		up = find(gpus, device->uuid) != NULL;
+		known += up;
+		if (device->up != up)
+			changes |= MACHINE_UP;
+		device->up = up;
+	}
+	return known < gpus->n ? changes | MACHINE_NEW : changes;
+}
+
+int machine_refresh(struct machine *machine)
+{
+	struct nvml_gpus gpus = { 0 };
+	struct err err;
+	int rc, changes;
+
+	if (!machine->nvml)
+		return 0;
+	rc = nvml_list(machine->nvml, any_down(machine), &gpus, &err);
+	if (rc < 0 && rc != ERR_MISSING)
+		return 0;
+	changes = notice(machine, &gpus);
+	set_visible(machine, &gpus);
+	free(gpus.at);
+	return changes;
+}
+
+/* ---- as a cluster */
+
+/* Whether all GPUs (or all slots) are of one type and few enough for one node. */
+static bool on_one_node(const struct machine *machine, bool gpus)
+{
+	const char *type = NULL;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < machine->ndevices; i++) {
+		const struct machine_device *device = &machine->devices[i];
+
+		if (is_gpu(device) != gpus)
+			continue;
+		if (type && strcmp(type, device->type) != 0)
+			return false;
+		type = device->type;
+		n++;
+	}
+	return n <= NODE_DEVICES_MAX;
+}
+
+/* A node for devices such as this one: what the host can give belongs to one node or is not counted. */
+static struct node node_for(const struct machine *machine, const struct machine_device *device,
+	uint32_t type)
+{
+	struct node node = { .name = machine->host, .type = type, .topology = TOPOLOGY_NONE };
+
+	if (is_gpu(device) == machine->has_gpus && on_one_node(machine, machine->has_gpus)) {
+		node.cpus = machine->has_gpus ? machine->cpus : 0;
+		node.mem_bytes = machine->mem_bytes;
+	}
+	return node;
+}
+
+/* How many devices, from `first` on, go on one node with it; their places into `places`. */
+static uint32_t gather(const struct machine *machine, uint32_t first, bool *taken, uint32_t *places)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = first; i < machine->ndevices && n < NODE_DEVICES_MAX; i++) {
+		if (taken[i] || strcmp(machine->devices[i].type, machine->devices[first].type) != 0)
+			continue;
+		taken[i] = true;
+		places[n++] = i;
+	}
+	return n;
+}
+
+static uint32_t add_type(struct cluster *cluster, const struct machine_device *device)
+{
+	uint32_t known = cluster->ntypes;
+	uint32_t type = cluster_add_type(cluster, device->type);
+
+	if (cluster->ntypes > known)
+		machine_type_facts(&cluster->types[type], is_gpu(device) ? device->mem_bytes : 0);
+	return type;
+}
+
+int machine_cluster(const struct machine *machine, struct cluster *out, uint32_t **device_of,
+	struct err *err)
+{
+	struct cluster cluster = { 0 };
+	uint32_t *places;
+	bool *taken;
+
+	if (machine->ndevices == 0)
+		return err_set(err, ERR_USAGE,
+			"this machine has no GPUs (%s) and no CPU slots were asked for",
+			machine->driver);
+	places = mem_alloc(sizeof(*places) * machine->ndevices * NODE_DEVICES_MAX);
+	taken = mem_alloc(sizeof(*taken) * machine->ndevices);
+	cluster_add_rack(&cluster, machine->host, 0);
+	for (uint32_t i = 0; i < machine->ndevices; i++) {
+		const struct machine_device *device = &machine->devices[i];
+		struct node node;
+
+		if (taken[i])
+			continue;
+		node = node_for(machine, device, add_type(&cluster, device));
+		node.devices = gather(machine, i, taken,
+			&places[(size_t)cluster.nnodes * NODE_DEVICES_MAX]);
+		cluster_add_node(&cluster, node);
+	}
+	cluster.spec = arena_strdup(&cluster.memory, machine->host);
+	free(taken);
+	*out = cluster;
+	*device_of = places;
+	return 0;
+}

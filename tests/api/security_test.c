@@ -1,0 +1,448 @@
+/*
+ * Every route, every method, every way to come in that is not the right one:
+ * refused, and nothing changes.
+ */
+#include "api/fake.h"
+
+static const char *const methods[] = { "GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS",
+	"TRACE", "BREW" };
+
+struct attack {
+	const char *what;
+	const char *host;   /* %u: our port; NULL: none */
+	const char *token;  /* the whole header line, %s: the token; NULL: none */
+	const char *origin; /* %u likewise */
+	const char *query;  /* %s: the token */
+	const char *type;   /* NULL: application/json */
+	size_t body_bytes;  /* 0: two */
+	bool unix_too;
+	bool only_post; /* a GET is fine with it */
+	bool healthz;   /* which may be asked all the same */
+};
+
+static const char good_host[] = "127.0.0.1:%u";
+static const char good_token[] = "Authorization: Bearer %s\r\n";
+
+static const struct attack attacks[] = {
+	{ .what = "no token", .host = good_host, .healthz = true },
+	{ .what = "an empty token", .host = good_host, .token = "Authorization: Bearer \r\n",
+		.healthz = true },
+	{ .what = "a wrong token", .host = good_host,
+		.token = "Authorization: Bearer "
+			 "0000000000000000000000000000000000000000000000000000000000000000\r\n",
+		.healthz = true },
+	{ .what = "the token and more", .host = good_host, .token = "Authorization: Bearer %s0\r\n",
+		.healthz = true },
+	{ .what = "the token in another scheme", .host = good_host,
+		.token = "Authorization: Basic %s\r\n", .healthz = true },
+	{ .what = "the token in a cookie", .host = good_host, .token = "Cookie: token=%s\r\n",
+		.healthz = true },
+	{ .what = "the token twice", .host = good_host,
+		.token = "Authorization: Bearer 00\r\nAuthorization: Bearer %s\r\n" },
+	{ .what = "the token in the query", .host = good_host, .query = "?token=%s" },
+	{ .what = "the token in the query, by its usual name", .host = good_host,
+		.query = "?access_token=%s" },
+	{ .what = "another host", .host = "evil.example:%u", .token = good_token },
+	{ .what = "a host that begins like ours", .host = "localhost.evil.example:%u",
+		.token = good_token },
+	{ .what = "our address at another port", .host = "127.0.0.1:1", .token = good_token },
+	{ .what = "our address without a port", .host = "127.0.0.1", .token = good_token },
+	{ .what = "another address", .host = "10.0.0.1:%u", .token = good_token },
+	{ .what = "two hosts", .host = "127.0.0.1:%u\r\nHost: evil.example", .token = good_token },
+	{ .what = "no host", .token = good_token },
+	{ .what = "another origin", .host = good_host, .token = good_token,
+		.origin = "http://evil.example", .unix_too = true },
+	{ .what = "no origin to speak of", .host = good_host, .token = good_token, .origin = "null",
+		.unix_too = true },
+	{ .what = "an origin at another port", .host = good_host, .token = good_token,
+		.origin = "http://127.0.0.1:1", .unix_too = true },
+	{ .what = "an origin with another scheme", .host = good_host, .token = good_token,
+		.origin = "https://127.0.0.1:%u" },
+	{ .what = "a form", .host = good_host, .token = good_token,
+		.type = "application/x-www-form-urlencoded", .unix_too = true, .only_post = true },
+	{ .what = "text", .host = good_host, .token = good_token, .type = "text/plain",
+		.unix_too = true, .only_post = true },
+	{ .what = "no type", .host = good_host, .token = good_token, .type = "", .unix_too = true,
+		.only_post = true },
+	{ .what = "a type that begins like JSON", .host = good_host, .token = good_token,
+		.type = "application/jsonp", .unix_too = true, .only_post = true },
+	{ .what = "a body too large", .host = good_host, .token = good_token,
+		.body_bytes = (8u << 20) + 1, .unix_too = true },
+};
+
+
+static void add(struct buf *out, const char *format, const struct fake *f)
+{
+	for (; *format; format++) {
+		if (format[0] == '%' && format[1] == 'u')
+			buf_printf(out, "%u", server_port(f->server));
+		else if (format[0] == '%' && format[1] == 's')
+			buf_str(out, f->token);
+		else
+			buf_char(out, *format);
+		format += format[0] == '%';
+	}
+}
+
+
+static void write_attack(struct buf *out, const struct fake *f, const struct attack *a,
+	const char *method, const char *path)
+{
+	bool body = strcmp(method, "GET") != 0 || a->body_bytes;
+
+	buf_printf(out, "%s ", method);
+	for (; *path; path++) {
+		if (*path != '{') {
+			buf_char(out, *path);
+			continue;
+		}
+		buf_char(out, '7');
+		path = strchr(path, '}');
+	}
+	add(out, a->query ? a->query : "", f);
+	buf_str(out, " HTTP/1.1\r\nConnection: close\r\n");
+	if (a->host) {
+		buf_str(out, "Host: ");
+		add(out, a->host, f);
+		buf_str(out, "\r\n");
+	}
+	if (a->token)
+		add(out, a->token, f);
+	if (a->origin) {
+		buf_str(out, "Origin: ");
+		add(out, a->origin, f);
+		buf_str(out, "\r\n");
+	}
+	if (body && (!a->type || *a->type))
+		buf_printf(out, "Content-Type: %s\r\n", a->type ? a->type : "application/json");
+	if (body)
+		buf_printf(out, "Content-Length: %zu\r\n", a->body_bytes ? a->body_bytes : 2);
+	buf_str(out, "\r\n");
+	if (body)
+		buf_str(out, "{}");
+	/* Of a body that is too large only the beginning is sent: the answer must not wait for it. */
+}
+
+static int try(const struct fake *f, bool tcp, const struct attack *a, const char *method,
+	const char *path, struct buf *got)
+{
+	struct buf ask = { 0 };
+	int fd = tcp ? dial_tcp(f) : dial_unix(f);
+
+	write_attack(&ask, f, a, method, path);
+	send_text(fd, ask.at, ask.n);
+	buf_clear(got);
+	read_to_end(fd, got);
+	close(fd);
+	buf_fini(&ask);
+	return status_in(got);
+}
+
+static void check_refused(const struct fake *f, bool tcp, const struct attack *a, const char *method,
+	const char *path)
+{
+	struct buf got = { 0 };
+	int status = try(f, tcp, a, method, path, &got);
+	bool fine = status >= 400 && status < 500;
+
+	if (a->healthz && !strcmp(path, "/healthz") && !strcmp(method, "GET"))
+		fine = status == 200;
+	if (!fine)
+		fail_msg("%s: %s %s: %s", a->what, method, path, got.at ? got.at : "nothing");
+	if (status == 401)
+		assert_non_null(strstr(got.at, "\r\nWWW-Authenticate: Bearer"));
+	if (status == 405 && strcmp(method, "BREW") != 0)
+		assert_non_null(strstr(got.at, "\r\nAllow: "));
+	assert_null(strstr(got.at, "Access-Control"));
+	assert_null(strstr(got.at, f->token));
+	buf_fini(&got);
+}
+
+static void over_all_routes(struct fake *f, bool tcp, const struct attack *a)
+{
+	const struct verb *const tables[] = { fake_verbs, server_routes };
+
+	for (size_t t = 0; t < COUNT(tables); t++) {
+		for (const struct verb *v = tables[t]; v->name; v++) {
+			for (size_t m = 0; m < COUNT(methods); m++) {
+				if (a->only_post && strcmp(methods[m], "GET") == 0)
+					continue;
+				check_refused(f, tcp, a, methods[m], v->path);
+			}
+		}
+	}
+}
+
+static void nobody_comes_in_another_way(void **state)
+{
+	struct fake f = { 0 };
+
+	(void)state;
+	fake_start(&f, (struct server_config){ 0 });
+	for (size_t i = 0; i < COUNT(attacks); i++) {
+		over_all_routes(&f, true, &attacks[i]);
+		if (attacks[i].unix_too)
+			over_all_routes(&f, false, &attacks[i]);
+		assert_int_equal(fake_changes(&f), 0);
+	}
+	assert_int_equal(f.asked, 0);
+	fake_stop(&f);
+}
+
+static bool stranger(int fd, struct caller *out)
+{
+	(void)fd;
+	*out = (struct caller){ 4242, 4242, false };
+	return true;
+}
+
+static bool nobody(int fd, struct caller *out)
+{
+	(void)fd;
+	(void)out;
+	return false;
+}
+
+static const struct attack honest = { .what = "somebody else",
+	.host = good_host,
+	.token = good_token };
+
+static void a_daemon_of_mine_is_only_mine(void **state)
+{
+	bool (*const who[])(int fd, struct caller *out) = { stranger, nobody };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(who); i++) {
+		struct fake f = { 0 };
+
+		fake_start(&f, (struct server_config){ .who = who[i] });
+		over_all_routes(&f, false, &honest);
+		assert_int_equal(f.asked, 0);
+		fake_stop(&f);
+	}
+}
+
+static void a_daemon_for_all_keeps_what_is_its_own(void **state)
+{
+	struct fake f = { 0 };
+	struct buf got = { 0 };
+
+	(void)state;
+	fake_start(&f, (struct server_config){ .who = stranger, .system = true });
+	assert_int_equal(try(&f, false, &honest, "POST", "/v1/quota", &got), 403);
+	assert_int_equal(fake_changes(&f), 0);
+	assert_int_equal(try(&f, false, &honest, "POST", "/v1/jobs", &got), 201);
+	assert_true(f.last_caller.uid == 4242 && !f.last_caller.admin);
+	buf_fini(&got);
+	fake_stop(&f);
+}
+
+static void what_is_asked_with_get_changes_nothing(void **state)
+{
+	struct fake f = { 0 };
+	struct buf got = { 0 };
+
+	(void)state;
+	fake_start(&f, (struct server_config){ 0 });
+	for (const struct verb *v = fake_verbs; v->name; v++) {
+		if (!v->waits)
+			try(&f, true, &honest, "GET", v->path, &got);
+	}
+	assert_true(f.asked > 0);
+	assert_int_equal(fake_changes(&f), 0);
+	buf_fini(&got);
+	fake_stop(&f);
+}
+
+static void a_body_without_a_length_is_limited_too(void **state)
+{
+	struct fake f = { 0 };
+	struct buf ask = { 0 }, got = { 0 };
+	char *block = mem_alloc(65537);
+	int fd;
+
+	(void)state;
+	fake_start(&f, (struct server_config){ .limits.body_bytes = 100000 });
+	memset(block, ' ', 65536);
+	add(&ask,
+		"POST /v1/jobs HTTP/1.1\r\nHost: localhost:%u\r\nAuthorization: Bearer %s\r\n"
+		"Connection: close\r\nContent-Type: application/json\r\nTransfer-Encoding: "
+		"chunked\r\n\r\n",
+		&f);
+	for (int i = 0; i < 3; i++)
+		buf_printf(&ask, "10000\r\n%s\r\n", block);
+	buf_str(&ask, "0\r\n\r\n");
+	fd = dial_tcp(&f);
+	send_text(fd, ask.at, ask.n);
+	read_to_end(fd, &got);
+	assert_int_equal(status_in(&got), 413);
+	close(fd);
+	/* One that never ends is cut off. */
+	fd = dial_tcp(&f);
+	ask.n -= strlen("0\r\n\r\n");
+	for (int i = 0; i < 100; i++)
+		send_text(fd, ask.at, i ? ask.n - 3 * 65545 : ask.n);
+	buf_clear(&got);
+	read_to_end(fd, &got);
+	assert_int_equal(fake_changes(&f), 0);
+	close(fd);
+	free(block);
+	buf_fini(&ask);
+	buf_fini(&got);
+	fake_stop(&f);
+}
+
+static void two_lengths_are_none(void **state)
+{
+	struct fake f = { 0 };
+	struct buf ask = { 0 }, got = { 0 };
+	int fd;
+
+	(void)state;
+	fake_start(&f, (struct server_config){ 0 });
+	buf_str(&ask, "POST /v1/jobs HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: "
+		      "application/json\r\nContent-Length: 40\r\nTransfer-Encoding: "
+		      "chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n");
+	fd = dial_unix(&f);
+	send_text(fd, ask.at, ask.n);
+	read_to_end(fd, &got);
+	assert_int_equal(status_in(&got), 400);
+	assert_int_equal(fake_changes(&f), 0);
+	close(fd);
+	buf_fini(&ask);
+	buf_fini(&got);
+	fake_stop(&f);
+}
+
+static void headers_have_an_end(void **state)
+{
+	struct fake f = { 0 };
+	struct buf ask = { 0 }, got = { 0 };
+	int fd;
+
+	(void)state;
+	fake_start(&f, (struct server_config){ 0 });
+	buf_str(&ask, "GET /v1/jobs HTTP/1.1\r\nHost: x\r\n");
+	for (int i = 0; i < 10000; i++)
+		buf_printf(&ask, "X-%d: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n", i);
+	fd = dial_unix(&f);
+	send_text(fd, ask.at, ask.n);
+	read_to_end(fd, &got);
+	assert_true(status_in(&got) == 0 || (status_in(&got) >= 400 && status_in(&got) < 500));
+	close(fd);
+	buf_fini(&ask);
+	buf_fini(&got);
+	fake_stop(&f);
+}
+
+/* ---- who takes too much */
+
+static void who_dawdles_is_cut_off(void **state)
+{
+	enum { N = 12 };
+	const char *slow = "GET /v1/jobs HTTP/1.1\r\nHost: x\r\nX-A: ";
+	struct fake f = { 0 };
+	struct buf got = { 0 };
+	int fds[N];
+
+	(void)state;
+	fake_start(&f, (struct server_config){
+			       .limits = { .connections = 8, .first_s = 0.3, .read_s = 0.3 } });
+	for (int i = 0; i < N; i++) {
+		fds[i] = dial_tcp(&f);
+		send_text(fds[i], slow, i % 2 ? strlen(slow) : 10);
+	}
+	/* The other socket is free all the while, and this one again soon. */
+	assert_int_equal(try(&f, false, &honest, "GET", "/v1/jobs", &got), 200);
+	assert_int_equal(try(&f, true, &honest, "GET", "/v1/jobs", &got), 200);
+	for (int i = 0; i < N; i++) {
+		buf_clear(&got);
+		read_to_end(fds[i], &got);
+		assert_true(status_in(&got) == 0 || status_in(&got) >= 400);
+		close(fds[i]);
+	}
+	buf_fini(&got);
+	fake_stop(&f);
+}
+
+/* Until the server has closed so many; which ones is its business. */
+static void until_closed(struct pollfd *fds, nfds_t n, int closed)
+{
+	int got = 0;
+
+	while (got < closed) {
+		got = poll(fds, n, 20000);
+		assert_true(got > 0);
+	}
+	assert_int_equal(got, closed);
+}
+
+static void one_user_cannot_take_every_connection(void **state)
+{
+	enum { N = 10, EACH = 4 };
+	const char *ask = "GET /v1/jobs/1/wait HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+	struct fake f = { 0 };
+	struct pollfd fds[N];
+	int served = 0;
+
+	(void)state;
+	fake_start(&f, (struct server_config){
+			       .who = stranger, .system = true, .limits.connections_each = EACH });
+	for (int i = 0; i < N; i++) {
+		fds[i] = (struct pollfd){ .fd = dial_unix(&f), .events = POLLRDHUP };
+		send_text(fds[i].fd, ask, strlen(ask));
+	}
+	fake_until_held(&f, EACH);
+	until_closed(fds, N, N - EACH);
+	fake_let_go(&f);
+	for (int i = 0; i < N; i++) {
+		struct buf got = { 0 };
+
+		read_to_end(fds[i].fd, &got);
+		assert_true(got.n == 0 || status_in(&got) == 200);
+		served += got.n > 0;
+		close(fds[i].fd);
+		buf_fini(&got);
+	}
+	assert_int_equal(served, EACH);
+	fake_stop(&f);
+}
+
+static void a_flood_without_the_token_does_not_stop_who_has_it(void **state)
+{
+	struct attack bad = attacks[0];
+	struct fake f = { 0 };
+	struct buf got = { 0 };
+	int refused = 0;
+
+	(void)state;
+	fake_start(&f, (struct server_config){ .limits = { .rate = 0.001, .burst = 5 } });
+	for (int i = 0; i < 8; i++)
+		refused += try(&f, true, &bad, "GET", "/v1/jobs", &got) == 429;
+	assert_int_equal(refused, 3);
+	for (int i = 0; i < 5; i++)
+		assert_int_equal(try(&f, true, &honest, "GET", "/v1/jobs", &got), 200);
+	assert_int_equal(try(&f, true, &honest, "GET", "/v1/jobs", &got), 429);
+	assert_non_null(strstr(got.at, "\r\nRetry-After: 1"));
+	assert_int_equal(try(&f, false, &honest, "GET", "/v1/jobs", &got), 200);
+	buf_fini(&got);
+	fake_stop(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nobody_comes_in_another_way),
+		cmocka_unit_test(a_daemon_of_mine_is_only_mine),
+		cmocka_unit_test(a_daemon_for_all_keeps_what_is_its_own),
+		cmocka_unit_test(what_is_asked_with_get_changes_nothing),
+		cmocka_unit_test(a_body_without_a_length_is_limited_too),
+		cmocka_unit_test(two_lengths_are_none),
+		cmocka_unit_test(headers_have_an_end),
+		cmocka_unit_test(who_dawdles_is_cut_off),
+		cmocka_unit_test(one_user_cannot_take_every_connection),
+		cmocka_unit_test(a_flood_without_the_token_does_not_stop_who_has_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

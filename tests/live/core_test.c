@@ -1,0 +1,835 @@
+/*
+ * The core: what comes of what happens, and that it comes again.
+ */
+#include "live/core.h"
+
+#include <signal.h>
+
+#include "play.h"
+
+/* ---- one job */
+
+static void a_job_runs_and_completes(void **state)
+{
+	struct play p;
+
+	(void)state;
+	play_open(&p, "1x2", "fifo");
+	assert_int_equal(play_submit(&p, 1, (struct ask){ .gpus = 2 }), 1);
+	play_says(&p, "start 1.1, launch 1.1");
+	play_state(&p, 1, "CONFIGURING");
+	play_begun(&p, 2, 1, 1);
+	play_says(&p, "state 1.1");
+	play_state(&p, 1, "RUNNING");
+	play_exit(&p, 60, 1, 1, 0);
+	play_says(&p, "over 1.1, end 1");
+	play_state(&p, 1, "COMPLETED");
+	assert_null(core_job(p.core, 1));
+	assert_int_equal(play_try(&p, "cancel", 1, 0, "{}"), ERR_MISSING);
+	play_close(&p);
+}
+
+static void a_failure_ends_a_job_and_retries_are_counted(void **state)
+{
+	struct play p;
+
+	(void)state;
+	play_open(&p, "1x1", "fifo");
+	play_submit(&p, 1, (struct ask){ .gpus = 1 });
+	play_submit(&p, 2, (struct ask){ .gpus = 1, .retries = 1 });
+	play_exit(&p, 10, 1, 1, 3);
+	play_says(&p, "over 1.1, end 1, start 2.1, launch 2.1");
+	play_state(&p, 1, "FAILED");
+	play_begun(&p, 11, 2, 1);
+	play_exit(&p, 20, 2, 1, 3);
+	play_says(&p, "over 2.1, state 2, start 2.2, launch 2.2");
+	play_exit(&p, 30, 2, 2, 3);
+	play_says(&p, "over 2.2, end 2");
+	play_state(&p, 2, "FAILED");
+	play_close(&p);
+}
+
+static void what_was_checkpointed_runs_again(void **state)
+{
+	struct play p;
+
+	(void)state;
+	play_open(&p, "1x1", "fifo");
+	play_submit(&p, 0, (struct ask){ .gpus = 1, .estimate_s = 100 });
+	play_begun(&p, 1, 1, 1);
+	play_exit(&p, 41, 1, 1, EXIT_CHECKPOINTED);
+	play_says(&p, "over 1.1, state 1, start 1.2, launch 1.2");
+	assert_true(play_number(&p, 1, "saved") == 40);
+	assert_true(play_number(&p, 1, "done") == 40);
+	play_begun(&p, 42, 1, 2);
+	play_exit(&p, 50, 1, 2, 0);
+	play_state(&p, 1, "COMPLETED");
+	play_close(&p);
+}
+
+static const struct {
+	const char *what, *body;
+	bool no_requeue;
+	const char *state;
+} endings[] = {
+	{ "its time was over", "{\"known\":true,\"code\":-1,\"signal\":15,\"timed_out\":true}", false,
+		"TIMEOUT" },
+	{ "killed", "{\"known\":true,\"signal\":9}", false, "FAILED" },
+	{ "gone without a word", "{\"known\":false}", true, "NODE_FAIL" },
+	{ "gone without a word, may run again", "{\"known\":false}", false, "CONFIGURING" },
+	{ "done", "{\"known\":true,\"code\":0}", true, "COMPLETED" },
+};
+
+static void endings_have_their_states(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(endings); i++) {
+		struct play p;
+
+		play_open(&p, "1x1", "fifo");
+		play_submit(&p, 0, (struct ask){ .gpus = 1, .no_requeue = endings[i].no_requeue });
+		play_begun(&p, 1, 1, 1);
+		play_do(&p, 9, "exit", 1, 1, endings[i].body);
+		play_state(&p, 1, endings[i].state);
+		play_close(&p);
+	}
+}
+
+static void an_attempt_that_was_not_launched_cannot_end_or_begin(void **state)
+{
+	struct play p;
+
+	(void)state;
+	play_open(&p, "1x1", "las");
+	play_submit(&p, 0, (struct ask){ .gpus = 1 });
+	play_begun(&p, 1, 1, 1);
+	play_submit(&p, 100, (struct ask){ .gpus = 1 });
+	play_says(&p, "stop 1.1, start 2.1");
+	play_begin(&p, 101);
+	assert_int_equal(play_try(&p, "begun", 2, 1, "{}"), ERR_MISSING);
+	assert_int_equal(play_try(&p, "exit", 2, 1, "{\"known\":true,\"code\":0}"), ERR_MISSING);
+	assert_int_equal(play_try(&p, "begun", 1, 1, "{}"), ERR_MISSING);
+	assert_int_equal(play_try(&p, "exit", 7, 1, "{}"), ERR_MISSING);
+	assert_int_equal(play_try(&p, "nonsense", 1, 1, "{}"), ERR_BROKEN);
+	play_end(&p);
+	play_says(&p, "");
+	play_close(&p);
+}
+
+/* ---- preemption */
+
+static void open_with_a_victim(struct play *p)
+{
+	play_open(p, "1x1", "las");
+	play_submit(p, 0, (struct ask){ .gpus = 1, .estimate_s = 1000 });
+	play_begun(p, 1, 1, 1);
+	play_submit(p, 100, (struct ask){ .gpus = 1, .estimate_s = 1000 });
+	play_says(p, "stop 1.1, start 2.1");
+	play_state(p, 1, "COMPLETING");
+	play_state(p, 2, "CONFIGURING");
+}
+
+static void the_heir_is_launched_when_the_victim_has_gone(void **state)
+{
+	struct play p;
+
+	(void)state;
+	open_with_a_victim(&p);
+	play_pass(&p, 103);
+	play_says(&p, "");
+	play_exit(&p, 105, 1, 1, 143);
+	play_says(&p, "over 1.1, state 1, launch 2.1");
+	play_state(&p, 1, "PENDING");
+	play_begun(&p, 106, 2, 1);
+	play_exit(&p, 110, 2, 1, 0);
+	play_says(&p, "over 2.1, end 2, start 1.2, launch 1.2");
+	assert_true(play_number(&p, 1, "preemptions") == 1);
+	play_close(&p);
+}
+
+static void a_victim_that_was_through_has_completed(void **state)
+{
+	struct play p;
+
+	(void)state;
+	open_with_a_victim(&p);
+	play_exit(&p, 105, 1, 1, 0);
+	play_says(&p, "over 1.1, end 1, launch 2.1");
+	play_state(&p, 1, "COMPLETED");
+	play_close(&p);
+}
+
+static void a_victim_is_started_again_before_it_has_gone(void **state)
+{
+	struct play p;
+
+	(void)state;
+	open_with_a_victim(&p);
+	/* The heir is taken back: the victim gets its devices again, and waits for itself. */
+	play_change(&p, 102, "cancel", 2);
+	play_says(&p, "over 2.1, end 2, start 1.2");
+	play_state(&p, 1, "CONFIGURING");
+	play_exit(&p, 104, 1, 1, 143);
+	play_says(&p, "over 1.1, state 1, launch 1.2");
+	play_begun(&p, 105, 1, 2);
+	play_exit(&p, 110, 1, 2, 0);
+	play_close(&p);
+}
+
+static void a_victim_that_completes_needs_no_second_start(void **state)
+{
+	struct play p;
+
+	(void)state;
+	open_with_a_victim(&p);
+	play_change(&p, 102, "cancel", 2);
+	play_exit(&p, 104, 1, 1, 0);
+	play_says(&p, "over 1.1, over 1.2, end 1");
+	play_state(&p, 1, "COMPLETED");
+	play_close(&p);
+}
+
+static void a_victim_that_must_not_run_again_is_preempted(void **state)
+{
+	struct play p;
+
+	(void)state;
+	play_open(&p, "1x1", "las");
+	play_submit(&p, 0, (struct ask){ .gpus = 1, .no_requeue = true });
+	play_begun(&p, 1, 1, 1);
+	play_submit(&p, 100, (struct ask){ .gpus = 1 });
+	play_exit(&p, 105, 1, 1, 143);
+	play_says(&p, "over 1.1, end 1, launch 2.1");
+	play_state(&p, 1, "PREEMPTED");
+	play_close(&p);
+}
+
+/* Whatever happens in the same moment as the end. */
+static void two_on_one_device_end_together(void **state)
+{
+	struct play p;
+
+	(void)state;
+	play_open(&p, "1x2", "fifo");
+	for (int i = 0; i < 4; i++)
+		play_submit(&p, i, (struct ask){ .gpus = 1, .share = 0.5 });
+	play_begin(&p, 10);
+	for (uint32_t job = 1; job <= 4; job++)
+		play_apply(&p, "exit", job, 1, "{\"known\":true,\"code\":0}");
+	play_end(&p);
+	for (uint32_t job = 1; job <= 4; job++)
+		play_state(&p, job, "COMPLETED");
+	play_close(&p);
+}
+
+/* ---- cancel, hold, release, requeue */
+
+static void a_job_is_cancelled_in_every_state(void **state)
+{
+	struct play p;
+
+	(void)state;
+	play_open(&p, "1x1", "fifo");
+	play_submit(&p, 0, (struct ask){ .gpus = 1 });
+	play_submit(&p, 1, (struct ask){ .gpus = 1 });
+	play_submit(&p, 2, (struct ask){ .gpus = 1, .hold = true });
+	play_change(&p, 3, "cancel", 2); /* pending */
+	play_says(&p, "end 2");
+	play_change(&p, 4, "cancel", 3); /* held */
+	play_says(&p, "end 3");
+	play_change(&p, 5, "cancel", 1); /* configuring */
+	play_says(&p, "stop 1.1, state 1");
+	play_change(&p, 6, "cancel", 1); /* again */
+	play_says(&p, "state 1");
+	play_begun(&p, 7, 1, 1);
+	play_state(&p, 1, "COMPLETING");
+	play_exit(&p, 8, 1, 1, 0);
+	play_says(&p, "over 1.1, end 1");
+	play_submit(&p, 9, (struct ask){ .gpus = 1 });
+	play_begun(&p, 10, 4, 1);
+	play_change(&p, 11, "cancel", 4); /* running */
+	play_exit(&p, 12, 4, 1, 143);
+	for (uint32_t job = 1; job <= 4; job++)
+		play_state(&p, job, "CANCELLED");
+	play_close(&p);
+}
+
+/* The cancel of one that stops already must survive a restart, too. */
+static void a_victim_is_cancelled_for_good(void **state)
+{
+	struct play p;
+
+	(void)state;
+	open_with_a_victim(&p);
+	play_change(&p, 102, "cancel", 1);
+	play_says(&p, "state 1.1, state 1");
+	play_restart(&p, 103);
+	play_pass(&p, 104);
+	play_state(&p, 1, "COMPLETING");
+	play_exit(&p, 105, 1, 1, 143);
+	play_says(&p, "over 1.1, end 1, launch 2.1");
+	play_state(&p, 1, "CANCELLED");
+	play_close(&p);
+}
+
+static void a_held_job_waits_for_its_release(void **state)
+{
+	struct play p;
+
+	(void)state;
+	play_open(&p, "1x1", "fifo");
+	play_submit(&p, 0, (struct ask){ .gpus = 1 });
+	play_begun(&p, 1, 1, 1);
+	play_submit(&p, 2, (struct ask){ .gpus = 1 });
+	play_change(&p, 3, "hold", 2); /* pending */
+	play_says(&p, "state 2");
+	play_reason(&p, 2, "held");
+	play_change(&p, 4, "hold", 1); /* running */
+	play_says(&p, "stop 1.1, state 1");
+	play_change(&p, 5, "release", 1);
+	play_reason(&p, 1, "stopping");
+	play_change(&p, 6, "hold", 1);
+	play_exit(&p, 7, 1, 1, 143);
+	play_says(&p, "over 1.1, state 1");
+	play_state(&p, 1, "PENDING");
+	play_restart(&p, 8);
+	play_pass(&p, 9);
+	play_says(&p, "");
+	play_change(&p, 10, "release", 2);
+	play_says(&p, "state 2, start 2.1, launch 2.1");
+	play_change(&p, 11, "release", 1);
+	play_exit(&p, 12, 2, 1, 0);
+	play_says(&p, "over 2.1, end 2, start 1.2, launch 1.2");
+	play_close(&p);
+}
+
+static void a_running_job_starts_over(void **state)
+{
+	struct play p;
+
+	(void)state;
+	play_open(&p, "1x1", "fifo");
+	play_submit(&p, 0, (struct ask){ .gpus = 1 });
+	play_begun(&p, 1, 1, 1);
+	play_change(&p, 2, "requeue", 1);
+	play_says(&p, "stop 1.1, state 1");
+	play_exit(&p, 3, 1, 1, 143);
+	play_says(&p, "over 1.1, state 1, start 1.2, launch 1.2");
+	play_close(&p);
+}
+
+static void an_ended_job_comes_back(void **state)
+{
+	struct play p;
+	bool live;
+	char *body;
+
+	(void)state;
+	play_open(&p, "1x1", "fifo");
+	play_submit(&p, 0, (struct ask){ .gpus = 1 });
+	play_exit(&p, 5, 1, 1, 3);
+	play_state(&p, 1, "FAILED");
+	assert_int_equal(play_try(&p, "requeue", 1, 0, "{}"), ERR_MISSING);
+	body = mem_printf("{\"job\":%s}", play_status(&p, 1, &live));
+	play_do(&p, 9, "requeue", 1, 0, body);
+	free(body);
+	play_says(&p, "state 1, start 1.2, launch 1.2");
+	play_exit(&p, 12, 1, 2, 0);
+	play_state(&p, 1, "COMPLETED");
+	play_close(&p);
+}
+
+static void what_is_asked_for_is_changed_while_it_waits(void **state)
+{
+	struct play p;
+
+	(void)state;
+	play_open(&p, "1x1", "priority");
+	play_submit(&p, 0, (struct ask){ .gpus = 1 });
+	play_submit(&p, 1, (struct ask){ .gpus = 1 });
+	play_submit(&p, 2, (struct ask){ .gpus = 1 });
+	play_begin(&p, 3);
+	assert_int_equal(play_try(&p, "update", 1, 0, "{\"priority\":9}"), ERR_REFUSED);
+	play_end(&p);
+	play_do(&p, 4, "update", 3, 0, "{\"priority\":9}");
+	play_exit(&p, 5, 1, 1, 0);
+	play_says(&p, "over 1.1, end 1, start 3.1, launch 3.1");
+	play_close(&p);
+}
+
+/* ---- dependencies */
+
+static const struct {
+	enum dependency_kind kind;
+	int code; /* -1: the other only begins */
+	bool opens;
+} dependencies[] = {
+	{ AFTER_OK, 0, true },
+	{ AFTER_OK, 3, false },
+	{ AFTER_OK, -1, false },
+	{ AFTER_ANY, 0, true },
+	{ AFTER_ANY, 3, true },
+	{ AFTER_ANY, -1, false },
+	{ AFTER_NOT_OK, 0, false },
+	{ AFTER_NOT_OK, 3, true },
+	{ AFTER_START, -1, true },
+	{ AFTER_START, 3, true },
+};
+
+/* The same whether the other ends before or after a restart, or the two epochs are between. */
+static void depend(size_t row, int restart)
+{
+	struct play p;
+	bool opens = dependencies[row].opens;
+
+	play_open(&p, "1x2", "fifo");
+	play_submit(&p, 0, (struct ask){ .gpus = 1 });
+	play_submit(&p, 1,
+		(struct ask){ .gpus = 1, .after = { { dependencies[row].kind, 1 } }, .retries = 0 });
+	play_reason(&p, 2, "dependency");
+	if (restart == 1)
+		play_restart(&p, 2);
+	if (dependencies[row].code < 0)
+		play_begun(&p, 3, 1, 1);
+	else
+		play_exit(&p, 3, 1, 1, dependencies[row].code);
+	if (restart == 2)
+		play_restart(&p, 4);
+	play_pass(&p, 5);
+	play_state(&p, 2, opens ? "CONFIGURING" : "PENDING");
+	if (!opens)
+		play_reason(&p, 2, dependencies[row].code < 0 ? "dependency" : "dependency-never");
+	play_close(&p);
+}
+
+static void dependencies_open_when_they_are_met(void **state)
+{
+	(void)state;
+	for (size_t row = 0; row < COUNT(dependencies); row++) {
+		for (int restart = 0; restart < 3; restart++)
+			depend(row, restart);
+	}
+}
+
+static void a_held_job_forgets_what_was_met(void **state)
+{
+	struct play p;
+
+	(void)state;
+	play_open(&p, "1x2", "fifo");
+	play_submit(&p, 0, (struct ask){ .gpus = 1 });
+	play_submit(&p, 1,
+		(struct ask){ .gpus = 1, .hold = true, .after = { { AFTER_OK, 1 } } });
+	play_exit(&p, 2, 1, 1, 0);
+	play_pass(&p, 3);
+	play_change(&p, 4, "release", 2);
+	play_says(&p, "state 2, start 2.1, launch 2.1");
+	play_close(&p);
+}
+
+static void one_that_can_never_follow_can_be_cancelled(void **state)
+{
+	struct play p;
+
+	(void)state;
+	play_open(&p, "1x2", "fifo");
+	play_submit(&p, 0, (struct ask){ .gpus = 1 });
+	play_submit(&p, 1,
+		(struct ask){ .gpus = 1, .after = { { AFTER_ANY, 1 }, { AFTER_OK, 1 } } });
+	play_exit(&p, 2, 1, 1, 1);
+	play_reason(&p, 2, "dependency-never");
+	play_restart(&p, 3);
+	play_pass(&p, 4);
+	play_reason(&p, 2, "dependency-never");
+	assert_int_equal(core_job(p.core, 2)->gate_job, 1);
+	play_change(&p, 5, "cancel", 2);
+	play_state(&p, 2, "CANCELLED");
+	play_close(&p);
+}
+
+/* ---- arrays and begin times */
+
+static void so_many_of_an_array_at_once(void **state)
+{
+	struct ask ask = { .gpus = 1, .array_id = 1, .array_limit = 2 };
+	struct play p;
+
+	(void)state;
+	play_open(&p, "1x4", "fifo");
+	for (int i = 0; i < 4; i++)
+		play_submit(&p, i, ask);
+	play_submit(&p, 4, (struct ask){ .gpus = 1 });
+	play_says(&p, "start 5.1, launch 5.1");
+	play_reason(&p, 3, "array-limit");
+	play_begun(&p, 5, 1, 1);
+	play_change(&p, 6, "hold", 1); /* it counts until it has gone */
+	play_says(&p, "stop 1.1, state 1");
+	play_restart(&p, 7);
+	play_exit(&p, 8, 1, 1, 143);
+	play_says(&p, "over 1.1, state 1, start 3.1, launch 3.1");
+	play_exit(&p, 9, 2, 1, 0);
+	play_says(&p, "over 2.1, end 2, start 4.1, launch 4.1");
+	play_change(&p, 10, "release", 1);
+	play_reason(&p, 1, "array-limit");
+	play_close(&p);
+}
+
+/* However late it is looked at, what was due is decided for its moment. */
+static void a_begin_time_is_kept_to_the_second(void **state)
+{
+	struct play p;
+
+	(void)state;
+	play_open(&p, "1x1", "fifo");
+	play_submit(&p, 0, (struct ask){ .gpus = 1, .begin_s = 50 });
+	play_says(&p, "");
+	play_reason(&p, 1, "begin-time");
+	assert_true(core_wake_s(p.core) == 50);
+	play_pass(&p, 70);
+	play_says(&p, "start 1.1, launch 1.1");
+	assert_true(p.rows.at[p.rows.n - 1].at_s == 50);
+	play_submit(&p, 80, (struct ask){ .gpus = 1, .begin_s = 200 });
+	play_begin(&p, 300); /* together with something else */
+	play_apply(&p, "exit", 1, 1, "{\"known\":true,\"code\":0}");
+	play_end(&p);
+	play_says(&p, "over 1.1, end 1, start 2.1, launch 2.1");
+	play_submit(&p, 301, (struct ask){ .gpus = 1, .begin_s = 1000 });
+	play_change(&p, 302, "release", 3); /* now, then */
+	play_exit(&p, 303, 2, 1, 0);
+	play_says(&p, "over 2.1, end 2, start 3.1, launch 3.1");
+	play_close(&p);
+}
+
+/* ---- progress */
+
+static void reports_turn_seconds_into_steps(void **state)
+{
+	struct play p;
+
+	(void)state;
+	play_open(&p, "1x2", "fifo");
+	play_submit(&p, 0, (struct ask){ .gpus = 2, .estimate_s = 1000 });
+	play_begun(&p, 10, 1, 1);
+	play_do(&p, 20, "progress", 1, 1, "{\"step\":0}");
+	play_do(&p, 30, "progress", 1, 1, "{\"step\":100}"); /* no total yet */
+	assert_true(play_number(&p, 1, "progress_per_s") == 10);
+	assert_true(isnan(play_number(&p, 1, "nominal_rate"))); /* seconds are seconds */
+	assert_true(core_left_s(p.core, core_job(p.core, 1), 30) == 980);
+	play_do(&p, 40, "progress", 1, 1, "{\"step\":200,\"total\":2000,\"metrics\":{\"loss\":0.5}}");
+	assert_true(play_number(&p, 1, "progress_per_s") == 10);
+	assert_true(play_number(&p, 1, "progress_loss") == 0.5);
+	assert_true(play_number(&p, 1, "work_est") == 2000);
+	assert_true(core_left_s(p.core, core_job(p.core, 1), 40) == 180);
+	assert_true(core_left_s(p.core, core_job(p.core, 1), 50) == 170);
+	play_begin(&p, 60);
+	assert_int_equal(play_try(&p, "progress", 1, 1, "{\"step\":-1}"), ERR_USAGE);
+	assert_int_equal(play_try(&p, "progress", 1, 2, "{\"step\":1}"), ERR_MISSING);
+	play_end(&p);
+	play_close(&p);
+}
+
+static void a_checkpoint_is_what_a_failure_leaves(void **state)
+{
+	struct play p;
+
+	(void)state;
+	play_open(&p, "1x1", "fifo");
+	play_submit(&p, 0, (struct ask){ .gpus = 1, .retries = 3, .estimate_s = 100 });
+	play_begun(&p, 0.5, 1, 1);
+	play_do(&p, 1, "progress", 1, 1, "{\"step\":10,\"total\":1000}");
+	play_do(&p, 2, "progress", 1, 1, "{\"step\":30}");
+	play_do(&p, 3, "checkpointed", 1, 1, "{\"step\":40}");
+	play_says(&p, "state 1");
+	assert_true(play_number(&p, 1, "saved") == 40);
+	play_do(&p, 4, "progress", 1, 1, "{\"step\":80}");
+	play_exit(&p, 5, 1, 1, 1);
+	assert_true(play_number(&p, 1, "done") == 40);
+	play_close(&p);
+}
+
+/* What was saved in seconds is the same part of the work in steps. */
+static void what_was_saved_changes_its_unit(void **state)
+{
+	struct play p;
+
+	(void)state;
+	play_open(&p, "1x1", "fifo");
+	play_submit(&p, 0, (struct ask){ .gpus = 1, .estimate_s = 100 });
+	play_begun(&p, 10, 1, 1);
+	play_do(&p, 60, "checkpointed", 1, 1, "{}");
+	assert_true(play_number(&p, 1, "saved") == 50);
+	play_do(&p, 61, "progress", 1, 1, "{\"step\":5100,\"total\":10000}");
+	assert_true(play_number(&p, 1, "saved") == 5000);
+	play_close(&p);
+}
+
+/* ---- devices */
+
+static void a_lost_device_takes_its_job_along(void **state)
+{
+	struct play p;
+
+	(void)state;
+	play_open(&p, "1x2", "fifo");
+	play_submit(&p, 0, (struct ask){ .gpus = 1 });
+	play_submit(&p, 1, (struct ask){ .gpus = 1, .no_requeue = true });
+	play_begun(&p, 2, 1, 1);
+	play_begun(&p, 3, 2, 1);
+	play_do(&p, 4, "devices", 0, 0, "{\"node\":0,\"devices\":1,\"up\":false}");
+	p.down[0] = 1;
+	play_says(&p, "stop 1.1");
+	play_exit(&p, 5, 1, 1, 143);
+	play_says(&p, "over 1.1, state 1");
+	play_restart(&p, 6);
+	play_pass(&p, 7);
+	play_says(&p, "");
+	play_do(&p, 8, "devices", 0, 0, "{\"node\":0,\"devices\":2,\"up\":false}");
+	play_says(&p, "stop 2.1");
+	play_exit(&p, 9, 2, 1, 143);
+	play_state(&p, 2, "NODE_FAIL");
+	play_do(&p, 10, "devices", 0, 0, "{\"node\":0,\"devices\":3,\"up\":true}");
+	play_says(&p, "start 1.2, launch 1.2");
+	play_begin(&p, 11);
+	assert_int_equal(play_try(&p, "devices", 0, 0, "{\"node\":9,\"devices\":3}"), ERR_FORMAT);
+	play_end(&p);
+	play_close(&p);
+}
+
+/* Of an epoch that begins with a device down nothing is started there, not even for a moment. */
+static void what_is_down_from_the_beginning_is_not_used(void **state)
+{
+	struct play p;
+
+	(void)state;
+	play_open(&p, "1x2", "fifo");
+	play_submit(&p, 0, (struct ask){ .gpus = 1, .hold = true });
+	p.down[0] = 1;
+	play_restart(&p, 6);
+	play_change(&p, 7, "release", 1);
+	assert_int_equal(core_attempt(p.core, 1, 1)->grant->slots[0].devices, 2);
+	play_close(&p);
+}
+
+static void a_lost_device_and_the_end_of_its_job_come_together(void **state)
+{
+	static const char *const then[] = { "cancel", "hold", "requeue" };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(then); i++) {
+		struct play p;
+
+		play_open(&p, "1x1", "fifo");
+		play_submit(&p, 0, (struct ask){ .gpus = 1 });
+		play_begun(&p, 1, 1, 1);
+		play_begin(&p, 2);
+		play_apply(&p, "devices", 0, 0, "{\"node\":0,\"devices\":1,\"up\":false}");
+		play_apply(&p, then[i], 1, 0, "{}");
+		play_end(&p);
+		play_exit(&p, 3, 1, 1, 143);
+		play_state(&p, 1, i == 0 ? "CANCELLED" : "PENDING");
+		play_close(&p);
+	}
+}
+
+/* ---- machines that do not fit */
+
+static void a_job_too_large_waits_for_another_machine(void **state)
+{
+	struct play p;
+
+	(void)state;
+	play_open(&p, "1x2", "fifo");
+	play_submit(&p, 0, (struct ask){ .gpus = 4 });
+	play_says(&p, "");
+	play_reason(&p, 1, "too-large");
+	play_submit(&p, 1, (struct ask){ .gpus = 2 });
+	play_says(&p, "start 2.1, launch 2.1");
+	play_change(&p, 2, "cancel", 1);
+	play_state(&p, 1, "CANCELLED");
+	play_close(&p);
+}
+
+static void whether_it_could_run_is_known_beforehand(void **state)
+{
+	struct buf why = { 0 };
+	struct live_job *job;
+	struct submission what;
+	struct play p;
+
+	(void)state;
+	play_open(&p, "1x2:v100", "fifo");
+	submission_init(&what);
+	what.name = "x";
+	what.gpus = what.min_gpus = what.max_gpus = 3;
+	job = live_job_create(1, &what, 0, 0);
+	assert_false(core_could_run(p.core, job, &why));
+	assert_true(why.n > 0);
+	job->base.gpus = job->base.min_gpus = 2;
+	assert_true(core_could_run(p.core, job, &why));
+	job->types = mem_strdup("h100");
+	assert_false(core_could_run(p.core, job, &why));
+	live_job_destroy(job);
+	submission_fini(&what);
+	buf_fini(&why);
+	play_close(&p);
+}
+
+/* ---- tenants */
+
+static void a_table_of_tenants_knows_its_own(void **state)
+{
+	struct play p;
+	char *status, *body;
+
+	(void)state;
+	play_open(&p, "1x2", "fifo");
+	play_submit(&p, 1, (struct ask){ .gpus = 1, .tenant = "old" });
+	tenants_add(&p.epoch.tenants, "known", 5);
+	play_policy(&p, 2, "drf");
+	play_pass(&p, 3);
+	assert_true(core_knows_tenant(p.core, "known"));
+	assert_true(core_knows_tenant(p.core, "old"));
+	assert_false(core_knows_tenant(p.core, "new"));
+	play_begin(&p, 4);
+	status = play_draft(&p, 7, &(struct ask){ .gpus = 1, .tenant = "new" });
+	body = mem_printf("{\"job\":%s}", status);
+	assert_int_equal(play_try(&p, "submit", 7, 0, body), ERR_REFUSED);
+	play_end(&p);
+	free(status);
+	free(body);
+	play_submit(&p, 5, (struct ask){ .gpus = 1, .tenant = "known" });
+	play_says(&p, "start 2.1, launch 2.1");
+	play_close(&p);
+}
+
+/* ---- in place */
+
+/* A policy of the tests would have to be registered: the engine's wish is played by the core's own file. */
+
+/* ---- epochs */
+
+static void another_policy_takes_over(void **state)
+{
+	struct play p;
+
+	(void)state;
+	play_open(&p, "1x1", "fifo");
+	play_submit(&p, 0, (struct ask){ .gpus = 1, .estimate_s = 1000 });
+	play_begun(&p, 1, 1, 1);
+	play_submit(&p, 2, (struct ask){ .gpus = 1, .estimate_s = 10 });
+	play_says(&p, "");
+	play_policy(&p, 20, "srtf");
+	play_pass(&p, 21);
+	play_says(&p, "stop 1.1, start 2.1");
+	play_policy(&p, 22, "fifo");
+	play_exit(&p, 23, 1, 1, 143);
+	play_says(&p, "over 1.1, state 1, launch 2.1");
+	assert_true(play_number(&p, 1, "preemptions") == 1);
+	play_close(&p);
+}
+
+static void running_jobs_survive_a_restart(void **state)
+{
+	struct play p;
+
+	(void)state;
+	play_open(&p, "1x2", "fifo");
+	play_submit(&p, 0, (struct ask){ .gpus = 2, .estimate_s = 100 });
+	play_restart(&p, 1);
+	play_pass(&p, 2);
+	play_says(&p, "");
+	play_state(&p, 1, "CONFIGURING");
+	play_begun(&p, 3, 1, 1);
+	play_restart(&p, 4);
+	play_pass(&p, 5);
+	play_state(&p, 1, "RUNNING");
+	play_submit(&p, 6, (struct ask){ .gpus = 1 });
+	play_says(&p, "");
+	assert_true(core_left_s(p.core, core_job(p.core, 1), 53) == 50);
+	play_exit(&p, 53, 1, 1, EXIT_CHECKPOINTED);
+	assert_true(play_number(&p, 1, "saved") == 50);
+	play_close(&p);
+}
+
+/* A job that waits does so since it came, whatever the daemon does. */
+static void waiting_is_counted_through_gates_and_restarts(void **state)
+{
+	struct play p;
+
+	(void)state;
+	play_open(&p, "1x1", "fifo");
+	play_submit(&p, 1000, (struct ask){ .gpus = 1 });
+	play_submit(&p, 1010, (struct ask){ .gpus = 1, .hold = true });
+	play_restart(&p, 1020);
+	play_pass(&p, 1025);
+	play_change(&p, 1030, "release", 2);
+	play_restart(&p, 1040);
+	play_pass(&p, 1041);
+	play_exit(&p, 1050, 1, 1, 0);
+	play_says(&p, "over 1.1, end 1, start 2.1, launch 2.1");
+	assert_true(play_number(&p, 2, "waited_s") == 40);
+	play_close(&p);
+}
+
+/* Rows that were durable before the daemon was killed are all there is. */
+static void a_kill_between_submission_and_decision(void **state)
+{
+	struct play p;
+
+	(void)state;
+	play_open(&p, "1x1", "fifo");
+	play_begin(&p, 1);
+	play_write_submit(&p, (struct ask){ .gpus = 1 });
+	play_flush(&p);
+	play_give_submit(&p, 1);
+	play_decide(&p);
+	play_says(&p, "start 1.1, launch 1.1");
+	play_restart(&p, 2); /* what was decided is lost */
+	play_pass(&p, 3);
+	play_says(&p, "start 1.1, launch 1.1");
+	assert_true(p.rows.at[p.rows.n - 1].at_s == 2);
+	play_close(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_job_runs_and_completes),
+		cmocka_unit_test(a_failure_ends_a_job_and_retries_are_counted),
+		cmocka_unit_test(what_was_checkpointed_runs_again),
+		cmocka_unit_test(endings_have_their_states),
+		cmocka_unit_test(an_attempt_that_was_not_launched_cannot_end_or_begin),
+		cmocka_unit_test(the_heir_is_launched_when_the_victim_has_gone),
+		cmocka_unit_test(a_victim_that_was_through_has_completed),
+		cmocka_unit_test(a_victim_is_started_again_before_it_has_gone),
+		cmocka_unit_test(a_victim_that_completes_needs_no_second_start),
+		cmocka_unit_test(a_victim_that_must_not_run_again_is_preempted),
+		cmocka_unit_test(two_on_one_device_end_together),
+		cmocka_unit_test(a_job_is_cancelled_in_every_state),
+		cmocka_unit_test(a_victim_is_cancelled_for_good),
+		cmocka_unit_test(a_held_job_waits_for_its_release),
+		cmocka_unit_test(a_running_job_starts_over),
+		cmocka_unit_test(an_ended_job_comes_back),
+		cmocka_unit_test(what_is_asked_for_is_changed_while_it_waits),
+		cmocka_unit_test(dependencies_open_when_they_are_met),
+		cmocka_unit_test(a_held_job_forgets_what_was_met),
+		cmocka_unit_test(one_that_can_never_follow_can_be_cancelled),
+		cmocka_unit_test(so_many_of_an_array_at_once),
+		cmocka_unit_test(a_begin_time_is_kept_to_the_second),
+		cmocka_unit_test(reports_turn_seconds_into_steps),
+		cmocka_unit_test(a_checkpoint_is_what_a_failure_leaves),
+		cmocka_unit_test(what_was_saved_changes_its_unit),
+		cmocka_unit_test(a_lost_device_takes_its_job_along),
+		cmocka_unit_test(what_is_down_from_the_beginning_is_not_used),
+		cmocka_unit_test(a_lost_device_and_the_end_of_its_job_come_together),
+		cmocka_unit_test(a_job_too_large_waits_for_another_machine),
+		cmocka_unit_test(whether_it_could_run_is_known_beforehand),
+		cmocka_unit_test(a_table_of_tenants_knows_its_own),
+		cmocka_unit_test(another_policy_takes_over),
+		cmocka_unit_test(running_jobs_survive_a_restart),
+		cmocka_unit_test(waiting_is_counted_through_gates_and_restarts),
+		cmocka_unit_test(a_kill_between_submission_and_decision),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
