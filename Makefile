@@ -128,11 +128,16 @@ clean: ## remove everything that was built
 
 # ---- run and test
 
-.PHONY: run test check soak bench parity determinism
-run: ## set up, build, and compare policies on the bundled example
+.PHONY: run compare test check soak bench parity determinism
+run: ## set up, build, and run jobs on this machine: the daemon, a small demo, the queue
 	@tools/setup
 	@$(BUILD) all
-	@STINT='$(abspath $(B)/stint)' examples/run.sh
+	@STINT='$(abspath $(B)/stint)' examples/demo.sh
+
+compare: ## set up, build, and compare policies on the bundled workload
+	@tools/setup
+	@$(BUILD) all
+	@STINT='$(abspath $(B)/stint)' examples/compare.sh
 
 test: ## set up, build, and run every test (T=text: only matching ones)
 	@tools/setup

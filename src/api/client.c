@@ -25,12 +25,12 @@ static const double default_s = 30, connect_s = 10, silence_s = 45;
 
 struct client {
 	char *socket, *token;
-	char *host;     /* what the Host header says */
+	char *host; /* what the Host header says */
 	char address[64];
 	uint16_t port;
-	int fd;         /* -1: not connected */
-	bool used;      /* had an answer on this connection */
-	char *read;     /* READ_BYTES */
+	int fd;     /* -1: not connected */
+	bool used;  /* had an answer on this connection */
+	char *read; /* READ_BYTES */
 };
 
 /* ---- where */
@@ -117,13 +117,17 @@ static int wait_for(int fd, short events, double seconds, struct err *err)
 	for (;;) {
 		struct pollfd p = { .fd = fd, .events = events };
 		double left = until - clock_wall_s();
-		int ms = seconds < 0 ? -1 : left <= 0 ? 0 : left > 1e6 ? 1000000000 : (int)(left * 1000) + 1;
+		int ms = seconds < 0 ? -1
+			: left <= 0  ? 0
+			: left > 1e6 ? 1000000000
+				     : (int)(left * 1000) + 1;
 		int n = poll(&p, 1, ms);
 
 		if (n > 0)
 			return 0;
 		if (n == 0 && left <= 0)
-			return err_set(err, ERR_TIMEOUT, "the daemon did not answer within %g s", seconds);
+			return err_set(err, ERR_TIMEOUT, "the daemon did not answer within %g s",
+				seconds);
 		if (n < 0 && errno != EINTR)
 			return err_set(err, ERR_IO, "cannot wait for the daemon: %s", strerror(errno));
 	}
@@ -170,8 +174,8 @@ static int connect_unix(struct client *c, struct err *err)
 	if (rc < 0)
 		return rc == ERR_MISSING ? unreachable(c, ENOENT, err) : rc;
 	c->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	rc = c->fd < 0 ? err_set(err, ERR_IO, "cannot make a socket: %s", strerror(errno)) :
-			 try_connect(c, c->fd, (struct sockaddr *)&address, sizeof(address), err);
+	rc = c->fd < 0 ? err_set(err, ERR_IO, "cannot make a socket: %s", strerror(errno))
+		       : try_connect(c, c->fd, (struct sockaddr *)&address, sizeof(address), err);
 	if (dir >= 0)
 		close(dir);
 	return rc;
@@ -190,8 +194,8 @@ static int connect_tcp(struct client *c, struct err *err)
 	if (c->fd < 0)
 		return err_set(err, ERR_IO, "cannot make a socket: %s", strerror(errno));
 	setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-	return is_six ? try_connect(c, c->fd, (struct sockaddr *)&six, sizeof(six), err) :
-			try_connect(c, c->fd, (struct sockaddr *)&four, sizeof(four), err);
+	return is_six ? try_connect(c, c->fd, (struct sockaddr *)&six, sizeof(six), err)
+		      : try_connect(c, c->fd, (struct sockaddr *)&four, sizeof(four), err);
 }
 
 /* A connection kept from before may have been closed meanwhile: then a new one, before anything is sent. */
@@ -279,8 +283,7 @@ static ssize_t receive(struct client *c, double timeout_s, struct err *err)
 		if (errno == ECONNRESET)
 			return 0;
 		if (errno != EAGAIN && errno != EINTR)
-			return err_set(err, ERR_IO, "cannot read from the daemon: %s",
-				strerror(errno));
+			return err_set(err, ERR_IO, "cannot read from the daemon: %s", strerror(errno));
 		rc = wait_for(c->fd, POLLIN, timeout_s, err);
 		if (rc < 0)
 			return rc;
@@ -301,9 +304,9 @@ static int read_answer(struct client *c, const struct client_ask *ask, double ti
 		if (n == 0 && reply->state == REPLY_STATUS && !reply->line.n)
 			return err_set(err, ERR_IO, "the daemon hung up without an answer");
 		if (n == 0)
-			return reply_end(reply, err) < 0 ?
-				err_set(err, ERR_IO, "the daemon hung up in the middle of its answer") :
-				0;
+			return reply_end(reply, err) < 0
+				? err_set(err, ERR_IO, "the daemon hung up in the middle of its answer")
+				: 0;
 		used = reply_feed(reply, c->read, (size_t)n, take_body, &to, &stop, err);
 		if (used < 0)
 			return (int)used;
@@ -400,8 +403,8 @@ int client_check(const struct client_answer *answer, struct err *err)
 	return err_set(err, code_of(json_integer_value(exit)), "%s", detail);
 }
 
-int client_do(struct client *c, const char *method, const char *path, const json_t *body, json_t **out,
-	struct err *err)
+int client_do(struct client *c, const char *method, const char *path, const json_t *body,
+	json_t **out, struct err *err)
 {
 	struct client_ask ask = { .method = method, .path = path, .body = body };
 	struct client_answer answer = { 0 };
@@ -436,7 +439,9 @@ static int take_events(void *ctx, const struct reply *reply, const char *bytes, 
 int client_events(struct client *c, uint64_t after, sse_event *see, void *ctx, struct err *err)
 {
 	struct events events = { .see = see, .ctx = ctx };
-	struct client_ask ask = { .method = "GET", .timeout_s = silence_s, .see = take_events,
+	struct client_ask ask = { .method = "GET",
+		.timeout_s = silence_s,
+		.see = take_events,
 		.ctx = &events };
 	struct client_answer answer = { 0 };
 	char path[64] = "/v1/events";

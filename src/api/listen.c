@@ -115,8 +115,7 @@ static int bind_and_listen(int fd, int dir, const char *path, const struct socka
 	mode_t mode = everyone ? 0666 : 0600;
 
 	/* The file gets the socket's mode less the umask: never more, not even for a moment. */
-	if (fchmod(fd, mode) < 0 ||
-		bind(fd, (const struct sockaddr *)address, sizeof(*address)) < 0)
+	if (fchmod(fd, mode) < 0 || bind(fd, (const struct sockaddr *)address, sizeof(*address)) < 0)
 		return -1;
 	if (fchmodat(dir, path_base(path), mode, 0) < 0)
 		return -1;
@@ -233,8 +232,7 @@ int tcp_listen(const char *address, uint16_t port, bool exposed, int *out, uint1
 			address);
 	fd = socket(at.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
-		bind(fd, &at.any, at.any.sa_family == AF_INET ? sizeof(at.four) : sizeof(at.six)) <
-			0 ||
+		bind(fd, &at.any, at.any.sa_family == AF_INET ? sizeof(at.four) : sizeof(at.six)) < 0 ||
 		listen(fd, SOMAXCONN) < 0 || port_of(fd, got) < 0) {
 		rc = err_set(err, ERR_IO, "cannot listen on %s port %u: %s", address, port,
 			strerror(errno));

@@ -136,7 +136,8 @@ struct at {
 	const struct verb *first;
 };
 
-static void see_same(struct at *at, const struct verb *verb, void (*see)(struct at *, const struct verb *))
+static void see_same(struct at *at, const struct verb *verb,
+	void (*see)(struct at *, const struct verb *))
 {
 	if (!strcmp(verb->path, at->path))
 		see(at, verb);

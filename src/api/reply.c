@@ -229,9 +229,8 @@ ssize_t reply_feed(struct reply *r, const char *bytes, size_t n, reply_body *bod
 
 	*stop = 0;
 	while (used < n && r->state != REPLY_DONE && !*stop) {
-		ssize_t step = in_body(r) ?
-			feed_body(r, bytes + used, n - used, body, ctx, stop, err) :
-			feed_line(r, bytes + used, n - used, err);
+		ssize_t step = in_body(r) ? feed_body(r, bytes + used, n - used, body, ctx, stop, err)
+					  : feed_line(r, bytes + used, n - used, err);
 
 		if (step < 0)
 			return step;

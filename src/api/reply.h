@@ -30,11 +30,11 @@ enum reply_state {
 struct reply {
 	enum reply_state state;
 	int status;
-	bool keep;                 /* the connection can be used again */
-	char content_type[128];    /* "" if there is none */
-	int64_t attempt;           /* X-Stint-Attempt, 0: none */
-	uint64_t body_bytes;       /* so far */
-	uint64_t body_max;         /* 0: no limit */
+	bool keep;              /* the connection can be used again */
+	char content_type[128]; /* "" if there is none */
+	int64_t attempt;        /* X-Stint-Attempt, 0: none */
+	uint64_t body_bytes;    /* so far */
+	uint64_t body_max;      /* 0: no limit */
 	/* private */
 	struct buf line;
 	uint64_t left; /* of the body or chunk */

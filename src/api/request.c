@@ -156,8 +156,9 @@ static void admit_tcp(struct request *r)
 	else if (!ok)
 		request_refuse(r, 429, "too many requests; try again in a second");
 	else if (!good && !is_open_to_all(r))
-		request_refuse(r, 401, "the token is missing or wrong: send `Authorization: Bearer "
-				       "TOKEN` with the token in the daemon's state directory");
+		request_refuse(r, 401,
+			"the token is missing or wrong: send `Authorization: Bearer "
+			"TOKEN` with the token in the daemon's state directory");
 	r->caller = (struct caller){ geteuid(), getegid(), true };
 }
 
@@ -209,8 +210,8 @@ void request_admit(struct request *r, const char *method)
 		return;
 	found = route_find(&r->server->routes, method, r->target.path, &r->verb, &r->allow);
 	if (found == 404)
-		request_refuse(r, 404, "there is no %.200s; GET /v1/openapi.json lists what there is",
-			r->raw);
+		request_refuse(r, 404,
+			"there is no %.200s; GET /v1/openapi.json lists what there is", r->raw);
 	else if (found == 405)
 		request_refuse(r, 405, "%.20s is not possible here, but %s", method, r->allow.at);
 	else if (r->verb->needs == NEEDS_ADMIN && !r->caller.admin)
@@ -264,8 +265,8 @@ static enum MHD_Result send_response(struct request *r, struct MHD_Response *res
 
 enum MHD_Result request_reply(struct request *r, const char *content_type)
 {
-	struct MHD_Response *response =
-		MHD_create_response_from_buffer(r->answer.n, r->answer.at, MHD_RESPMEM_MUST_FREE);
+	struct MHD_Response *response = MHD_create_response_from_buffer(r->answer.n, r->answer.at,
+		MHD_RESPMEM_MUST_FREE);
 
 	if (response)
 		r->answer = (struct buf){ 0 };
@@ -336,8 +337,7 @@ static enum MHD_Result serve_healthz(struct request *r, const json_t *args)
 	if (!r->server->back.healthy(r->server->back.self, &text)) {
 		request_refuse(r, 503, "%s", text.at ? text.at : "not healthy");
 	} else {
-		body = json_pack("{s:s, s:s}", "schema", "health/1", "status",
-			text.n ? text.at : "ok");
+		body = json_pack("{s:s, s:s}", "schema", "health/1", "status", text.n ? text.at : "ok");
 		dumped = body ? json_dumps(body, JSON_COMPACT) : NULL;
 		buf_str(&r->answer, dumped ? dumped : "{}");
 		free(dumped);
@@ -393,8 +393,8 @@ static const struct verb *verb_named(const struct verb *all, const char *name)
 }
 
 /* The same question to the route without "/raw": its table says what its parameters are. */
-static int log_args(const struct request *r, const struct verb *log, const json_t *args, json_t **out,
-	struct err *err)
+static int log_args(const struct request *r, const struct verb *log, const json_t *args,
+	json_t **out, struct err *err)
 {
 	const char *stream = json_string_value(json_object_get(args, "stream"));
 	const json_t *attempt = json_object_get(args, "attempt");
@@ -475,9 +475,9 @@ static enum MHD_Result send_log(struct request *r, const char *path, int64_t att
 	offset = offset_in(r->offset, fd);
 	if (attempt > 0)
 		json_object_set_new(r->log_args, "attempt", json_integer(attempt));
-	response = r->follow ? follow_log(r->server, r->connection, &r->caller, path, fd, offset, ended,
-				       json_incref(r->log_args)) :
-			       whole_log(fd, offset);
+	response = r->follow ? follow_log(r->server, r->connection, &r->caller, path, fd, offset,
+				       ended, json_incref(r->log_args))
+			     : whole_log(fd, offset);
 	if (!response)
 		return stopping(r);
 	snprintf(number, sizeof(number), "%lld", (long long)attempt);

@@ -334,8 +334,8 @@ static bool of_kind(const struct param *param, const json_t *value)
 	return false;
 }
 
-static int body_arg(const struct verb *verb, const char *key, json_t *value, bool is_free, json_t *args,
-	struct err *err)
+static int body_arg(const struct verb *verb, const char *key, json_t *value, bool is_free,
+	json_t *args, struct err *err)
 {
 	const struct param *param = param_of(verb, false, key);
 
@@ -394,7 +394,8 @@ static int body_args(const struct verb *verb, struct slice body, json_t *args, s
 		json_decref(got);
 		return err_set(err, ERR_FORMAT, "the body must be a JSON object");
 	}
-	json_object_foreach (got, key, value) {
+	json_object_foreach(got, key, value)
+	{
 		rc = body_arg(verb, key, value, is_free, args, err);
 		if (rc < 0)
 			break;
@@ -413,8 +414,8 @@ static int all_required(const struct verb *verb, const json_t *args, struct err 
 	return 0;
 }
 
-int route_args(const struct verb *verb, const struct target *target, struct slice body, json_t **out,
-	struct err *err)
+int route_args(const struct verb *verb, const struct target *target, struct slice body,
+	json_t **out, struct err *err)
 {
 	bool get = !strcmp(verb->method, "GET");
 	json_t *args = json_object();
@@ -424,11 +425,10 @@ int route_args(const struct verb *verb, const struct target *target, struct slic
 	if (!rc && get && body.n)
 		rc = err_set(&own, ERR_FORMAT, "a GET has no body");
 	if (!rc && !get && target->query.n)
-		rc = err_set(&own, ERR_FORMAT, "a %s takes its parameters from the body",
-			verb->method);
+		rc = err_set(&own, ERR_FORMAT, "a %s takes its parameters from the body", verb->method);
 	if (!rc)
-		rc = get ? query_args(verb, target->query, args, &own) :
-			   body_args(verb, body, args, &own);
+		rc = get ? query_args(verb, target->query, args, &own)
+			 : body_args(verb, body, args, &own);
 	if (!rc)
 		rc = all_required(verb, args, &own);
 	if (rc < 0) {

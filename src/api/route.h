@@ -40,8 +40,8 @@ int route_find(const struct routes *routes, const char *method, struct slice pat
  * body is the verb's business and passed on as it is.
  * ERR_FORMAT if anything is wrong, with a text for the caller.
  */
-int route_args(const struct verb *verb, const struct target *target, struct slice body, json_t **out,
-	struct err *err);
+int route_args(const struct verb *verb, const struct target *target, struct slice body,
+	json_t **out, struct err *err);
 
 /* Percent escapes to bytes; false for a broken one, or a NUL. */
 bool url_decode(struct slice text, bool plus_is_space, struct buf *out);

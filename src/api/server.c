@@ -24,7 +24,7 @@
 enum {
 	THREADS = 2,
 	HEADER_BYTES = 32 * 1024, /* of one connection: request line, headers, and what is read at once */
-	SWALLOW_BYTES = 1 << 20,  /* of a request that is refused, so that the answer is read */
+	SWALLOW_BYTES = 1 << 20, /* of a request that is refused, so that the answer is read */
 };
 
 /* ---- connections */
@@ -52,6 +52,13 @@ static uint64_t address_hash(const struct sockaddr *address)
 	return 0;
 }
 
+/* With the lock held. */
+static void cut_off(struct peer *peer)
+{
+	peer->cut = true;
+	shutdown(peer->fd, SHUT_RDWR);
+}
+
 /* With the lock held: one user must not take all there are. */
 static bool too_many(const struct server *s, const struct peer *peer)
 {
@@ -66,8 +73,8 @@ static bool too_many(const struct server *s, const struct peer *peer)
 
 int connection_fd(struct MHD_Connection *connection)
 {
-	const union MHD_ConnectionInfo *info =
-		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection,
+		MHD_CONNECTION_INFO_CONNECTION_FD);
 
 	return info ? info->connect_fd : -1;
 }
@@ -100,7 +107,7 @@ static struct peer *peer_open(struct face *face, struct MHD_Connection *connecti
 		peer->next->prev = peer;
 	s->peers = peer;
 	if (too_many(s, peer))
-		shutdown(peer->fd, SHUT_RDWR);
+		cut_off(peer);
 	pthread_mutex_unlock(&s->lock);
 	return peer;
 }
@@ -128,26 +135,30 @@ static void on_connection(void *ctx, struct MHD_Connection *connection, void **o
 	}
 }
 
-static void peer_turns(struct peer *peer, enum peer_state state)
+/* False: it was cut off. */
+static bool peer_turns(struct peer *peer, enum peer_state state)
 {
 	struct server *s = peer->face->server;
+	bool cut;
 
 	pthread_mutex_lock(&s->lock);
 	s->busy += (state == PEER_BUSY) - (peer->state == PEER_BUSY);
 	peer->state = state;
 	peer->since_s = clock_wall_s();
 	peer->served |= state == PEER_BUSY;
-	if (!s->busy)
+	if (!s->busy && s->stopping)
 		pthread_cond_broadcast(&s->changed);
+	cut = peer->cut;
 	pthread_mutex_unlock(&s->lock);
+	return !cut;
 }
 
 /* ---- requests */
 
 static struct peer *peer_of(struct MHD_Connection *connection)
 {
-	const union MHD_ConnectionInfo *info =
-		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection,
+		MHD_CONNECTION_INFO_SOCKET_CONTEXT);
 
 	return info ? info->socket_context : NULL;
 }
@@ -200,8 +211,7 @@ static enum MHD_Result receive(struct request *r, const char *bytes, size_t n)
 	r->received += n;
 	if (!r->status && r->received > limit) {
 		buf_fini(&r->body);
-		request_refuse(r, 413, "the body is larger than %llu bytes",
-			(unsigned long long)limit);
+		request_refuse(r, 413, "the body is larger than %llu bytes", (unsigned long long)limit);
 	}
 	if (!r->status)
 		buf_add(&r->body, bytes, n);
@@ -229,8 +239,7 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, 
 	}
 	if (r->waits)
 		return inquiry_is_over(r->inquiry) ? request_finish(r) : MHD_NO;
-	peer_turns(r->peer, PEER_BUSY);
-	return request_serve(r);
+	return peer_turns(r->peer, PEER_BUSY) ? request_serve(r) : MHD_NO;
 }
 
 /* ---- what takes too long */
@@ -238,12 +247,12 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, 
 static void reap(struct server *s, double now_s)
 {
 	for (struct peer *p = s->peers; p; p = p->next) {
-		double may = p->state == PEER_READING ? s->limits.read_s :
-			p->served                     ? s->limits.idle_s :
-							s->limits.first_s;
+		double may = p->state == PEER_READING ? s->limits.read_s
+			: p->served                   ? s->limits.idle_s
+						      : s->limits.first_s;
 
-		if (p->state != PEER_BUSY && now_s - p->since_s > may)
-			shutdown(p->fd, SHUT_RDWR);
+		if (!p->cut && p->state != PEER_BUSY && now_s - p->since_s > may)
+			cut_off(p);
 	}
 }
 

@@ -45,11 +45,11 @@ struct server_limits {
 	uint32_t connections;      /* per socket; 256 */
 	uint32_t connections_each; /* of one user who is no admin, or one address if exposed; 64 */
 	uint64_t body_bytes;       /* 8 MiB */
-	double rate, burst;        /* requests over TCP per peer; 5,000/s, 10,000.  rate < 0: no limit */
-	double first_s;            /* from connecting to the first request; 10 */
-	double idle_s;             /* between requests, or without a byte read by the peer; 60 */
-	double read_s;             /* for one request to come in whole; 60 */
-	double beat_s;             /* between heartbeats of an event stream; 15 */
+	double rate, burst; /* requests over TCP per peer; 5,000/s, 10,000.  rate < 0: no limit */
+	double first_s;     /* from connecting to the first request; 10 */
+	double idle_s;      /* between requests, or without a byte read by the peer; 60 */
+	double read_s;      /* for one request to come in whole; 60 */
+	double beat_s;      /* between heartbeats of an event stream; 15 */
 };
 
 struct server_config {

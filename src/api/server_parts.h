@@ -41,12 +41,12 @@ struct follow {
 	struct server *server;
 	struct MHD_Connection *connection;
 	struct follow *prev, *next;
-	pthread_mutex_t lock;      /* of what follows */
-	bool suspended, woken;     /* woken: something happened since we looked */
-	bool over;                 /* the server stops, or the reader has gone */
-	bool beat, moved;          /* a heartbeat is due; the stream went on */
-	bool asking, ended;        /* log: whether the attempt is over */
-	double since_s;            /* last heartbeat, or last asked */
+	pthread_mutex_t lock;  /* of what follows */
+	bool suspended, woken; /* woken: something happened since we looked */
+	bool over;             /* the server stops, or the reader has gone */
+	bool beat, moved;      /* a heartbeat is due; the stream went on */
+	bool asking, ended;    /* log: whether the attempt is over */
+	double since_s;        /* last heartbeat, or last asked */
 	/* The reader's own. */
 	uint64_t seq;
 	struct buf text; /* events to be sent */
@@ -91,6 +91,7 @@ struct peer {
 	struct caller caller;
 	bool known;  /* we know who calls: by the kernel's word */
 	bool served; /* had an answer before */
+	bool cut;    /* we have cut it off: what it sent before must not count any more */
 	enum peer_state state;
 	double since_s; /* in that state */
 	uint64_t hash;  /* of its address */

@@ -256,7 +256,7 @@ static const struct flag_group flags_rules_live = {
 	.flags =
 		(const struct flag[]){
 			LIST(policy, "SPEC",
-				"policy with options, e.g. tiresias:limit_s=600; else as before, else fair-share"),
+				"policy with options, e.g. tiresias:limit_s=600; else as before, else fair-share:preempt=1"),
 			LIST(placer, "SPEC", "which devices exactly; else as before, else first-fit"),
 			TEXT(admit, "SPEC", "admission; else as before, else all"),
 			TEXT(tenants, "FILE", "weights of tenants (doc/formats.md)"),

@@ -53,7 +53,8 @@ static int open_db(const struct args *args, char **path, struct record **out, st
 	*path = find_db(args);
 	rc = record_open(*path, true, out, err);
 	if (rc == ERR_MISSING)
-		err_set(err, rc, "%s; say where the daemon keeps its state with --state DIR", err->text);
+		err_set(err, rc, "%s; say where the daemon keeps its state with --state DIR",
+			err->text);
 	return rc;
 }
 
@@ -121,8 +122,8 @@ static int tell_checked(const struct args *args, const struct checked *c, struct
 	if (rc || !c->differences)
 		return rc;
 	return err_set(err, ERR_DIFFER,
-		"%s: %d difference%s; stop the daemon and keep a copy of the file before anything else", c->path,
-		c->differences, c->differences == 1 ? "" : "s");
+		"%s: %d difference%s; stop the daemon and keep a copy of the file before anything else",
+		c->path, c->differences, c->differences == 1 ? "" : "s");
 }
 
 static int check_run(const struct args *args, struct err *err)
@@ -253,16 +254,16 @@ static int take_ended(void *ctx, const struct record_job *row)
 	struct ended *ended = ctx;
 	struct live_job *job = NULL;
 	json_t *status = json_loads(row->status, 0, NULL);
+	bool read = status && live_job_from_status(status, &job, NULL) == 0;
+	bool ran = read && job->base.ran_s > 0 && job->base.gpus > 0;
 
-	if (!status || live_job_from_status(status, &job, NULL) < 0)
-		ended->unreadable++;
-	else if (!(job->base.ran_s > 0) || job->base.gpus < 1)
-		ended->never_ran++;
 	json_decref(status);
-	if (job && (!(job->base.ran_s > 0) || job->base.gpus < 1))
-		live_job_destroy(job);
-	else if (job)
+	ended->unreadable += !read;
+	ended->never_ran += read && !ran;
+	if (ran)
 		vec_push(&ended->jobs, job);
+	else
+		live_job_destroy(job);
 	return 0;
 }
 

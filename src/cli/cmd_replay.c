@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "cli/replay_live.h"
 #include "cli/setup.h"
 #include "cli/ui.h"
 #include "io/cluster_io.h"
@@ -288,7 +289,7 @@ static int tell(const struct replay_call *call, int rc, struct err *err)
 	return rc;
 }
 
-static int replay(const struct args *args, struct err *err)
+static int replay_run(const struct args *args, struct err *err)
 {
 	struct replay_call call = { .args = args, .dir = args->operands.at[0] };
 	int rc = prepare(&call, err);
@@ -306,6 +307,13 @@ static int replay(const struct args *args, struct err *err)
 	free(call.trace);
 	manifest_fini(&call.manifest);
 	return rc;
+}
+
+static int replay(const struct args *args, struct err *err)
+{
+	if (replay_is_live(args->operands.at[0]))
+		return replay_live(args, args->operands.at[0], err);
+	return replay_run(args, err);
 }
 
 static const struct flag input_flags[] = {
@@ -329,6 +337,7 @@ static const struct flag_group flags_output = {
 static const char *const examples[] = {
 	"stint sim trace.csv --cluster 16x8:v100 --policy las --out run1/",
 	"stint replay run1/",
+	"stint replay ~/.local/state/stint",
 	NULL,
 };
 
@@ -339,7 +348,10 @@ const struct command command_replay = {
 	.min_operands = 1,
 	.max_operands = 1,
 	.groups = { &flags_input, &flags_output },
-	.about = "Files are looked for from where the run was made, so that it does not matter where you\n"
+	.about = "DIR is what `stint sim --out` made, or the state directory of a daemon: then every input of the\n"
+		 "live record goes through the same core again, and every decision must come out as it did.\n"
+		 "\n"
+		 "Files are looked for from where the run was made, so that it does not matter where you\n"
 		 "are.  Exit code 1 means a difference: the first is shown with its line.",
 	.examples = examples,
 	.run = replay,

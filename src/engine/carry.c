@@ -160,9 +160,12 @@ static int carry_out_stops(struct engine *e, struct err *err)
 	return 0;
 }
 
-/* Devices of a node that jobs have yet to leave; two may share one. */
+/*
+ * Devices of a node that jobs have yet to leave.  Two may share one; where more do, which only fractions
+ * can, it counts as occupied until the round is over.
+ */
 struct leaving {
-	uint64_t once, twice;
+	uint64_t once, twice, more;
 };
 
 static void set_leaving(struct leaving *leaving, const struct grant *grant)
@@ -170,6 +173,7 @@ static void set_leaving(struct leaving *leaving, const struct grant *grant)
 	for (uint32_t i = 0; i < grant->nslots; i++) {
 		struct leaving *node = &leaving[grant->slots[i].node];
 
+		node->more |= node->twice & grant->slots[i].devices;
 		node->twice |= node->once & grant->slots[i].devices;
 		node->once |= grant->slots[i].devices;
 	}
@@ -179,10 +183,11 @@ static void clear_leaving(struct leaving *leaving, const struct grant *grant)
 {
 	for (uint32_t i = 0; i < grant->nslots; i++) {
 		struct leaving *node = &leaving[grant->slots[i].node];
-		uint64_t shared = node->twice & grant->slots[i].devices;
+		uint64_t devices = grant->slots[i].devices & ~node->more;
+		uint64_t shared = node->twice & devices;
 
 		node->twice &= ~shared;
-		node->once &= ~(grant->slots[i].devices & ~shared);
+		node->once &= ~(devices & ~shared);
 	}
 }
 

@@ -281,6 +281,7 @@ void core_tell_progress(struct core *c, struct live_job *job, double done)
 	spec.work_est = job->base.work_est;
 	spec.nominal_rate = job->base.nominal_rate;
 	spec.by_steps = job->base.by_steps;
+	spec.stop_loses = job->base.stop_loses;
 	spec.start_cost_s = job->base.start_cost_s;
 	spec.resume_cost_s = job->base.resume_cost_s;
 	core_tell(c, (struct event){ .kind = EV_PROGRESS, .job = job->engine_id }, &spec);
@@ -296,6 +297,7 @@ static struct job merged(const struct core *c, const struct live_job *job)
 	now.work_est = job->base.work_est;
 	now.nominal_rate = job->base.nominal_rate;
 	now.by_steps = job->base.by_steps;
+	now.stop_loses = job->base.stop_loses;
 	now.start_cost_s = job->base.start_cost_s;
 	now.resume_cost_s = job->base.resume_cost_s;
 	return now;

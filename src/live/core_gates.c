@@ -2,6 +2,9 @@
  * Gates: what keeps a job from the engine, and who gets in now.
  */
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
 
 #include "live/core_state.h"
 
@@ -107,6 +110,21 @@ static uint32_t number_of(struct names *names, const char *text)
 	return text ? names_add(names, text, strlen(text)) : NAME_NONE;
 }
 
+/* "a100" is every kind of it: a100-40g, a100-80g, a slice of one. */
+static uint32_t family_of(const struct cluster *cluster, const char *name)
+{
+	size_t n = strlen(name);
+	uint32_t bits = 0;
+
+	for (uint32_t type = 0; n && type < cluster->ntypes; type++) {
+		const char *have = cluster->types[type].name;
+
+		if (!strncasecmp(have, name, n) && (have[n] == '-' || have[n] == '.'))
+			bits |= UINT32_C(1) << type;
+	}
+	return bits;
+}
+
 /* The types it names as bits of this cluster; CPU slots only for those that asked for no device. */
 uint32_t core_types(const struct core *c, const struct live_job *job)
 {
@@ -129,6 +147,7 @@ uint32_t core_types(const struct core *c, const struct live_job *job)
 		int type;
 
 		snprintf(name, sizeof(name), "%.*s", (int)word.n, word.at);
+		bits |= family_of(c->cluster, name);
 		type = cluster_find_type(c->cluster, name);
 		if (type >= 0)
 			bits |= UINT32_C(1) << type;

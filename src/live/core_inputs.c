@@ -17,7 +17,8 @@ static int refuse_stranger(const struct core *c, const struct live_job *job, str
 {
 	if (!job->tenant || core_knows_tenant(c, job->tenant))
 		return 0;
-	return err_set(err, ERR_REFUSED, "tenant %s is not known yet; it needs a new epoch", job->tenant);
+	return err_set(err, ERR_REFUSED, "tenant %s is not known yet; it needs a new epoch",
+		job->tenant);
 }
 
 /* ---- from people */
@@ -203,6 +204,7 @@ static void learn_speed(struct core *c, struct live_job *job, const struct attem
 	if (!(took_s > 0) || !(made > 0))
 		return;
 	p->per_s = made / took_s;
+	p->seen = true;
 	if (job->base.by_steps)
 		job->base.nominal_rate = p->per_s * job->base.gpus / a->grant->gpus;
 	if (job->base.model != NAME_NONE && !a->grant->mixed)
@@ -314,9 +316,11 @@ struct over {
 /* What of its work is safe now that the attempt is over. */
 static double safe_work(const struct core *c, struct live_job *job, const struct over *over)
 {
-	if (over->code == EXIT_CHECKPOINTED)
+	if (over->code == EXIT_CHECKPOINTED) {
+		job->base.stop_loses = false;
 		job->base.saved = job->base.by_steps ? fmax(job->progress.step, job->base.saved)
 						     : job_done(core_engine_job(c, job), c->now_s);
+	}
 	return job->base.saved;
 }
 

@@ -107,7 +107,7 @@ double core_left_s(const struct core *c, const struct live_job *job, double now_
 	const struct job *seen = core_engine_job(c, job);
 	double left = job->base.work_est - job_done(seen, now_s);
 	double speed = seen->grant ? seen->rate : job->base.nominal_rate;
-	bool told = job->base.by_steps || job->estimate_s > 0;
+	bool told = job->progress.seen || job->estimate_s > 0;
 
 	if (live_ended(job) || !told || !(speed > 0))
 		return NAN;

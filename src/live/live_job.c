@@ -80,6 +80,7 @@ static void fill_base(struct live_job *job, const struct submission *what)
 	base->share = what->share < 1 ? what->share : 0;
 	base->gpu_mem_bytes = what->gpu_mem_bytes;
 	base->work_est = guess_s;
+	base->stop_loses = true;
 	base->nominal_rate = 1;
 }
 
@@ -323,7 +324,9 @@ static void put_state(const struct live_job *job, struct json *j)
 	put_unless(j, "signal", job->signal, 0);
 	put_text(j, "end_text", job->end_text);
 	put_flag(j, "resizable", job->progress.resizable, false);
+	put_flag(j, "speed_seen", job->progress.seen, false);
 	put_flag(j, "by_steps", job->base.by_steps, false);
+	put_flag(j, "stop_loses", job->base.stop_loses, true);
 	put_unless(j, "attempts", job->base.attempts, 0);
 	put_unless(j, "preemptions", job->base.preemptions, 0);
 	put_unless(j, "migrations", job->base.migrations, 0);
@@ -402,7 +405,9 @@ static void get_state(struct live_job *job, const json_t *s)
 	job->signal = (int)member_int(s, "signal", 0);
 	job->end_text = copy_or_null(member_text(s, "end_text"));
 	job->progress.resizable = member_bool(s, "resizable", false);
+	job->progress.seen = member_bool(s, "speed_seen", false);
 	job->base.by_steps = member_bool(s, "by_steps", false);
+	job->base.stop_loses = member_bool(s, "stop_loses", true);
 	job->base.attempts = (uint32_t)member_int(s, "attempts", 0);
 	job->base.preemptions = (uint32_t)member_int(s, "preemptions", 0);
 	job->base.migrations = (uint32_t)member_int(s, "migrations", 0);

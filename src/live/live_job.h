@@ -55,6 +55,7 @@ struct live_progress {
 	double first_step, first_s; /* of this attempt; NAN before */
 	double loss;                /* NAN: not said */
 	bool resizable;             /* it can change size without a restart */
+	bool seen;                  /* its speed has shown, in this attempt or before */
 };
 
 struct live_job {

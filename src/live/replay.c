@@ -378,6 +378,8 @@ static int bring_notes(struct replay *r, const struct replay_row *row, struct er
 		return 0;
 	if (strcmp(row->body, CORE_NOTE_ALL) != 0)
 		return turn(r, row->at_s, err);
+	if (row->at_s > r->now_s && turn(r, row->at_s, err) < 0)
+		return err->code;
 	core_note_all(r->core);
 	take_notes(r);
 	return 0;

@@ -66,6 +66,13 @@ double job_waited_s(const struct job *job, double now_s)
 	return job->waited_s + (now_s - job->wait_since_s);
 }
 
+double job_at_stake_s(const struct job *job, double now_s)
+{
+	if (!job->stop_loses || job->state != JOB_RUNNING || !(job->rate > 0))
+		return 0;
+	return fmax(0, job_done(job, now_s) - job->saved) / job->rate;
+}
+
 double job_run_s(const struct job *job)
 {
 	return job->work_est / job->nominal_rate;

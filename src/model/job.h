@@ -93,6 +93,7 @@ struct job {
 	double resize_cost_s;
 	double checkpoint_every_s; /* a lost node costs at most this much; 0: only on preemption */
 	bool by_steps;             /* work is in real steps; else in seconds at nominal speed */
+	bool stop_loses; /* being stopped costs it what it did since it last saved; it has not shown otherwise */
 	uint8_t measured_on; /* 1 + the cluster type where its run time was measured; 0: the first it may use */
 
 	/* belief: what the scheduler was told or has learnt */
@@ -135,6 +136,8 @@ double job_done(const struct job *job, double now_s);  /* steps */
 double job_ran_s(const struct job *job, double now_s); /* seconds */
 double job_served_s(const struct job *job, double now_s); /* GPU-seconds: two-dimensional attained service */
 double job_waited_s(const struct job *job, double now_s);
+/* Seconds of work that stopping it now would throw away. */
+double job_at_stake_s(const struct job *job, double now_s);
 
 /* Believed run time as asked: in all, and what is left.  The latter is negative once the belief has proved too short. */
 double job_run_s(const struct job *job);

@@ -108,8 +108,9 @@ int record_failed(sqlite3 *db, const char *path, const char *doing, struct err *
 	case SQLITE_CORRUPT:
 	case SQLITE_NOTADB:
 		return err_set(err, ERR_FORMAT,
-			"cannot %s %s: it is damaged (%s); see 'stint db check'", doing, path,
-			sqlite3_errmsg(db));
+			"cannot %s %s: it is damaged (%s); keep a copy of it first, then see what "
+			"\"sqlite3 %s .recover\" can still read",
+			doing, path, sqlite3_errmsg(db), path);
 	case SQLITE_CANTOPEN:
 		if (is_full(sqlite3_system_errno(db)) || sqlite3_system_errno(db) == EIO)
 			return disk_failed(db, path, doing, err);

@@ -69,8 +69,7 @@ static const struct verb fake_verbs[] = {
 	{ "cancel", "POST", "/v1/jobs/{id}/cancel", "ends", NEEDS_OWNER, fake_change, "changed/1",
 		false },
 	{ "wait", "GET", "/v1/jobs/{id}/wait", "waits", NEEDS_USER, fake_id, "job/1", true },
-	{ "log", "GET", "/v1/jobs/{id}/log", "where the log is", NEEDS_OWNER, fake_log, "log/1",
-		false },
+	{ "log", "GET", "/v1/jobs/{id}/log", "where the log is", NEEDS_OWNER, fake_log, "log/1", false },
 	{ "set_quota", "POST", "/v1/quota", "sets", NEEDS_ADMIN, fake_quota, "quota/1", false },
 	{ "quota", "GET", "/v1/quota", "shows", NEEDS_USER, NULL, "quota/1", false },
 	{ 0 },
@@ -100,6 +99,7 @@ struct fake {
 
 	char dir[64], *socket;
 	char token[TOKEN_DIGITS + 1];
+	const struct verb *verbs; /* NULL: those above */
 	struct stream *stream;
 	struct server *server;
 };
@@ -142,8 +142,8 @@ static inline void fake_answer(struct fake *f, const struct fake_call *c)
 		}
 	} else {
 		fake_say(c, !strcmp(c->verb->name, "submit") ? 201 : 200,
-			json_pack("{s:s, s:s, s:O}", "schema", c->verb->schema, "verb", c->verb->name,
-				"args", c->args));
+			json_pack("{s:s, s:s, s:O}", "schema", c->verb->schema, "verb",
+				c->verb->name, "args", c->args));
 	}
 	json_decref(c->args);
 }
@@ -260,8 +260,8 @@ static inline void fake_count(void *self, const char *route, int status)
 static inline void fake_start(struct fake *f, struct server_config config)
 {
 	const char *tmp = getenv("TMPDIR");
-	struct api_back back = { f, fake_verbs, fake_call, NULL, fake_metrics, fake_healthy,
-		fake_count };
+	struct api_back back = { f, f->verbs ? f->verbs : fake_verbs, fake_call, NULL, fake_metrics,
+		fake_healthy, fake_count };
 	struct err err = { 0 };
 
 	pthread_mutex_init(&f->lock, NULL);

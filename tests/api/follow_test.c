@@ -318,8 +318,11 @@ static void a_log_is_followed_to_its_end(void **state)
 {
 	struct fake f = { 0 };
 	struct follower to = { .fake = &f };
-	struct client_ask ask = { .method = "GET", .path = "/v1/jobs/7/log/raw?follow=1",
-		.see = see_log, .ctx = &to, .timeout_s = 20 };
+	struct client_ask ask = { .method = "GET",
+		.path = "/v1/jobs/7/log/raw?follow=1",
+		.see = see_log,
+		.ctx = &to,
+		.timeout_s = 20 };
 	struct client_answer got = { 0 };
 	struct client *client;
 
@@ -350,8 +353,9 @@ static void followers_that_leave_are_forgotten(void **state)
 		struct buf got = { 0 }, ask = { 0 };
 		int fd = i % 2 ? dial_tcp(&f) : dial_unix(&f);
 
-		buf_printf(&ask, "GET /v1/jobs/7/log/raw?follow=1 HTTP/1.1\r\nHost: localhost:%u\r\n"
-				 "Authorization: Bearer %s\r\n\r\n",
+		buf_printf(&ask,
+			"GET /v1/jobs/7/log/raw?follow=1 HTTP/1.1\r\nHost: localhost:%u\r\n"
+			"Authorization: Bearer %s\r\n\r\n",
 			server_port(f.server), f.token);
 		send_text(fd, ask.at, ask.n);
 		assert_true(read_until(fd, &got, "one\n"));

@@ -48,7 +48,8 @@ static void a_socket_is_for_its_owner_or_for_all(void **state)
 {
 	(void)state;
 	for (int everyone = 0; everyone < 2; everyone++) {
-		char *dir = new_dir(), *inner = path_join(dir, "run"), *path = path_join(inner, "socket");
+		char *dir = new_dir(), *inner = path_join(dir, "run"),
+		     *path = path_join(inner, "socket");
 		struct unix_socket s = { .fd = -1 };
 
 		assert_int_equal(unix_listen(path, everyone, &s, NULL), 0);
@@ -146,8 +147,8 @@ static void tcp_stays_on_this_machine(void **state)
 	for (size_t i = 0; i < COUNT(addresses); i++) {
 		uint16_t port = 0;
 		struct err err;
-		int fd = -1, rc = tcp_listen(addresses[i].address, 0, addresses[i].exposed, &fd,
-				    &port, &err);
+		int fd = -1,
+		    rc = tcp_listen(addresses[i].address, 0, addresses[i].exposed, &fd, &port, &err);
 
 		if (rc != addresses[i].want)
 			fail_msg("%s: %d", addresses[i].address, rc);

@@ -38,13 +38,13 @@ static const struct {
 	{ "a length", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", 200, "hello", true },
 	{ "chunks", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2;x=y\r\nlo\r\n0\r\n\r\n",
 		200, "hello", true },
-	{ "trailers",
-		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nh\r\n0\r\nX: y\r\n\r\n",
+	{ "trailers", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nh\r\n0\r\nX: y\r\n\r\n",
 		200, "h", true },
 	{ "until the end", "HTTP/1.0 200 OK\r\n\r\nhello", 200, "hello", false },
 	{ "nothing", "HTTP/1.1 204 No Content\r\n\r\n", 204, "", true },
 	{ "of no length", "HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n", 404, "", true },
-	{ "an interim answer", "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 201 Created\r\nContent-Length: 1\r\n\r\nx",
+	{ "an interim answer",
+		"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 201 Created\r\nContent-Length: 1\r\n\r\nx",
 		201, "x", true },
 	{ "a close", "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 1\r\n\r\nx", 200, "x",
 		false },
@@ -57,8 +57,7 @@ static const struct {
 	{ "bare line ends", "HTTP/1.1 200 OK\nContent-Length: 1\n\nx", 0, NULL, false },
 	{ "a folded header", "HTTP/1.1 200 OK\r\nX: a\r\n b\r\n\r\n", 0, NULL, false },
 	{ "a header without a colon", "HTTP/1.1 200 OK\r\nX\r\n\r\n", 0, NULL, false },
-	{ "a space before the colon", "HTTP/1.1 200 OK\r\nContent-Length : 1\r\n\r\nx", 0, NULL,
-		false },
+	{ "a space before the colon", "HTTP/1.1 200 OK\r\nContent-Length : 1\r\n\r\nx", 0, NULL, false },
 	{ "two lengths", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx", 0,
 		NULL, false },
 	{ "a length and chunks",
@@ -68,18 +67,17 @@ static const struct {
 	{ "a length beyond all", "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\nx",
 		0, NULL, false },
 	{ "another encoding", "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nx", 0, NULL, false },
-	{ "a chunk of no size", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\r\nx", 0, NULL,
-		false },
-	{ "a chunk beyond all",
-		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffffffff\r\nx", 0, NULL,
-		false },
+	{ "a chunk of no size", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\r\nx", 0,
+		NULL, false },
+	{ "a chunk beyond all", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffffffff\r\nx",
+		0, NULL, false },
 	{ "a chunk longer than it says",
-		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nxy\r\n0\r\n\r\n", 0, NULL,
-		false },
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nxy\r\n0\r\n\r\n", 0,
+		NULL, false },
 	{ "cut off in the head", "HTTP/1.1 200 OK\r\nContent-Le", 0, NULL, false },
 	{ "cut off in the body", "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nhe", 0, NULL, false },
-	{ "cut off between chunks", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n",
-		0, NULL, false },
+	{ "cut off between chunks",
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n", 0, NULL, false },
 };
 
 static void answers_are_read_in_pieces_of_any_size(void **state)
@@ -159,8 +157,7 @@ static void events_are_read_in_pieces_of_any_size(void **state)
 			rc = sse_feed(&sse, text + at, left < step ? left : step, see, &got);
 		}
 		assert_int_equal(rc, 7);
-		assert_string_equal(got.at,
-			"7|start|{\"a\":1};7|message|one\ntwo;9|message|stop;");
+		assert_string_equal(got.at, "7|start|{\"a\":1};7|message|one\ntwo;9|message|stop;");
 		buf_fini(&got);
 		sse_fini(&sse);
 	}

@@ -25,51 +25,87 @@ static const char good_token[] = "Authorization: Bearer %s\r\n";
 
 static const struct attack attacks[] = {
 	{ .what = "no token", .host = good_host, .healthz = true },
-	{ .what = "an empty token", .host = good_host, .token = "Authorization: Bearer \r\n",
-		.healthz = true },
-	{ .what = "a wrong token", .host = good_host,
+	{ .what = "an empty token", .host = good_host, .token = "Authorization: Bearer \r\n", .healthz = true },
+	{ .what = "a wrong token",
+		.host = good_host,
 		.token = "Authorization: Bearer "
 			 "0000000000000000000000000000000000000000000000000000000000000000\r\n",
 		.healthz = true },
-	{ .what = "the token and more", .host = good_host, .token = "Authorization: Bearer %s0\r\n",
+	{ .what = "the token and more",
+		.host = good_host,
+		.token = "Authorization: Bearer %s0\r\n",
 		.healthz = true },
-	{ .what = "the token in another scheme", .host = good_host,
-		.token = "Authorization: Basic %s\r\n", .healthz = true },
-	{ .what = "the token in a cookie", .host = good_host, .token = "Cookie: token=%s\r\n",
+	{ .what = "the token in another scheme",
+		.host = good_host,
+		.token = "Authorization: Basic %s\r\n",
 		.healthz = true },
-	{ .what = "the token twice", .host = good_host,
+	{ .what = "the token in a cookie",
+		.host = good_host,
+		.token = "Cookie: token=%s\r\n",
+		.healthz = true },
+	{ .what = "the token twice",
+		.host = good_host,
 		.token = "Authorization: Bearer 00\r\nAuthorization: Bearer %s\r\n" },
 	{ .what = "the token in the query", .host = good_host, .query = "?token=%s" },
-	{ .what = "the token in the query, by its usual name", .host = good_host,
+	{ .what = "the token in the query, by its usual name",
+		.host = good_host,
 		.query = "?access_token=%s" },
 	{ .what = "another host", .host = "evil.example:%u", .token = good_token },
-	{ .what = "a host that begins like ours", .host = "localhost.evil.example:%u",
-		.token = good_token },
+	{ .what = "a host that begins like ours", .host = "localhost.evil.example:%u", .token = good_token },
 	{ .what = "our address at another port", .host = "127.0.0.1:1", .token = good_token },
 	{ .what = "our address without a port", .host = "127.0.0.1", .token = good_token },
 	{ .what = "another address", .host = "10.0.0.1:%u", .token = good_token },
 	{ .what = "two hosts", .host = "127.0.0.1:%u\r\nHost: evil.example", .token = good_token },
 	{ .what = "no host", .token = good_token },
-	{ .what = "another origin", .host = good_host, .token = good_token,
-		.origin = "http://evil.example", .unix_too = true },
-	{ .what = "no origin to speak of", .host = good_host, .token = good_token, .origin = "null",
+	{ .what = "another origin",
+		.host = good_host,
+		.token = good_token,
+		.origin = "http://evil.example",
 		.unix_too = true },
-	{ .what = "an origin at another port", .host = good_host, .token = good_token,
-		.origin = "http://127.0.0.1:1", .unix_too = true },
-	{ .what = "an origin with another scheme", .host = good_host, .token = good_token,
+	{ .what = "no origin to speak of",
+		.host = good_host,
+		.token = good_token,
+		.origin = "null",
+		.unix_too = true },
+	{ .what = "an origin at another port",
+		.host = good_host,
+		.token = good_token,
+		.origin = "http://127.0.0.1:1",
+		.unix_too = true },
+	{ .what = "an origin with another scheme",
+		.host = good_host,
+		.token = good_token,
 		.origin = "https://127.0.0.1:%u" },
-	{ .what = "a form", .host = good_host, .token = good_token,
-		.type = "application/x-www-form-urlencoded", .unix_too = true, .only_post = true },
-	{ .what = "text", .host = good_host, .token = good_token, .type = "text/plain",
-		.unix_too = true, .only_post = true },
-	{ .what = "no type", .host = good_host, .token = good_token, .type = "", .unix_too = true,
+	{ .what = "a form",
+		.host = good_host,
+		.token = good_token,
+		.type = "application/x-www-form-urlencoded",
+		.unix_too = true,
 		.only_post = true },
-	{ .what = "a type that begins like JSON", .host = good_host, .token = good_token,
-		.type = "application/jsonp", .unix_too = true, .only_post = true },
-	{ .what = "a body too large", .host = good_host, .token = good_token,
-		.body_bytes = (8u << 20) + 1, .unix_too = true },
+	{ .what = "text",
+		.host = good_host,
+		.token = good_token,
+		.type = "text/plain",
+		.unix_too = true,
+		.only_post = true },
+	{ .what = "no type",
+		.host = good_host,
+		.token = good_token,
+		.type = "",
+		.unix_too = true,
+		.only_post = true },
+	{ .what = "a type that begins like JSON",
+		.host = good_host,
+		.token = good_token,
+		.type = "application/jsonp",
+		.unix_too = true,
+		.only_post = true },
+	{ .what = "a body too large",
+		.host = good_host,
+		.token = good_token,
+		.body_bytes = (8u << 20) + 1,
+		.unix_too = true },
 };
-
 
 static void add(struct buf *out, const char *format, const struct fake *f)
 {
@@ -83,7 +119,6 @@ static void add(struct buf *out, const char *format, const struct fake *f)
 		format += format[0] == '%';
 	}
 }
-
 
 static void write_attack(struct buf *out, const struct fake *f, const struct attack *a,
 	const char *method, const char *path)
@@ -138,8 +173,8 @@ static int try(const struct fake *f, bool tcp, const struct attack *a, const cha
 	return status_in(got);
 }
 
-static void check_refused(const struct fake *f, bool tcp, const struct attack *a, const char *method,
-	const char *path)
+static void check_refused(const struct fake *f, bool tcp, const struct attack *a,
+	const char *method, const char *path)
 {
 	struct buf got = { 0 };
 	int status = try(f, tcp, a, method, path, &got);
@@ -160,7 +195,7 @@ static void check_refused(const struct fake *f, bool tcp, const struct attack *a
 
 static void over_all_routes(struct fake *f, bool tcp, const struct attack *a)
 {
-	const struct verb *const tables[] = { fake_verbs, server_routes };
+	const struct verb *const tables[] = { verbs, server_routes };
 
 	for (size_t t = 0; t < COUNT(tables); t++) {
 		for (const struct verb *v = tables[t]; v->name; v++) {
@@ -175,7 +210,7 @@ static void over_all_routes(struct fake *f, bool tcp, const struct attack *a)
 
 static void nobody_comes_in_another_way(void **state)
 {
-	struct fake f = { 0 };
+	struct fake f = { .verbs = verbs };
 
 	(void)state;
 	fake_start(&f, (struct server_config){ 0 });
@@ -203,9 +238,7 @@ static bool nobody(int fd, struct caller *out)
 	return false;
 }
 
-static const struct attack honest = { .what = "somebody else",
-	.host = good_host,
-	.token = good_token };
+static const struct attack honest = { .what = "somebody else", .host = good_host, .token = good_token };
 
 static void a_daemon_of_mine_is_only_mine(void **state)
 {
@@ -213,7 +246,7 @@ static void a_daemon_of_mine_is_only_mine(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(who); i++) {
-		struct fake f = { 0 };
+		struct fake f = { .verbs = verbs };
 
 		fake_start(&f, (struct server_config){ .who = who[i] });
 		over_all_routes(&f, false, &honest);
@@ -224,7 +257,7 @@ static void a_daemon_of_mine_is_only_mine(void **state)
 
 static void a_daemon_for_all_keeps_what_is_its_own(void **state)
 {
-	struct fake f = { 0 };
+	struct fake f = { .verbs = verbs };
 	struct buf got = { 0 };
 
 	(void)state;
@@ -239,12 +272,12 @@ static void a_daemon_for_all_keeps_what_is_its_own(void **state)
 
 static void what_is_asked_with_get_changes_nothing(void **state)
 {
-	struct fake f = { 0 };
+	struct fake f = { .verbs = verbs };
 	struct buf got = { 0 };
 
 	(void)state;
 	fake_start(&f, (struct server_config){ 0 });
-	for (const struct verb *v = fake_verbs; v->name; v++) {
+	for (const struct verb *v = verbs; v->name; v++) {
 		if (!v->waits)
 			try(&f, true, &honest, "GET", v->path, &got);
 	}
@@ -256,7 +289,7 @@ static void what_is_asked_with_get_changes_nothing(void **state)
 
 static void a_body_without_a_length_is_limited_too(void **state)
 {
-	struct fake f = { 0 };
+	struct fake f = { .verbs = verbs };
 	struct buf ask = { 0 }, got = { 0 };
 	char *block = mem_alloc(65537);
 	int fd;
@@ -294,15 +327,16 @@ static void a_body_without_a_length_is_limited_too(void **state)
 
 static void two_lengths_are_none(void **state)
 {
-	struct fake f = { 0 };
+	struct fake f = { .verbs = verbs };
 	struct buf ask = { 0 }, got = { 0 };
 	int fd;
 
 	(void)state;
 	fake_start(&f, (struct server_config){ 0 });
-	buf_str(&ask, "POST /v1/jobs HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: "
-		      "application/json\r\nContent-Length: 40\r\nTransfer-Encoding: "
-		      "chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n");
+	buf_str(&ask,
+		"POST /v1/jobs HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: "
+		"application/json\r\nContent-Length: 40\r\nTransfer-Encoding: "
+		"chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n");
 	fd = dial_unix(&f);
 	send_text(fd, ask.at, ask.n);
 	read_to_end(fd, &got);
@@ -316,7 +350,7 @@ static void two_lengths_are_none(void **state)
 
 static void headers_have_an_end(void **state)
 {
-	struct fake f = { 0 };
+	struct fake f = { .verbs = verbs };
 	struct buf ask = { 0 }, got = { 0 };
 	int fd;
 
@@ -341,13 +375,13 @@ static void who_dawdles_is_cut_off(void **state)
 {
 	enum { N = 12 };
 	const char *slow = "GET /v1/jobs HTTP/1.1\r\nHost: x\r\nX-A: ";
-	struct fake f = { 0 };
+	struct fake f = { .verbs = verbs };
 	struct buf got = { 0 };
 	int fds[N];
 
 	(void)state;
-	fake_start(&f, (struct server_config){
-			       .limits = { .connections = 8, .first_s = 0.3, .read_s = 0.3 } });
+	fake_start(&f,
+		(struct server_config){ .limits = { .connections = 8, .first_s = 0.3, .read_s = 0.3 } });
 	for (int i = 0; i < N; i++) {
 		fds[i] = dial_tcp(&f);
 		send_text(fds[i], slow, i % 2 ? strlen(slow) : 10);
@@ -381,13 +415,13 @@ static void one_user_cannot_take_every_connection(void **state)
 {
 	enum { N = 10, EACH = 4 };
 	const char *ask = "GET /v1/jobs/1/wait HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
-	struct fake f = { 0 };
+	struct fake f = { .verbs = verbs };
 	struct pollfd fds[N];
 	int served = 0;
 
 	(void)state;
-	fake_start(&f, (struct server_config){
-			       .who = stranger, .system = true, .limits.connections_each = EACH });
+	fake_start(&f,
+		(struct server_config){ .who = stranger, .system = true, .limits.connections_each = EACH });
 	for (int i = 0; i < N; i++) {
 		fds[i] = (struct pollfd){ .fd = dial_unix(&f), .events = POLLRDHUP };
 		send_text(fds[i].fd, ask, strlen(ask));
@@ -411,7 +445,7 @@ static void one_user_cannot_take_every_connection(void **state)
 static void a_flood_without_the_token_does_not_stop_who_has_it(void **state)
 {
 	struct attack bad = attacks[0];
-	struct fake f = { 0 };
+	struct fake f = { .verbs = verbs };
 	struct buf got = { 0 };
 	int refused = 0;
 

@@ -60,7 +60,8 @@ def _(case):
 @test("it is Python 3.6 and needs the standard library alone")
 def _(case):
     with open(CLIENT) as file:
-        tree = ast.parse(file.read(), feature_version=(3, 6))
+        version = {"feature_version": (3, 6)} if sys.version_info >= (3, 8) else {}
+        tree = ast.parse(file.read(), **version)
     names = {a.name for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names}
     same(names - set(sys.stdlib_module_names) if hasattr(sys, "stdlib_module_names") else set(),
          set())

@@ -201,7 +201,8 @@ static void what_was_counted_is_read_back(void **state)
 	assert_true(value_of(p, "stint_endings_total{state=\"COMPLETED\"}") == 2);
 	assert_true(value_of(p, "stint_http_requests_total{route=\"/v1/jobs/{id}\",status=\"404\"}") ==
 		1);
-	assert_true(value_of(p, "stint_http_requests_total{route=\"odd \\\"\\\\\\n route\",status=\"200\"}") ==
+	assert_true(
+		value_of(p, "stint_http_requests_total{route=\"odd \\\"\\\\\\n route\",status=\"200\"}") ==
 		1);
 	free(p);
 	metrics_destroy(m);

@@ -19,8 +19,9 @@ static void notices_are_events(void **state)
 	stream_push(stream, 9, "end", "{\"job\":\n1}");
 	assert_int_equal(stream_last(stream), 9);
 	assert_true(stream_read(stream, &seq, 1000, &out));
-	assert_string_equal(out.at, "id: 7\nevent: start\ndata: {\"job\":1}\n\n"
-				    "id: 9\nevent: end\ndata: {\"job\": 1}\n\n");
+	assert_string_equal(out.at,
+		"id: 7\nevent: start\ndata: {\"job\":1}\n\n"
+		"id: 9\nevent: end\ndata: {\"job\": 1}\n\n");
 	assert_int_equal(seq, 9);
 	assert_false(stream_read(stream, &seq, 1000, &out));
 	seq = 8; /* a number that was never given is fine */

@@ -95,35 +95,14 @@ static void endings_have_their_states(void **state)
 	}
 }
 
-static void an_attempt_that_was_not_launched_cannot_end_or_begin(void **state)
-{
-	struct play p;
-
-	(void)state;
-	play_open(&p, "1x1", "las");
-	play_submit(&p, 0, (struct ask){ .gpus = 1 });
-	play_begun(&p, 1, 1, 1);
-	play_submit(&p, 100, (struct ask){ .gpus = 1 });
-	play_says(&p, "stop 1.1, start 2.1");
-	play_begin(&p, 101);
-	assert_int_equal(play_try(&p, "begun", 2, 1, "{}"), ERR_MISSING);
-	assert_int_equal(play_try(&p, "exit", 2, 1, "{\"known\":true,\"code\":0}"), ERR_MISSING);
-	assert_int_equal(play_try(&p, "begun", 1, 1, "{}"), ERR_MISSING);
-	assert_int_equal(play_try(&p, "exit", 7, 1, "{}"), ERR_MISSING);
-	assert_int_equal(play_try(&p, "nonsense", 1, 1, "{}"), ERR_BROKEN);
-	play_end(&p);
-	play_says(&p, "");
-	play_close(&p);
-}
-
 /* ---- preemption */
 
 static void open_with_a_victim(struct play *p)
 {
-	play_open(p, "1x1", "las");
+	play_open(p, "1x1", "priority:preempt=yes");
 	play_submit(p, 0, (struct ask){ .gpus = 1, .estimate_s = 1000 });
 	play_begun(p, 1, 1, 1);
-	play_submit(p, 100, (struct ask){ .gpus = 1, .estimate_s = 1000 });
+	play_submit(p, 100, (struct ask){ .gpus = 1, .priority = 1 });
 	play_says(p, "stop 1.1, start 2.1");
 	play_state(p, 1, "COMPLETING");
 	play_state(p, 2, "CONFIGURING");
@@ -194,13 +173,30 @@ static void a_victim_that_must_not_run_again_is_preempted(void **state)
 	struct play p;
 
 	(void)state;
-	play_open(&p, "1x1", "las");
+	play_open(&p, "1x1", "priority:preempt=yes");
 	play_submit(&p, 0, (struct ask){ .gpus = 1, .no_requeue = true });
 	play_begun(&p, 1, 1, 1);
-	play_submit(&p, 100, (struct ask){ .gpus = 1 });
+	play_submit(&p, 100, (struct ask){ .gpus = 1, .priority = 1 });
 	play_exit(&p, 105, 1, 1, 143);
 	play_says(&p, "over 1.1, end 1, launch 2.1");
 	play_state(&p, 1, "PREEMPTED");
+	play_close(&p);
+}
+
+static void an_attempt_that_was_not_launched_cannot_end_or_begin(void **state)
+{
+	struct play p;
+
+	(void)state;
+	open_with_a_victim(&p);
+	play_begin(&p, 101);
+	assert_int_equal(play_try(&p, "begun", 2, 1, "{}"), ERR_MISSING);
+	assert_int_equal(play_try(&p, "exit", 2, 1, "{\"known\":true,\"code\":0}"), ERR_MISSING);
+	assert_int_equal(play_try(&p, "begun", 1, 1, "{}"), ERR_MISSING);
+	assert_int_equal(play_try(&p, "exit", 7, 1, "{}"), ERR_MISSING);
+	assert_int_equal(play_try(&p, "nonsense", 1, 1, "{}"), ERR_BROKEN);
+	play_end(&p);
+	play_says(&p, "");
 	play_close(&p);
 }
 

@@ -49,6 +49,7 @@ struct play {
 	VEC(int) ended; /* by job: -1 no such job, 0 alive, 1 ended; durable */
 	uint32_t jobs;  /* the last number */
 	uint64_t down[PLAY_NODES];
+	bool shares;     /* the policy may put two on one device */
 	struct buf said; /* the notes of this cycle */
 };
 
@@ -104,10 +105,10 @@ static inline void play_row(struct play *p, const char *kind, uint32_t job, uint
 static inline void play_take_notes(struct play *p)
 {
 	size_t n;
-	const struct note *notes = core_notes(p->core, &n);
+	const struct core_note *notes = core_notes(p->core, &n);
 
 	for (size_t i = 0; i < n; i++) {
-		const struct note *note = &notes[i];
+		const struct core_note *note = &notes[i];
 
 		play_row(p, note_name(note->kind), note->job, note->attempt, note->at_s, note->body,
 			true);
@@ -158,7 +159,8 @@ static inline void play_launch(struct play *p, struct proc *one)
 			continue;
 		assert_int_not_equal(other->job, one->job);
 		for (int n = 0; n < PLAY_NODES; n++)
-			assert_false((other->whole || one->whole) && (other->holds[n] & one->holds[n]));
+			assert_false(!p->shares && (other->whole || one->whole) &&
+				(other->holds[n] & one->holds[n]));
 	}
 }
 
@@ -174,7 +176,7 @@ static inline void play_resize(struct play *p, struct proc *one, const char *bod
 		const struct proc *other = &p->procs.at[i];
 
 		for (int n = 0; other != one && other->launched && !other->over && n < PLAY_NODES; n++)
-			assert_false(other->holds[n] & next[n]);
+			assert_false(!p->shares && (other->holds[n] & next[n]));
 	}
 	for (int n = 0; n < PLAY_NODES; n++)
 		one->holds[n] |= next[n];
@@ -362,6 +364,8 @@ static inline void play_epoch(struct play *p, const char *why)
 	for (size_t i = 0; i < p->cycle.n; i++)
 		play_row_fini(&p->cycle.at[i]);
 	p->cycle.n = 0;
+	while (p->jobs && (p->jobs >= p->ended.n || p->ended.at[p->jobs] < 0))
+		p->jobs--;
 	core_close(p->core);
 	assert_int_equal(core_open(&config, p->now_s, &p->core, &err), 0);
 	for (uint32_t id = 1; id <= p->jobs; id++)
@@ -550,11 +554,23 @@ static inline char *play_draft(const struct play *p, uint32_t id, const struct a
 	return status.at;
 }
 
+/* What it follows and has ended is settled by whoever takes it in. */
+static inline char *play_settled(struct play *p, char *text)
+{
+	json_t *status = json_loads(text, 0, NULL);
+
+	free(text);
+	epoch_settle_after(status, play_state_of, p);
+	text = json_dumps(status, JSON_COMPACT);
+	json_decref(status);
+	return text;
+}
+
 /* The row of a new job, as the daemon makes it durable before the core hears of it. */
 static inline uint32_t play_write_submit(struct play *p, struct ask ask)
 {
 	uint32_t id = ++p->jobs;
-	char *status = play_draft(p, id, &ask);
+	char *status = play_settled(p, play_draft(p, id, &ask));
 	char *body = mem_printf("{\"submission\":{},\"job\":%s}", status);
 
 	play_row(p, "submit", id, 0, p->now_s, body, false);

@@ -7,6 +7,10 @@
  * Use is GPU-seconds that fade with a half-life.  Devices handed out in this
  * decision count at once, as if held for a quantum, so that one tenant does not
  * take everything that is free because it was behind by a little.
+ *
+ * With preempt=1 jobs of tenants above their share give way to others, at the ends
+ * of rounds or, where it decides at every event, when the last time is `patience_s`
+ * ago.  Of a tenant's own jobs those with most work at stake stay.
  */
 #include "base/real.h"
 #include "policy/fair/tenant_queues.h"
@@ -24,10 +28,13 @@ struct fair_share {
 	double quantum_s;
 	double round_s;
 	bool preempt;
+	double patience_s;
 	int misfit;
 
 	VEC(struct account) accounts; /* by tenant; jobs without one share the last */
 	double at_s;                  /* when use was last brought up to date */
+	double stopped_s;             /* when jobs could last be stopped */
+	bool stops;                   /* they can in this decision */
 };
 
 static const struct option options[] = {
@@ -36,7 +43,9 @@ static const struct option options[] = {
 		"seconds that devices just handed out count for"),
 	OPT_DOUBLE(struct fair_share, round_s, 0, 0, 1e6,
 		"decide every so many seconds only; 0: at every event"),
-	OPT_BOOL(struct fair_share, preempt, 0, "stop jobs of tenants above their share (needs round_s)"),
+	OPT_BOOL(struct fair_share, preempt, 0, "stop jobs of tenants above their share"),
+	OPT_DOUBLE(struct fair_share, patience_s, 300, 1, 1e9,
+		"without rounds: seconds between two decisions that stop jobs"),
 	OPT_CHOICE(struct fair_share, misfit, MISFIT_SKIP, misfit_names,
 		"what a job that does not fit does to its tenant's later jobs"),
 	{ 0 },
@@ -46,16 +55,6 @@ static const struct option options[] = {
 struct memory {
 	double counted_s;
 };
-
-static int fair_share_init(void *self, struct err *err)
-{
-	const struct fair_share *f = self;
-
-	if (f->preempt && f->round_s == 0)
-		return err_set(err, ERR_USAGE,
-			"preempt=1 needs rounds: add round_s=60, say, or jobs would take turns without end");
-	return 0;
-}
 
 /* Jobs without a tenant form one of their own: number 0. */
 static struct account *account_of(struct fair_share *f, const struct round *round, const struct job *job)
@@ -105,10 +104,12 @@ static uint32_t *queue_up(struct fair_share *f, const struct round *round)
 	for (uint32_t i = 0; i < round->nactive; i++) {
 		const struct job *job = &round->jobs[round->active[i]];
 
-		if (job->state == JOB_PENDING || (f->preempt && job->state == JOB_RUNNING))
+		if (job->state == JOB_PENDING || (f->stops && job->state == JOB_RUNNING))
 			queue[n++] = job->id;
 	}
 	tenant_queues_sort(round, queue, n);
+	if (f->stops)
+		tenant_queues_keep(round, queue, n);
 	for (uint32_t i = 0; i < n; i++)
 		tenant_queue_add(&account_of(f, round, &round->jobs[queue[i]])->queue, i);
 	return queue;
@@ -168,6 +169,32 @@ static uint32_t hand_out(struct fair_share *f, const struct round *round, struct
 	return n;
 }
 
+/* A job that came a moment ago takes what is free; for what is not it has to be patient. */
+static bool may_stop(struct fair_share *f, const struct round *round)
+{
+	if (!f->preempt || (f->round_s == 0 && round->now_s < f->stopped_s + f->patience_s))
+		return false;
+	f->stopped_s = round->now_s;
+	return true;
+}
+
+static void wake_for_those_who_wait(const struct fair_share *f, const struct round *round,
+	struct plan *plan)
+{
+	if (f->round_s > 0) {
+		kit_wake_while_waiting(round, plan);
+		return;
+	}
+	for (uint32_t i = 0; i < round->nactive; i++) {
+		const struct job *job = &round->jobs[round->active[i]];
+
+		if (job_active(job) && !plan_grant(plan, job->id)) {
+			plan_wake(plan, f->stopped_s + f->patience_s);
+			return;
+		}
+	}
+}
+
 static int fair_share_decide(void *self, const struct round *round, struct plan *plan, struct err *err)
 {
 	struct fair_share *f = self;
@@ -176,14 +203,15 @@ static int fair_share_decide(void *self, const struct round *round, struct plan 
 
 	(void)err;
 	bring_up_to_date(f, round);
+	f->stops = may_stop(f, round);
 	queue = queue_up(f, round);
-	if (f->preempt)
+	if (f->stops)
 		plan_clear(plan, round->jobs, round->active, round->nactive);
 	n = hand_out(f, round, plan, queue, ran);
-	if (f->preempt) {
+	if (f->stops)
 		tenant_queues_settle(round, plan, ran, n);
-		kit_wake_while_waiting(round, plan);
-	}
+	if (f->preempt)
+		wake_for_those_who_wait(f, round, plan);
 	return 0;
 }
 
@@ -205,7 +233,6 @@ const struct policy policy_fair_share = {
 	.options = options,
 	.state_size = sizeof(struct fair_share),
 	.job_state_size = sizeof(struct memory),
-	.init = fair_share_init,
 	.fini = fair_share_fini,
 	.period_s = fair_share_period_s,
 	.decide = fair_share_decide,

@@ -21,6 +21,34 @@ void tenant_queues_sort(const struct round *round, uint32_t *jobs, uint32_t n)
 	qsort_r(jobs, n, sizeof(*jobs), by_tenant, (void *)round->jobs);
 }
 
+struct stakes {
+	const struct job *jobs;
+	double now_s;
+};
+
+static int by_tenant_and_stake(const void *a, const void *b, void *ctx)
+{
+	const struct stakes *s = ctx;
+	const struct job *x = &s->jobs[*(const uint32_t *)a], *y = &s->jobs[*(const uint32_t *)b];
+	double at_x = job_at_stake_s(x, s->now_s), at_y = job_at_stake_s(y, s->now_s);
+
+	if (tenant_number(x) == tenant_number(y) && at_x != at_y)
+		return at_x > at_y ? -1 : 1;
+	return by_tenant(a, b, (void *)s->jobs);
+}
+
+/* In simulations nothing is at stake, and the order is that of arrival. */
+void tenant_queues_keep(const struct round *round, uint32_t *jobs, uint32_t n)
+{
+	struct stakes stakes = { round->jobs, round->now_s };
+	bool any = false;
+
+	for (uint32_t i = 0; i < n && !any; i++)
+		any = job_at_stake_s(&round->jobs[jobs[i]], round->now_s) > 0;
+	if (any)
+		qsort_r(jobs, n, sizeof(*jobs), by_tenant_and_stake, &stakes);
+}
+
 void tenant_queue_add(struct tenant_queue *queue, uint32_t place)
 {
 	if (queue->end == 0)

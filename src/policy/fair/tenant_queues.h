@@ -21,6 +21,8 @@ static inline size_t tenant_number(const struct job *job)
 
 /* Sorts `n` jobs by tenant, then arrival. */
 void tenant_queues_sort(const struct round *round, uint32_t *jobs, uint32_t n);
+/* Of each tenant's jobs in the sorted queue, those that would lose work by being stopped come first, most first. */
+void tenant_queues_keep(const struct round *round, uint32_t *jobs, uint32_t n);
 /* The job at `place` in the sorted queue is one of this tenant's. */
 void tenant_queue_add(struct tenant_queue *queue, uint32_t place);
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What `make run` shows: policies side by side on the bundled workload, and a
+# What `make compare` shows: policies side by side on the bundled workload, and a
 # report to look at.  STINT names the program, build/stint unless said.
 set -eu
 cd "$(dirname "$0")/.."

@@ -1,0 +1,361 @@
+/*
+ * Replaying: worlds at random with restarts at any point come again note by
+ * note, and what was changed in a record is found.
+ */
+#include "live/replay.h"
+
+#include <math.h>
+
+#include "play.h"
+#include "policy/policy.h"
+
+/* ---- worlds at random */
+
+struct world {
+	struct play p;
+	struct rng *rng;
+	double now_s;
+};
+
+static bool chance(struct world *w, double of)
+{
+	return rng_uniform(w->rng) < of;
+}
+
+static uint32_t any(struct world *w, uint32_t n)
+{
+	return (uint32_t)rng_below(w->rng, n);
+}
+
+static struct ask random_ask(struct world *w)
+{
+	struct ask ask = {
+		.gpus = 1 + (int)any(w, 4),
+		.retries = (int)any(w, 2),
+		.priority = (int)any(w, 3),
+		.no_requeue = chance(w, 0.2),
+		.hold = chance(w, 0.1),
+		.begin_s = chance(w, 0.1) ? w->now_s + any(w, 100) : 0,
+		.estimate_s = chance(w, 0.7) ? 1 + any(w, 400) : 0,
+		.model = chance(w, 0.3) ? "resnet50" : NULL,
+		.tenant = chance(w, 0.5) ? "b" : chance(w, 0.5) ? "a" : NULL,
+	};
+
+	if (chance(w, 0.2)) {
+		ask.gpus = 1;
+		ask.share = 0.5;
+	} else if (chance(w, 0.4)) {
+		ask.min_gpus = 1;
+		ask.max_gpus = 4;
+	}
+	if (w->p.jobs && chance(w, 0.3))
+		ask.after[0] = (struct dependency){ (enum dependency_kind)any(w, 4),
+			1 + any(w, w->p.jobs) };
+	return ask;
+}
+
+static void submit_some(struct world *w)
+{
+	uint32_t ids[3], n = any(w, 3);
+
+	if (w->p.jobs > 25)
+		return;
+	for (uint32_t i = 0; i < n; i++)
+		ids[i] = play_write_submit(&w->p, random_ask(w));
+	if (n == 0)
+		return;
+	play_flush(&w->p);
+	for (uint32_t i = 0; i < n; i++)
+		play_give_submit(&w->p, ids[i]);
+}
+
+static const char *const exits[] = {
+	"{\"known\":true,\"code\":0}",
+	"{\"known\":true,\"code\":0}",
+	"{\"known\":true,\"code\":1}",
+	"{\"known\":true,\"code\":85}",
+	"{\"known\":true,\"code\":-1,\"signal\":15}",
+	"{\"known\":true,\"code\":-1,\"signal\":9,\"timed_out\":true}",
+	"{\"known\":false}",
+};
+
+static void of_a_process(struct world *w)
+{
+	struct proc *one = w->p.procs.n ? &w->p.procs.at[any(w, (uint32_t)w->p.procs.n)] : NULL;
+	char body[128];
+
+	if (!one || !one->launched || one->over)
+		return;
+	if (!one->begun && chance(w, 0.9)) {
+		play_try(&w->p, "begun", one->job, one->attempt, "{}");
+	} else if (one->asked || chance(w, 0.2)) {
+		play_try(&w->p, "exit", one->job, one->attempt, exits[any(w, COUNT(exits))]);
+	} else if (one->told && chance(w, 0.7)) {
+		play_try(&w->p, "resized", one->job, one->attempt, "{}");
+	} else {
+		bool saves = chance(w, 0.3);
+
+		snprintf(body, sizeof(body), "{\"step\":%u%s%s}", any(w, 1000),
+			!saves && chance(w, 0.5) ? ",\"total\":1000" : "",
+			!saves && chance(w, 0.3) ? ",\"resizable\":true" : "");
+		play_try(&w->p, saves ? "checkpointed" : "progress", one->job, one->attempt, body);
+	}
+}
+
+static void of_a_person(struct world *w)
+{
+	static const char *const kinds[] = { "cancel", "hold", "release", "release", "requeue",
+		"update" };
+	const char *kind = kinds[any(w, COUNT(kinds))];
+	uint32_t job = w->p.jobs ? 1 + any(w, w->p.jobs) : 1;
+	bool live = true;
+	const char *status = play_status(&w->p, job, &live);
+	char *body = NULL;
+
+	if (!strcmp(kind, "requeue") && status && !live)
+		body = mem_printf("{\"job\":%s}", status);
+	if (!strcmp(kind, "update"))
+		body = mem_printf("{\"priority\":%u}", any(w, 5));
+	play_try(&w->p, kind, job, 0, body ? body : "{}");
+	free(body);
+}
+
+static void of_a_device(struct world *w)
+{
+	uint32_t node = any(w, w->p.epoch.cluster.nnodes);
+	uint64_t device = UINT64_C(1) << any(w, w->p.epoch.cluster.nodes[node].devices);
+	bool up = w->p.down[node] & device;
+	char body[128];
+
+	w->p.down[node] ^= device;
+	snprintf(body, sizeof(body), "{\"node\":%u,\"devices\":%llu,\"up\":%s}", node,
+		(unsigned long long)device, up ? "true" : "false");
+	play_try(&w->p, "devices", 0, 0, body);
+}
+
+static void one_input(struct world *w)
+{
+	double dice = rng_uniform(w->rng);
+
+	if (dice < 0.7)
+		of_a_process(w);
+	else if (dice < 0.95)
+		of_a_person(w);
+	else
+		of_a_device(w);
+}
+
+static void set_policy_traits(struct play *p)
+{
+	char name[64];
+	struct err err = { 0 };
+
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(p->epoch.rules.policy, ":"),
+		p->epoch.rules.policy);
+	p->shares |= policy_find(name, &err)->traits & POLICY_SHARES;
+}
+
+/* Statuses say everything: what is made of one says the same. */
+static void statuses_are_complete(const struct play *p)
+{
+	size_t n;
+	const struct live_job *const *jobs = core_jobs(p->core, &n);
+	const struct attempt *const *attempts;
+
+	for (size_t i = 0; i < n; i++) {
+		struct buf text = { 0 }, again = { 0 };
+		struct live_job *job;
+		struct err err = { 0 };
+		json_t *json;
+
+		core_job_status(p->core, jobs[i]->id, &text);
+		json = json_loads(text.at, 0, NULL);
+		assert_int_equal(live_job_from_status(json, &job, &err), 0);
+		live_job_status(job, &again);
+		assert_string_equal(text.at, again.at);
+		live_job_destroy(job);
+		json_decref(json);
+		buf_fini(&text);
+		buf_fini(&again);
+	}
+	attempts = core_attempts(p->core, &n);
+	for (size_t i = 0; i < n; i++) {
+		struct buf text = { 0 }, again = { 0 };
+		struct attempt *a;
+		struct err err = { 0 };
+		json_t *json;
+
+		core_attempt_status(p->core, attempts[i]->job, attempts[i]->number, &text);
+		json = json_loads(text.at, 0, NULL);
+		assert_int_equal(attempt_from_status(json, core_cluster(p->core), &a, &err), 0);
+		attempt_status(a, core_cluster(p->core), &again);
+		assert_string_equal(text.at, again.at);
+		attempt_destroy(a);
+		json_decref(json);
+		buf_fini(&text);
+		buf_fini(&again);
+	}
+}
+
+/* Each job is here or has ended, never both. */
+static void no_job_is_lost(const struct play *p)
+{
+	for (uint32_t id = 1; id <= p->jobs; id++) {
+		const struct live_job *job = core_job(p->core, id);
+
+		assert_int_not_equal(p->ended.at[id], -1);
+		assert_int_equal(p->ended.at[id], job ? live_ended(job) : 1);
+	}
+}
+
+static void one_cycle(struct world *w)
+{
+	uint32_t inputs = any(w, 4);
+
+	w->now_s += rng_exponential(w->rng, chance(w, 0.2) ? 40 : 3);
+	play_begin(&w->p, w->now_s);
+	if (chance(w, 0.3))
+		submit_some(w);
+	for (uint32_t i = 0; i < inputs; i++)
+		one_input(w);
+	if (chance(w, 0.03))
+		return; /* not even decided: what follows is a restart */
+	play_decide(&w->p);
+	if (chance(w, 0.03))
+		return;
+	play_flush(&w->p);
+	no_job_is_lost(&w->p);
+	statuses_are_complete(&w->p);
+}
+
+static const char *const policies_of_turns[] = { "las:round_s=30", "tiresias:limit_s=50,round_s=10",
+	"gavel:round_s=20", "gavel:gangs=free,round_s=20", "srtf", "priority:preempt=yes", "fifo",
+	"gavel:packing=yes,round_s=25", "sjf:preempt=yes", "fair-share:round_s=15,preempt=yes" };
+
+static const char *any_policy(struct world *w)
+{
+	return policies_of_turns[any(w, COUNT(policies_of_turns))];
+}
+
+static void maybe_another_epoch(struct world *w)
+{
+	if (w->p.cycle.n > 0 || chance(w, 0.05)) {
+		w->now_s += rng_exponential(w->rng, 5);
+		play_restart(&w->p, w->now_s);
+	} else if (chance(w, 0.03)) {
+		w->now_s += rng_exponential(w->rng, 5);
+		play_policy(&w->p, w->now_s, any_policy(w));
+		set_policy_traits(&w->p);
+	}
+}
+
+/* ---- until all is quiet */
+
+static void end_processes(struct world *w)
+{
+	for (size_t i = 0; i < w->p.procs.n; i++) {
+		struct proc *one = &w->p.procs.at[i];
+
+		if (!one->launched || one->over)
+			continue;
+		play_try(&w->p, "begun", one->job, one->attempt, "{}");
+		play_try(&w->p, "exit", one->job, one->attempt, exits[0]);
+	}
+}
+
+static void free_jobs(struct world *w)
+{
+	for (uint32_t id = 1; id <= w->p.jobs; id++) {
+		const struct live_job *job = core_job(w->p.core, id);
+
+		if (job && job->gate == GATE_NEVER)
+			play_try(&w->p, "cancel", id, 0, "{}");
+		else if (job && job->held)
+			play_try(&w->p, "release", id, 0, "{}");
+	}
+}
+
+static void raise_devices(struct world *w)
+{
+	for (uint32_t node = 0; node < w->p.epoch.cluster.nnodes; node++) {
+		char body[128];
+
+		snprintf(body, sizeof(body), "{\"node\":%u,\"devices\":%llu,\"up\":true}", node,
+			(unsigned long long)w->p.down[node]);
+		if (w->p.down[node])
+			play_apply(&w->p, "devices", 0, 0, body);
+		w->p.down[node] = 0;
+	}
+}
+
+static bool all_ended(const struct play *p)
+{
+	for (uint32_t id = 1; id <= p->jobs; id++) {
+		if (!p->ended.at[id])
+			return false;
+	}
+	return true;
+}
+
+static void until_all_have_ended(struct world *w)
+{
+	for (int i = 0; i < 400 && !all_ended(&w->p); i++) {
+		w->now_s += 60;
+		play_begin(&w->p, w->now_s);
+		raise_devices(w);
+		free_jobs(w);
+		end_processes(w);
+		play_end(&w->p);
+		no_job_is_lost(&w->p);
+	}
+	assert_true(all_ended(&w->p));
+	for (size_t i = 0; i < w->p.procs.n; i++)
+		assert_true(w->p.procs.at[i].over);
+}
+
+static void one_world(struct rng *rng, const char *policy)
+{
+	struct world w = { .rng = rng };
+
+	play_open(&w.p, rng_below(rng, 2) ? "1x4:v100" : "1x2:v100,1x3:a100", policy);
+	set_policy_traits(&w.p);
+	for (int cycle = 0; cycle < 60; cycle++) {
+		one_cycle(&w);
+		maybe_another_epoch(&w);
+	}
+	until_all_have_ended(&w);
+	play_close(&w.p);
+}
+
+static void worlds_come_again(void **state)
+{
+	struct rng rng = property("worlds at random, restarted anywhere, lose nothing and come again");
+
+	(void)state;
+	for (size_t round = 0; round < rounds(40); round++) {
+		uint64_t seed = rng_u64(&rng);
+		struct rng own;
+
+		rng_init(&own, seed, RNG_TEST);
+		one_world(&own, policies_of_turns[round % COUNT(policies_of_turns)]);
+	}
+}
+
+static void every_policy_comes_again(void **state)
+{
+	struct rng rng = property("every policy comes again");
+
+	(void)state;
+	for (size_t i = 0; policies[i]; i++)
+		one_world(&rng, policies[i]->name);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(worlds_come_again),
+		cmocka_unit_test(every_policy_comes_again),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
