@@ -125,8 +125,8 @@ static double daemon_cpu_s(pid_t pid, bool children)
 	check(in && fgets(text, sizeof(text), in), "the daemon is gone");
 	fclose(in);
 	at = strrchr(text, ')');
-	sscanf(at + 2, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %lu %lu", &user, &system,
-		&cuser, &csystem);
+	sscanf(at + 2, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %lu %lu", &user,
+		&system, &cuser, &csystem);
 	return (double)(user + system + (children ? cuser + csystem : 0)) /
 		(double)sysconf(_SC_CLK_TCK);
 }
@@ -155,12 +155,12 @@ static json_t *training(uint32_t i)
 
 	snprintf(tenant, sizeof(tenant), "team%u", i % TENANTS);
 	return json_pack(
-		"{s:s,s:s,s:[s,s,s,s,s,s,s,s],s:s,s:[s,s,s,s,s,s],s:s,s:s,s:i,s:i,s:i}", "schema",
-		"submission/1", "name", "resnet50-lr3e-4", "argv", "python3", "train.py", "--epochs",
-		"90", "--batch", "256", "--lr", "3e-4", "cwd", "/tmp", "env",
-		"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/home/ana", "USER=ana", "LANG=C.UTF-8",
-		"DATA=/data/imagenet", "PYTHONPATH=/home/ana/lib", "tenant", tenant, "model",
-		"resnet50", "gpus", 1, "time_s", (int)(3600 + i % 7919), "retries", 2);
+		"{s:s,s:s,s:[s,s,s,s,s,s,s,s],s:s,s:{s:s,s:s,s:s,s:s,s:s,s:s},s:s,s:s,s:i,s:i,s:i}",
+		"schema", "submission/1", "name", "resnet50-lr3e-4", "command", "python3",
+		"train.py", "--epochs", "90", "--batch", "256", "--lr", "3e-4", "cwd", "/tmp", "env",
+		"PATH", "/usr/local/bin:/usr/bin:/bin", "HOME", "/home/ana", "USER", "ana", "LANG",
+		"C.UTF-8", "DATA", "/data/imagenet", "PYTHONPATH", "/home/ana/lib", "tenant", tenant,
+		"model", "resnet50", "gpus", 1, "time_s", (int)(3600 + i % 7919), "retries", 2);
 }
 
 static json_t *command(const char *what, const char *argument)
@@ -170,8 +170,8 @@ static json_t *command(const char *what, const char *argument)
 	json_array_append_new(argv, json_string(what));
 	if (argument)
 		json_array_append_new(argv, json_string(argument));
-	return json_pack("{s:s,s:o,s:s,s:[s],s:i}", "schema", "submission/1", "argv", argv, "cwd", "/",
-		"env", "PATH=/usr/bin:/bin", "gpus", 1);
+	return json_pack("{s:s,s:o,s:s,s:{s:s},s:i}", "schema", "submission/1", "command", argv,
+		"cwd", "/", "env", "PATH", "/usr/bin:/bin", "gpus", 1);
 }
 
 static json_t *many(uint32_t n, json_t *(*make)(uint32_t i), uint32_t from)
@@ -240,7 +240,8 @@ static struct histogram read_histogram(struct client *client, const char *name)
 
 		if (strncmp(line, name, length) != 0)
 			continue;
-		if (sscanf(line + length, "_bucket{le=\"%31[^\"]\"} %lf", bound, &value) == 2 && h.n < 64) {
+		if (sscanf(line + length, "_bucket{le=\"%31[^\"]\"} %lf", bound, &value) == 2 &&
+			h.n < 64) {
 			h.bounds[h.n] = strtod(bound, NULL);
 			h.below[h.n++] = value;
 		} else if (sscanf(line + length, "_sum %lf", &value) == 1) {

@@ -37,7 +37,7 @@ mkdir -p "$(dirname "$state")"
 say "1. The daemon.  No configuration: GPUs if there are any, else CPU slots."
 # In a process group of its own, so that Ctrl-C reaches this script first.
 set -m
-"$STINT" daemon --policy fair-share:preempt=1,patience_s=3 --slots 2 --quiet &
+"$STINT" daemon --policy fair-share:preempt=1,elastic=1,patience_s=3 --slots 2 --quiet &
 daemon=$!
 set +m
 for _ in $(seq 100); do

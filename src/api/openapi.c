@@ -110,7 +110,7 @@ static void write_verb(struct json *j, const struct verb *verb)
 	};
 	char method[16] = "";
 
-	for (size_t i = 0; verb->method[i] && i < sizeof(method) - 1; i++)
+	for (size_t i = 0; i < sizeof(method) - 1 && verb->method[i]; i++)
 		method[i] = (char)tolower((unsigned char)verb->method[i]);
 	json_begin_object(j, method);
 	json_str(j, "operationId", verb->name);

@@ -39,7 +39,7 @@ static int find_own(const struct args *args, struct job_list *out, struct err *e
 	buf_str(&path, "/v1/jobs");
 	live_query(&path, "user", live_user());
 	live_query(&path, "name", args->name);
-	live_query_number(&path, "limit", 10000000);
+	live_query_number(&path, "limit", LIVE_LIMIT_MAX);
 	rc = live_get(args, path.at, &reply, err);
 	buf_fini(&path);
 	if (rc)

@@ -2,6 +2,7 @@
  * stint daemon: the loop, its face, and the words on the way up and down.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include "api/server.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/notify.h"
 #include "cli/guard_path.h"
@@ -46,10 +48,22 @@ struct places {
 	char *state, *socket, *guard;
 };
 
+/* Guards and jobs work in directories of their own.  Takes `path`. */
+static char *absolute(char *path)
+{
+	char here[PATH_MAX], *whole;
+
+	if (path[0] == '/' || !getcwd(here, sizeof(here)))
+		return path;
+	whole = path_join(here, path);
+	free(path);
+	return whole;
+}
+
 static int find_places(const struct args *args, struct places *out, struct err *err)
 {
-	out->state = live_state_dir(args->state, args->system);
-	out->socket = live_socket(args->socket, out->state, args->system);
+	out->state = absolute(live_state_dir(args->state, args->system));
+	out->socket = absolute(live_socket(args->socket, out->state, args->system));
 	out->guard = guard_find();
 	if (!out->guard)
 		return err_set(err, ERR_MISSING,
@@ -256,7 +270,7 @@ static const struct flag_group flags_rules_live = {
 	.flags =
 		(const struct flag[]){
 			LIST(policy, "SPEC",
-				"policy with options, e.g. tiresias:limit_s=600; else as before, else fair-share:preempt=1"),
+				"policy with options, e.g. tiresias:limit_s=600; else as before, else fair-share:preempt=1,elastic=1"),
 			LIST(placer, "SPEC", "which devices exactly; else as before, else first-fit"),
 			TEXT(admit, "SPEC", "admission; else as before, else all"),
 			TEXT(tenants, "FILE", "weights of tenants (doc/formats.md)"),

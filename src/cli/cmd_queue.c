@@ -45,7 +45,9 @@ static void tell_more(const struct args *args, const json_t *reply)
 	double total = live_number(reply, "total"), shown = live_number(reply, "shown");
 
 	if (total > shown)
-		ui_say(args, "%.0f more; --limit %.0f shows them", total - shown, total);
+		ui_say(args, "%.0f more; --limit %.0f shows %s", total - shown,
+			fmin(total, LIVE_LIMIT_MAX),
+			total > LIVE_LIMIT_MAX ? "the first of them" : "them");
 }
 
 static int show(const struct args *args, const json_t *reply, struct err *err)
@@ -97,7 +99,7 @@ static const struct flag flags[] = {
 	TEXT(state, "STATE[,...]", "only in these states: pending, running, failed, ..., ended"),
 	TEXT(tenant, "NAME", "only on this account"),
 	TEXT(name, "NAME", "only with this name"),
-	NUMBER(limit, FLAG_INT, "N", 1000, 1, 10000000, "at most so many (default 1000)"),
+	NUMBER(limit, FLAG_INT, "N", 1000, 1, LIVE_LIMIT_MAX, "at most so many (default 1000)"),
 	NUMBER(after, FLAG_INT, "ID", 0, 0, 4294967295., "only after this job: the next page"),
 	SWITCH(watch, "again every second, until Ctrl-C"),
 	SWITCH(quiet, "no remarks"),

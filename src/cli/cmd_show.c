@@ -69,10 +69,11 @@ static void put_state(const json_t *job, const struct term *term, struct buf *ou
 
 static void put_code(const json_t *job, struct buf *out)
 {
-	double code = live_number(job, "exit_code"), number = live_number(job, "signal");
+	double code = live_number(job, "exit_code");
+	int number = live_signal(job);
 
 	if (number > 0)
-		live_linef(out, "signal", "%s", signal_name((int)number));
+		live_linef(out, "signal", "%s", signal_name(number));
 	else if (!isnan(code) && code >= 0)
 		live_linef(out, "exit code", "%.0f", code);
 }
@@ -88,10 +89,10 @@ static void put_words(const json_t *job, struct buf *out)
 
 		buf_printf(&text, plain ? "%s%s" : "%s'%s'", i ? " " : "", word ? word : "");
 	}
-	live_line(out, "command",
-		text.n                             ? text.at
-			: live_text(job, "script") ? "(a script)"
-						   : NULL);
+	if (json_is_true(json_object_get(job, "script")))
+		live_linef(out, "command", "(a script)%s%s", text.n ? " " : "", text.n ? text.at : "");
+	else
+		live_line(out, "command", text.n ? text.at : NULL);
 	live_line(out, "directory", live_text(job, "cwd"));
 	buf_fini(&text);
 }
@@ -103,7 +104,7 @@ static void put_gpus(const json_t *job, struct buf *out)
 	struct buf text = { 0 };
 
 	buf_printf(&text, "%.0f", gpus);
-	if (min < gpus || max > gpus)
+	if (gpus > 0 && min < max)
 		buf_printf(&text, ", from %.0f to %.0f", min, max);
 	if (share < 1)
 		buf_printf(&text, ", %.0f%% of each", share * 100);
@@ -196,7 +197,8 @@ static void put_when(const json_t *job, double now_s, struct buf *out)
 static void attempt_row(struct table *table, const json_t *attempt, double now_s)
 {
 	double begun = live_number(attempt, "begun"), ended = live_number(attempt, "ended");
-	double number = live_number(attempt, "signal"), code = live_number(attempt, "code");
+	double code = live_number(attempt, "code");
+	int number = live_signal(attempt);
 	char text[DURATION_SIZE];
 	struct buf devices = { 0 };
 
@@ -208,7 +210,7 @@ static void attempt_row(struct table *table, const json_t *attempt, double now_s
 	table_cell(table, begun > 0 ? live_duration(now_s - begun, text) : "-");
 	table_cell(table, begun > 0 ? live_duration((ended > 0 ? ended : now_s) - begun, text) : "-");
 	if (number > 0)
-		table_cellf(table, "SIG%s", signal_name((int)number));
+		table_cellf(table, "SIG%s", signal_name(number));
 	else if (ended > 0 && code >= 0)
 		table_cellf(table, "%.0f", code);
 	else

@@ -49,7 +49,8 @@ static void tell_one(const struct args *args, const json_t *job, double count, s
 static int tell(const struct args *args, const json_t *reply, struct err *err)
 {
 	const json_t *jobs = json_object_get(reply, "jobs");
-	double count = live_number(reply, "count");
+	bool array = !args->batch && json_array_size(jobs) > 1;
+	double count = (double)json_array_size(jobs);
 	struct buf text = { 0 };
 	int rc;
 
@@ -57,10 +58,9 @@ static int tell(const struct args *args, const json_t *reply, struct err *err)
 		return live_print_json(reply, err);
 	for (size_t i = 0; i < json_array_size(jobs); i++) {
 		const json_t *job = json_array_get(jobs, i);
-		double own = live_number(job, "count");
 
-		tell_one(args, job, isnan(own) ? count : own, &text);
-		if (count > 1) /* the others are named by the first */
+		tell_one(args, job, array ? count : 1, &text);
+		if (array) /* the others are named by the first */
 			break;
 	}
 	rc = ui_print(&text, err);

@@ -250,8 +250,10 @@ static void offer_value(struct offer *o, const struct flag *flag)
 		offer_rule(o, &rules_placer);
 	else if (!strcmp(flag->name, "admit"))
 		offer_rule(o, &rules_admission);
-	else if (!strcmp(flag->name, "format"))
+	else if (!strcmp(flag->name, "format") && strstr(flag->help, "trace formats"))
 		offer_formats(o);
+	else if (!strcmp(flag->name, "log_level"))
+		offer_choices(o, slice_of("error|warning|notice|info|debug"));
 	else if (!strcmp(flag->name, "resample"))
 		offer_choices(o, slice_of("yes|no|auto"));
 	else if (flag->value && !strncmp(flag->value, "STATE", 5))

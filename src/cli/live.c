@@ -257,7 +257,8 @@ bool live_is_over(const json_t *job)
 int live_exit_code(const json_t *job)
 {
 	const char *state = live_text(job, "state");
-	double code = live_number(job, "exit_code"), number = live_number(job, "signal");
+	double code = live_number(job, "exit_code");
+	int number = live_signal(job);
 
 	if (!state)
 		return EXIT_FAILED;
@@ -266,7 +267,7 @@ int live_exit_code(const json_t *job)
 	if (!strcmp(state, "REJECTED"))
 		return EXIT_NEVER;
 	if (number > 0 && number < 128)
-		return EXIT_SIGNAL + (int)number;
+		return EXIT_SIGNAL + number;
 	/* One that was stopped and left with 0 has not done its work. */
 	return code > 0 && code < 256 ? (int)code : EXIT_FAILED;
 }

@@ -16,6 +16,8 @@ extern const struct flag_group flags_daemon;
 /* What can be said of a job: live/submission_fields.def. */
 extern const struct flag_group flags_job;
 
+enum { LIVE_LIMIT_MAX = 200000 }; /* jobs in one answer */
+
 /* Directories as the daemon and its callers agree on them; malloc'ed. */
 char *live_state_dir(const char *said, bool system);
 char *live_socket(const char *said, const char *state_dir, bool system);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/ui.h"
+#include "live/submission.h"
 
 /* ---- members */
 
@@ -20,6 +21,15 @@ double live_number(const json_t *object, const char *name)
 	const json_t *value = json_object_get(object, name);
 
 	return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+int live_signal(const json_t *object)
+{
+	const json_t *value = json_object_get(object, "signal");
+
+	if (json_is_integer(value))
+		return (int)json_integer_value(value);
+	return json_is_string(value) ? signal_of_name(json_string_value(value)) : 0;
 }
 
 /* ---- pieces */
@@ -182,7 +192,7 @@ static void put_gpus(const json_t *job, struct buf *out)
 
 	if (held > 0 && held != gpus)
 		buf_printf(out, "%.0f/%.0f", held, gpus);
-	else if (!(held > 0) && (min < gpus || max > gpus))
+	else if (!(held > 0) && gpus > 0 && min < max)
 		buf_printf(out, "%.0f-%.0f", min, max);
 	else
 		buf_printf(out, "%.0f", gpus);

@@ -16,6 +16,7 @@
 
 const char *live_text(const json_t *object, const char *name); /* NULL: absent */
 double live_number(const json_t *object, const char *name);    /* NAN: absent */
+int live_signal(const json_t *object);                         /* "signal" as its number; 0: none */
 
 /* ---- pieces */
 

@@ -27,7 +27,7 @@
 #define LOOK_EVERY_S 5.0 /* at the machine's devices */
 
 /* What jobs of one machine want with no configuration: tenants share it fairly, nobody's GPU idles. */
-#define LIVE_POLICY "fair-share:preempt=1"
+#define LIVE_POLICY "fair-share:preempt=1,elastic=1"
 #define LIVE_PLACER "first-fit"
 #define LIVE_ADMIT "all"
 

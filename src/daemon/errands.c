@@ -213,11 +213,20 @@ static void set_job(struct daemon *d, struct environment *env, const struct live
 	free(grant);
 }
 
+/* One job may submit another: what it was told of itself is not the other's. */
+static bool is_of_a_job(const char *variable)
+{
+	return !strncmp(variable, "STINT_", 6) || !strncmp(variable, "STINT=", 6) ||
+		!strncmp(variable, "SLURM_ARRAY_", 12) || !strncmp(variable, "SLURM_JOB_ID=", 13);
+}
+
 static void build_environment(struct daemon *d, struct environment *env, const struct live_job *job,
 	const struct attempt *a, const struct submission *what, const char *dir)
 {
-	for (size_t i = 0; what->env && what->env[i]; i++)
-		vec_push(&env->at, what->env[i]);
+	for (size_t i = 0; what->env && what->env[i]; i++) {
+		if (!is_of_a_job(what->env[i]))
+			vec_push(&env->at, what->env[i]);
+	}
 	set_job(d, env, job, a, dir);
 	set_array(env, job);
 	set_devices(d, env, a->grant);
@@ -229,6 +238,11 @@ static void build_environment(struct daemon *d, struct environment *env, const s
 
 /* ---- the grant's file, which tells a job of its size */
 
+static const char *device_word(const struct machine_device *device)
+{
+	return device->visible[0] ? device->visible : device->uuid;
+}
+
 static void grant_text(struct daemon *d, const struct live_job *job, const struct grant *grant,
 	struct buf *out)
 {
@@ -236,7 +250,7 @@ static void grant_text(struct daemon *d, const struct live_job *job, const struc
 	struct slice left;
 	struct json j;
 
-	daemon_devices(d, grant, device_visible, &devices);
+	daemon_devices(d, grant, device_word, &devices);
 	left = (struct slice){ devices.at, devices.n };
 	json_init(&j, out, false);
 	json_begin_object(&j, NULL);

@@ -303,15 +303,18 @@ void verb_log(struct daemon *d, struct call *call)
 
 struct last {
 	uint32_t attempt;
-	bool over;
 };
 
 static int see_last(void *ctx, const struct record_attempt *attempt)
 {
 	struct last *last = ctx;
+	json_t *status = json_loads(attempt->status, 0, NULL);
+	/* One that was never launched has no output; the one before has. */
+	bool launched = json_object_get(status, "launched_s") != NULL;
 
-	if (attempt->attempt > last->attempt)
-		*last = (struct last){ attempt->attempt, attempt->over };
+	json_decref(status);
+	if (launched && attempt->attempt > last->attempt)
+		last->attempt = attempt->attempt;
 	return 0;
 }
 
@@ -319,7 +322,7 @@ static int see_last(void *ctx, const struct record_attempt *attempt)
 static uint32_t last_attempt(struct daemon *d, uint32_t id, bool *over)
 {
 	const struct live_job *job = core_job(d->core, id);
-	struct last last = { .over = true };
+	struct last last = { 0 };
 	struct err ignored = { 0 };
 
 	record_attempts(d->record, id, see_last, &last, &ignored);

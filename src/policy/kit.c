@@ -49,20 +49,25 @@ uint32_t kit_types(const struct round *round, const struct job *job, uint32_t ty
 	return n;
 }
 
-bool kit_run(const struct round *round, struct plan *plan, const struct job *job)
+bool kit_run_on(const struct round *round, struct plan *plan, const struct job *job, uint32_t gpus)
 {
 	uint32_t types[TYPES_MAX];
 	uint32_t n = kit_types(round, job, types);
 	const struct grant *held = job->grant;
 
 	/* A running job stays on its type: going elsewhere costs a migration. */
-	if (held && plan_run(plan, job, (struct want){ .type = (int)held->type }))
+	if (held && plan_run(plan, job, (struct want){ .type = (int)held->type, .gpus = gpus }))
 		return true;
 	for (uint32_t i = 0; i < n; i++) {
-		if (plan_run(plan, job, (struct want){ .type = (int)types[i] }))
+		if (plan_run(plan, job, (struct want){ .type = (int)types[i], .gpus = gpus }))
 			return true;
 	}
 	return false;
+}
+
+bool kit_run(const struct round *round, struct plan *plan, const struct job *job)
+{
+	return kit_run_on(round, plan, job, 0);
 }
 
 void kit_outranked(struct plan *plan, const struct job *job, const struct job *by)

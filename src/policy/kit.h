@@ -138,6 +138,8 @@ uint32_t kit_types(const struct round *round, const struct job *job, uint32_t ty
 
 /* Runs the job as asked on the first such type that has room.  False: none has. */
 bool kit_run(const struct round *round, struct plan *plan, const struct job *job);
+/* The same on so many devices; 0: as asked. */
+bool kit_run_on(const struct round *round, struct plan *plan, const struct job *job, uint32_t gpus);
 
 /* Says that `by` took the devices of `job`. */
 void kit_outranked(struct plan *plan, const struct job *job, const struct job *by);

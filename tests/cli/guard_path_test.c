@@ -9,7 +9,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "property.h"
+#include "support/property.h"
 
 /* A tree as it is installed, without links in its name. */
 struct tree {

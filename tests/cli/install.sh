@@ -64,6 +64,22 @@ fi
 run bash --norc -c "source '$prefix/share/bash-completion/completions/stint' && complete -p stint"
 out '_stint stint' "the installed completion loads"
 
+# The guard is found where it was installed, not where it was built.
+"$prefix/bin/stint" daemon --state "$PWD/state" --socket "$PWD/socket" --slots 1 --no-gpus --no-http 2>daemon.log &
+daemon=$!
+for _ in $(seq 600); do
+	[ -S socket ] && break
+	kill -0 $daemon 2>/dev/null || break
+	sleep 0.05
+done
+# shellcheck disable=SC2016 # the job's own shell
+run "$prefix/bin/stint" run --socket "$PWD/socket" --gpus 0 -- sh -c 'readlink /proc/$PPID/exe'
+want 0 "the installed daemon runs a job"
+out "^$prefix/libexec/stint/stint-guard$" "under the installed guard"
+kill $daemon
+wait $daemon
+is "and ends when asked to" [ $? = 0 ]
+
 # ---- services
 
 # Earlier versions of systemd do not know all; they say so and go on.

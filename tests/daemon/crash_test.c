@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "api/client.h"
-#include "base/json.h"
+#include "live/live_job.h"
 #include "base/mem.h"
 #include "support/crash.h"
 #include "support/property.h"
@@ -80,7 +80,7 @@ static void play_script(struct yard *y)
 	uint32_t longest, dep, held, parked, doomed;
 
 	longest = yard_submit(y, sized(yard_job(y, "long", 0.3, 0), 4, 60), 1, "COMPLETED", 0);
-	yard_wait_running(y, longest);
+	yard_wait_started(y, longest);
 	/* Shorter ones: they preempt it. */
 	yard_submit(y, with(sized(yard_job(y, "sweep", 0.05, 0), 1, 0.1), "array", json_string("0-3")),
 		4, "COMPLETED", 0);
@@ -96,11 +96,13 @@ static void play_script(struct yard *y)
 	doomed = yard_submit(y, sized(yard_job(y, "doomed", 20, 0), 2, 30), 1, "CANCELLED", 0);
 	yard_submit(y, with(sized(yard_job(y, "bad", 0, 3), 1, 0.1), "retries", json_integer(1)), 1,
 		"FAILED", 3);
-	change(y, parked, "hold");
 	set_policy(y, "las");
+	yard_wait_started(y, parked);
+	change(y, parked, "hold");
 	change(y, held, "release");
 	change(y, parked, "release");
 	yard_submit(y, yard_job(y, "late", 0.02, 0), 1, "COMPLETED", 0);
+	yard_wait_started(y, doomed);
 	change(y, doomed, "cancel");
 	yard_wait_all(y);
 }
@@ -214,7 +216,7 @@ static size_t choose(struct rng *rng, uint64_t calls, size_t n, uint64_t **out)
 {
 	bool all = getenv("SOAK") || n >= calls;
 	size_t count = all ? calls : n;
-	double step = (double)calls / (double)count, from = all ? 0 : rng_unit(rng) * step;
+	double step = (double)calls / (double)count, from = all ? 0 : rng_uniform(rng) * step;
 
 	*out = mem_alloc((count + 1) * sizeof(**out));
 	for (size_t i = 0; i < count; i++)

@@ -70,7 +70,7 @@ json_t *yard_job(const struct yard *yard, const char *name, double seconds, int 
 /* Submits under the name as key, with retries, and remembers that it shall end so.  Takes `job`. */
 uint32_t yard_submit(struct yard *yard, json_t *job, uint32_t n, const char *state, int code);
 struct promise *yard_promise(struct yard *yard, uint32_t id);
-bool yard_wait_running(struct yard *yard, uint32_t id);
+void yard_wait_started(struct yard *yard, uint32_t id);
 void yard_wait_all(struct yard *yard);
 
 /* The daemon must be stopped: record, lines and promises are compared, and the record is replayed. */

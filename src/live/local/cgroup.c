@@ -178,17 +178,29 @@ static void step_aside(const char *dir)
 	free(aside);
 }
 
+/*
+ * A systemd before 254 starts a service in the unit's own group, which it cannot once that hands out
+ * controllers: jobs left over from before a restart would keep the daemon from starting.  Later ones
+ * start it in a group below (DelegateSubgroup=).
+ */
+static bool may_hand_out(bool in_own_group)
+{
+	return in_own_group || !getenv("INVOCATION_ID");
+}
+
 static void find_v2(struct cgroup *out)
 {
 	char *dir = own_dir(""), *last = dir ? strrchr(dir, '/') : NULL;
+	bool in_own_group = last && !strcmp(last + 1, DAEMON_NAME);
 
-	if (last && !strcmp(last + 1, DAEMON_NAME))
+	if (in_own_group)
 		*last = '\0';
 	out->dirs[CGROUP_KILL] = if_writable(dir);
 	if (!out->dirs[CGROUP_KILL])
 		return;
 	out->kind = CGROUP_V2;
-	step_aside(out->dirs[CGROUP_KILL]);
+	if (may_hand_out(in_own_group))
+		step_aside(out->dirs[CGROUP_KILL]);
 }
 
 /* Where both are mounted, version 2 is the better one unless the controllers are all with the other. */

@@ -131,7 +131,7 @@ static struct account *poorest(struct drf *d, const uint32_t *queue)
 
 /* Returns how many jobs were found room for; they are listed in `ran`. */
 static uint32_t fill(struct drf *d, const struct round *round, struct plan *plan,
-	const uint32_t *queue, uint32_t *ran)
+	const uint32_t *queue, struct tenant_gift *ran)
 {
 	struct account *a;
 	uint32_t n = 0;
@@ -140,7 +140,7 @@ static uint32_t fill(struct drf *d, const struct round *round, struct plan *plan
 		const struct job *job = &round->jobs[queue[a->queue.next++]];
 
 		if (kit_run(round, plan, job)) {
-			ran[n++] = job->id;
+			ran[n++] = (struct tenant_gift){ .job = job->id };
 			hold(a, job, 1);
 		} else {
 			tenant_left_out(round, plan, job);
@@ -154,7 +154,7 @@ static uint32_t fill(struct drf *d, const struct round *round, struct plan *plan
 static int drf_decide(void *self, const struct round *round, struct plan *plan, struct err *err)
 {
 	struct drf *d = self;
-	uint32_t *ran = arena_array(round->scratch, uint32_t, round->nactive);
+	struct tenant_gift *ran = arena_array(round->scratch, struct tenant_gift, round->nactive);
 	bool all = d->preempt && !turns_hold(&d->turns, round);
 	uint32_t *queue, n;
 

@@ -10,7 +10,9 @@
  *
  * With preempt=1 jobs of tenants above their share give way to others, at the ends
  * of rounds or, where it decides at every event, when the last time is `patience_s`
- * ago.  Of a tenant's own jobs those with most work at stake stay.
+ * ago.  Of a tenant's own jobs those with most work at stake stay.  With elastic=1
+ * jobs that take a range of devices get as many as there are, and others when the
+ * next such moment comes.
  */
 #include "base/real.h"
 #include "policy/fair/tenant_queues.h"
@@ -27,7 +29,7 @@ struct fair_share {
 	double half_life_s;
 	double quantum_s;
 	double round_s;
-	bool preempt;
+	bool preempt, elastic;
 	double patience_s;
 	int misfit;
 
@@ -46,6 +48,8 @@ static const struct option options[] = {
 	OPT_BOOL(struct fair_share, preempt, 0, "stop jobs of tenants above their share"),
 	OPT_DOUBLE(struct fair_share, patience_s, 300, 1, 1e9,
 		"without rounds: seconds between two decisions that stop jobs"),
+	OPT_BOOL(struct fair_share, elastic, 0,
+		"jobs that take fewer or more devices get as many as there are"),
 	OPT_CHOICE(struct fair_share, misfit, MISFIT_SKIP, misfit_names,
 		"what a job that does not fit does to its tenant's later jobs"),
 	{ 0 },
@@ -137,15 +141,35 @@ static struct account *poorest(struct fair_share *f, const uint32_t *queue)
 	return best;
 }
 
-/* Counts devices handed out as held for a quantum; the account gets back what is not used of it. */
-static double advance(const struct fair_share *f, const struct job *job)
+/* Devices handed out count as held for a quantum; the account gets back what is not used of it. */
+static double advance(const struct fair_share *f, uint32_t gpus)
 {
-	return f->quantum_s * job->gpus;
+	return f->quantum_s * gpus;
+}
+
+static bool is_elastic(const struct fair_share *f, const struct job *job)
+{
+	return f->elastic && job->min_gpus < job->max_gpus && !job->gpus_by_type;
+}
+
+/* As many devices as there are of those it takes; `gift.gpus` 0: what it asked for.  False: there is no room. */
+static bool give(const struct fair_share *f, const struct round *round, struct plan *plan,
+	const struct job *job, struct tenant_gift *gift)
+{
+	*gift = (struct tenant_gift){ .job = job->id };
+	if (!is_elastic(f, job))
+		return kit_run(round, plan, job);
+	for (int32_t gpus = job->max_gpus; gpus >= job->min_gpus; gpus--) {
+		gift->gpus = (uint32_t)gpus;
+		if (kit_run_on(round, plan, job, gift->gpus))
+			return true;
+	}
+	return false;
 }
 
 /* Hands out devices, one job at a time, to whoever is furthest below its share; returns how many jobs it ran. */
 static uint32_t hand_out(struct fair_share *f, const struct round *round, struct plan *plan,
-	const uint32_t *queue, uint32_t *ran)
+	const uint32_t *queue, struct tenant_gift *ran)
 {
 	double *advanced = arena_array(round->scratch, double, f->accounts.n);
 	struct account *a;
@@ -154,10 +178,12 @@ static uint32_t hand_out(struct fair_share *f, const struct round *round, struct
 	while ((a = poorest(f, queue))) {
 		const struct job *job = &round->jobs[queue[a->queue.next++]];
 
-		if (kit_run(round, plan, job)) {
-			ran[n++] = job->id;
-			a->used_s += advance(f, job);
-			advanced[a - f->accounts.at] += advance(f, job);
+		if (give(f, round, plan, job, &ran[n])) {
+			uint32_t gpus = ran[n].gpus ? ran[n].gpus : (uint32_t)job->gpus;
+
+			n++;
+			a->used_s += advance(f, gpus);
+			advanced[a - f->accounts.at] += advance(f, gpus);
 		} else {
 			tenant_left_out(round, plan, job);
 			if (f->misfit == MISFIT_BLOCK)
@@ -178,6 +204,13 @@ static bool may_stop(struct fair_share *f, const struct round *round)
 	return true;
 }
 
+static bool could_use_more(const struct fair_share *f, const struct plan *plan, const struct job *job)
+{
+	const struct grant *grant = plan_grant(plan, job->id);
+
+	return !grant || (is_elastic(f, job) && grant->gpus < (uint32_t)job->max_gpus);
+}
+
 static void wake_for_those_who_wait(const struct fair_share *f, const struct round *round,
 	struct plan *plan)
 {
@@ -188,7 +221,7 @@ static void wake_for_those_who_wait(const struct fair_share *f, const struct rou
 	for (uint32_t i = 0; i < round->nactive; i++) {
 		const struct job *job = &round->jobs[round->active[i]];
 
-		if (job_active(job) && !plan_grant(plan, job->id)) {
+		if (job_active(job) && could_use_more(f, plan, job)) {
 			plan_wake(plan, f->stopped_s + f->patience_s);
 			return;
 		}
@@ -198,7 +231,7 @@ static void wake_for_those_who_wait(const struct fair_share *f, const struct rou
 static int fair_share_decide(void *self, const struct round *round, struct plan *plan, struct err *err)
 {
 	struct fair_share *f = self;
-	uint32_t *ran = arena_array(round->scratch, uint32_t, round->nactive);
+	struct tenant_gift *ran = arena_array(round->scratch, struct tenant_gift, round->nactive);
 	uint32_t *queue, n;
 
 	(void)err;

@@ -73,14 +73,16 @@ void tenant_left_out(const struct round *round, struct plan *plan, const struct 
 		kit_no_room(round, plan, job);
 }
 
-void tenant_queues_settle(const struct round *round, struct plan *plan, const uint32_t *ran, uint32_t n)
+void tenant_queues_settle(const struct round *round, struct plan *plan,
+	const struct tenant_gift *gifts, uint32_t n)
 {
 	plan_clear(plan, round->jobs, round->active, round->nactive);
 	for (int running = 1; running >= 0; running--) {
 		for (uint32_t i = 0; i < n; i++) {
-			const struct job *job = &round->jobs[ran[i]];
+			const struct job *job = &round->jobs[gifts[i].job];
 
-			if ((job->grant != NULL) == running && !kit_run(round, plan, job))
+			if ((job->grant != NULL) == running &&
+				!kit_run_on(round, plan, job, gifts[i].gpus))
 				tenant_left_out(round, plan, job);
 		}
 	}

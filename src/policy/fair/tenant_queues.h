@@ -31,8 +31,13 @@ void tenant_queue_block(struct tenant_queue *queue, const uint32_t *jobs, uint32
 	struct plan *plan);
 /* Why a job has nothing: one that runs and loses its devices does so because its tenant is above its share. */
 void tenant_left_out(const struct round *round, struct plan *plan, const struct job *job);
+/* What a job was given. */
+struct tenant_gift {
+	uint32_t job, gpus;
+};
+
 /* Once it is known who runs, those that run already keep their places and the others take what is left. */
-void tenant_queues_settle(const struct round *round, struct plan *plan, const uint32_t *ran,
-	uint32_t n);
+void tenant_queues_settle(const struct round *round, struct plan *plan,
+	const struct tenant_gift *gifts, uint32_t n);
 
 #endif
