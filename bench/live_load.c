@@ -191,11 +191,18 @@ static json_t *nothing(uint32_t i)
 
 static void submit(struct client *client, const json_t *body)
 {
+	struct client_ask ask = {
+		.method = "POST",
+		.path = "/v1/jobs",
+		.body = body,
+		.timeout_s = 600,
+	};
+	struct client_answer answer = { 0 };
 	struct err err = { 0 };
-	json_t *answer = NULL;
 
-	must(client_do(client, "POST", "/v1/jobs", body, &answer, &err), &err);
-	json_decref(answer);
+	must(client_request(client, &ask, &answer, &err), &err);
+	must(client_check(&answer, &err), &err);
+	client_answer_fini(&answer);
 }
 
 /* ---- figures */

@@ -50,6 +50,16 @@ static void tell_more(const struct args *args, const json_t *reply)
 			total > LIVE_LIMIT_MAX ? "the first of them" : "them");
 }
 
+static void tell_trouble(const struct args *args, const json_t *reply)
+{
+	const char *trouble = json_string_value(json_object_get(reply, "trouble"));
+
+	if (trouble)
+		ui_say(args,
+			"the daemon cannot write its record (%s): it takes and starts nothing new; what runs goes on",
+			trouble);
+}
+
 static int show(const struct args *args, const json_t *reply, struct err *err)
 {
 	const json_t *jobs = json_object_get(reply, "jobs");
@@ -59,6 +69,7 @@ static int show(const struct args *args, const json_t *reply, struct err *err)
 
 	if (args->json)
 		return live_print_json(reply, err);
+	tell_trouble(args, reply);
 	if (!json_array_size(jobs)) {
 		none(args);
 		return 0;

@@ -21,6 +21,7 @@
 struct stay {
 	const struct args *args;
 	char job[32];
+	bool one_file; /* output and errors go to the same */
 	sigset_t signals;
 };
 
@@ -125,14 +126,15 @@ static int stay_with(struct stay *stay, json_t **job, struct err *err)
 	errors.errors = true;
 	errors.to = STDERR_FILENO;
 	if (pthread_create(&threads[0], NULL, on_output, &out) ||
-		pthread_create(&threads[1], NULL, on_output, &errors) ||
+		(!stay->one_file && pthread_create(&threads[1], NULL, on_output, &errors)) ||
 		pthread_create(&threads[2], NULL, on_signals, stay))
 		return err_set(err, ERR_IO, "cannot start a thread; job %s runs: stint logs -f %s",
 			stay->job, stay->job);
 	rc = wait_and_tell(stay, job, err);
 	if (!rc) {
 		pthread_join(threads[0], NULL);
-		pthread_join(threads[1], NULL);
+		if (!stay->one_file)
+			pthread_join(threads[1], NULL);
 	}
 	return rc;
 }
@@ -165,6 +167,7 @@ static int submit(const struct args *args, struct stay *stay, struct err *err)
 	}
 	/* From here on a signal must find its thread: the job must not be forgotten. */
 	block_signals(stay);
+	stay->one_file = s.out && (!s.err_out || !strcmp(s.out, s.err_out));
 	rc = live_post(args, "/v1/jobs", submission_to_json(&s), &reply, err);
 	submission_fini(&s);
 	if (rc)

@@ -272,26 +272,49 @@ int live_exit_code(const json_t *job)
 	return code > 0 && code < 256 ? (int)code : EXIT_FAILED;
 }
 
+static int poll_once(const struct args *args, const char *job, double timeout_s, json_t **reply,
+	struct err *err)
+{
+	char *base = live_job_path(job, "wait");
+	struct buf path = { 0 };
+	int rc;
+
+	buf_str(&path, base);
+	free(base);
+	live_query_number(&path, "timeout_s", timeout_s);
+	rc = live_get(args, path.at, reply, err);
+	buf_fini(&path);
+	return rc;
+}
+
 int live_wait(const struct args *args, const char *job, double until_s, json_t **reply, struct err *err)
 {
-	for (;;) {
-		double left_s = fmax(0, until_s - clock_wall_s());
-		char *base = live_job_path(job, "wait");
-		struct buf path = { 0 };
-		int rc;
+	double lost_s = NAN; /* since when nobody answers */
+	bool asked = false; /* the first question tells whether there is such a job and a daemon at all */
 
-		buf_str(&path, base);
-		free(base);
-		live_query_number(&path, "timeout_s", fmin(left_s, POLL_S));
-		rc = live_get(args, path.at, reply, err);
-		buf_fini(&path);
-		if (rc || live_is_over(*reply))
+	for (;;) {
+		double now_s = clock_wall_s();
+		double timeout_s = asked ? fmin(fmax(0, until_s - now_s), POLL_S) : 0;
+		int rc = poll_once(args, job, timeout_s, reply, err);
+
+		if (!rc)
+			err->text[0] = '\0'; /* of a daemon that was away */
+		if (!rc && live_is_over(*reply))
+			return 0;
+		if (rc && !(asked && (rc == ERR_IO || rc == ERR_UNREACHABLE)))
 			return rc;
-		json_decref(*reply);
+		if (rc && now_s - lost_s > LIVE_PATIENCE_S)
+			return rc;
+		if (!rc)
+			json_decref(*reply);
 		*reply = NULL;
+		asked = true;
+		lost_s = !rc ? NAN : isnan(lost_s) ? now_s : lost_s;
 		if (clock_wall_s() >= until_s)
 			return err_set(err, ERR_TIMEOUT,
 				"job %s has not ended in this time; it goes on", job);
+		if (rc)
+			live_pause(0.5);
 	}
 }
 

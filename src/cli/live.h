@@ -16,7 +16,10 @@ extern const struct flag_group flags_daemon;
 /* What can be said of a job: live/submission_fields.def. */
 extern const struct flag_group flags_job;
 
-enum { LIVE_LIMIT_MAX = 200000 }; /* jobs in one answer */
+enum {
+	LIVE_LIMIT_MAX = 200000, /* jobs in one answer */
+	LIVE_PATIENCE_S = 60, /* whoever follows a job waits so long for a daemon that went away */
+};
 
 /* Directories as the daemon and its callers agree on them; malloc'ed. */
 char *live_state_dir(const char *said, bool system);
@@ -51,7 +54,10 @@ const char *live_user(void);
 bool live_is_over(const json_t *job);
 int live_exit_code(const json_t *job);
 
-/* Waits until the job has ended or `until_s` of clock_wall_s() (INFINITY: for ever): ERR_TIMEOUT. */
+/*
+ * Waits until the job has ended or `until_s` of clock_wall_s() (INFINITY: for ever): ERR_TIMEOUT.
+ * A daemon that went away meanwhile may come back.
+ */
 int live_wait(const struct args *args, const char *job, double until_s, json_t **reply,
 	struct err *err);
 

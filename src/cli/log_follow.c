@@ -12,6 +12,8 @@
 
 enum { LINE_BYTES = 4096 }; /* lines of a tail are believed to be shorter on average */
 
+static const double PAUSE_S = 0.05; /* at first */
+
 static char *raw_path(const struct log_follow *f, int attempt, double offset, bool follow)
 {
 	struct buf path = { 0 };
@@ -43,26 +45,39 @@ static int write_all(int to, const char *bytes, size_t n)
 	return 0;
 }
 
-/* ---- a stretch of one attempt */
+/* ---- one attempt */
+
+/* Where a copy stands: `offset` is what comes next. */
+struct place {
+	const struct log_follow *f;
+	int attempt; /* 0: the last there is */
+	double offset;
+	bool told; /* its tail has been printed */
+};
+
+static int cannot_write(struct err *err)
+{
+	return err_set(err, ERR_BROKEN, "cannot write what the job prints: %s", strerror(errno));
+}
 
 static int see_copy(void *ctx, const struct reply *reply, const char *bytes, size_t n)
 {
-	const struct log_follow *f = ctx;
+	struct place *place = ctx;
 
 	(void)reply;
-	return write_all(f->to, bytes, n);
+	if (write_all(place->f->to, bytes, n))
+		return ERR_BROKEN;
+	place->offset += (double)n;
+	return 0;
 }
 
-static int copy(const struct log_follow *f, int attempt, double offset, bool follow, struct err *err)
+static int copy(struct place *place, bool follow, struct err *err)
 {
-	char *path = raw_path(f, attempt, offset, follow);
-	struct err cause = { 0 };
-	int rc = live_stream(f->args, path, see_copy, (void *)f, &cause);
+	char *path = raw_path(place->f, place->attempt, place->offset, follow);
+	int rc = live_stream(place->f->args, path, see_copy, place, err);
 
 	free(path);
-	if (rc && !*cause.text) /* see_copy() has no text */
-		return err_set(err, ERR_IO, "cannot write what the job prints: %s", strerror(errno));
-	return rc ? err_set(err, rc, "%s", cause.text) : 0;
+	return rc == ERR_BROKEN ? cannot_write(err) : rc;
 }
 
 static int see_keep(void *ctx, const struct reply *reply, const char *bytes, size_t n)
@@ -72,66 +87,89 @@ static int see_keep(void *ctx, const struct reply *reply, const char *bytes, siz
 	return 0;
 }
 
-/* The last lines of what is there; `end` is how far that reaches. */
-static int copy_tail(const struct log_follow *f, int attempt, double *end, struct err *err)
+static int size_of(const struct place *place, double *size, struct err *err)
 {
-	char *base = live_job_path(f->job, "log"), *path;
-	struct buf query = { 0 }, text = { 0 };
+	char *base = live_job_path(place->f->job, "log");
+	struct buf path = { 0 };
 	json_t *log;
-	double from;
-	int64_t lines = 0;
-	size_t at;
 	int rc;
 
-	buf_str(&query, base);
+	buf_str(&path, base);
 	free(base);
-	live_query(&query, "stream", f->errors ? "stderr" : "stdout");
-	if (attempt > 0)
-		live_query_number(&query, "attempt", attempt);
-	rc = live_get(f->args, query.at, &log, err);
-	buf_fini(&query);
+	live_query(&path, "stream", place->f->errors ? "stderr" : "stdout");
+	if (place->attempt > 0)
+		live_query_number(&path, "attempt", place->attempt);
+	rc = live_get(place->f->args, path.at, &log, err);
+	buf_fini(&path);
 	if (rc)
 		return rc;
-	from = fmax(0, live_number(log, "size") - (double)f->tail * LINE_BYTES);
+	*size = live_number(log, "size");
 	json_decref(log);
-	path = raw_path(f, attempt, from, false);
+	return 0;
+}
+
+/* Where the last lines begin.  A last line without an end is a line too. */
+static size_t tail_of(const struct buf *text, int64_t lines)
+{
+	size_t at = text->n ? text->n - 1 : 0;
+
+	if (!lines)
+		return text->n;
+	for (; at > 0; at--)
+		if (text->at[at - 1] == '\n' && --lines == 0)
+			break;
+	return at;
+}
+
+/* The last lines of what is there. */
+static int copy_tail(struct place *place, struct err *err)
+{
+	const struct log_follow *f = place->f;
+	struct buf text = { 0 };
+	double size;
+	size_t at;
+	char *path;
+	int rc = size_of(place, &size, err);
+
+	if (rc)
+		return rc;
+	place->offset = size > 0 ? fmax(0, size - (double)f->tail * LINE_BYTES) : 0;
+	path = raw_path(f, place->attempt, place->offset, false);
 	rc = live_stream(f->args, path, see_keep, &text, err);
 	free(path);
 	if (!rc) {
-		*end = from + (double)text.n;
-		/* A last line without an end is a line too. */
-		for (at = text.n ? text.n - 1 : 0; at > 0; at--)
-			if (text.at[at - 1] == '\n' && ++lines == f->tail)
-				break;
-		if (text.n && f->tail && write_all(f->to, text.at + at, text.n - at))
-			rc = err_set(err, ERR_IO, "cannot write what the job prints: %s",
-				strerror(errno));
+		at = tail_of(&text, f->tail);
+		place->offset += (double)text.n;
+		place->told = true;
+		if (text.n && write_all(f->to, text.at + at, text.n - at))
+			rc = cannot_write(err);
 	}
 	buf_fini(&text);
 	return rc;
 }
 
-static int copy_attempt(const struct log_follow *f, int attempt, bool follow, struct err *err)
+static int copy_attempt(struct place *place, bool follow, struct err *err)
 {
-	double from = 0;
-	int rc = 0;
+	bool tail = place->f->tail >= 0 && !place->told;
+	int rc = tail ? copy_tail(place, err) : 0;
 
-	if (f->tail >= 0)
-		rc = copy_tail(f, attempt, &from, err);
-	if (!rc && (follow || f->tail < 0))
-		rc = copy(f, attempt, from, follow, err);
+	if (!rc && (follow || !tail))
+		rc = copy(place, follow, err);
 	return rc;
 }
 
 int log_copy(const struct log_follow *f, struct err *err)
 {
-	return copy_attempt(f, f->attempt, false, err);
+	struct place place = { .f = f, .attempt = f->attempt };
+
+	return copy_attempt(&place, false, err);
 }
 
 /* ---- through all attempts */
 
 struct standing {
 	int attempt; /* that has begun; 0: none */
+	bool runs;   /* it goes on */
 	bool over;   /* the job has ended */
 };
 
@@ -150,43 +188,76 @@ static int look(const struct log_follow *f, struct standing *out, struct err *er
 	state = live_text(job, "state");
 	out->attempt = attempt > 0 ? (int)attempt : 0;
 	out->over = live_is_over(job);
-	/* What is granted or waits has printed nothing yet in this attempt. */
+	out->runs = state && (!strcmp(state, "RUNNING") || !strcmp(state, "COMPLETING"));
+	/* What is granted has printed nothing yet in this attempt. */
 	if (out->attempt && state && !strcmp(state, "CONFIGURING"))
 		out->attempt--;
 	json_decref(job);
 	return 0;
 }
 
+static void next_attempt(struct place *place)
+{
+	place->attempt++;
+	place->offset = 0;
+	place->told = true;
+}
+
+/* One stretch of the attempt at hand.  LATER: there is nothing yet. */
+enum { DONE, LATER };
+
+static int stretch(struct place *place, const struct standing *before, struct err *err)
+{
+	struct standing now;
+	int rc = copy_attempt(place, true, err);
+
+	if (rc == ERR_MISSING && !before->over && place->attempt == before->attempt)
+		return LATER; /* its command has not begun */
+	if (rc && rc != ERR_MISSING)
+		return rc;
+	rc = look(place->f, &now, err);
+	if (rc)
+		return rc;
+	/* A daemon that stops ends its answers, but not the job. */
+	if (now.attempt == place->attempt && now.runs)
+		return LATER;
+	next_attempt(place);
+	return DONE;
+}
+
+static bool is_lost(int rc)
+{
+	return rc == ERR_IO || rc == ERR_UNREACHABLE || rc == ERR_FORMAT;
+}
+
 int log_follow(const struct log_follow *f, struct err *err)
 {
-	struct log_follow rest = *f;
-	struct standing now;
-	double pause_s = 0.05;
-	int next = f->attempt ? f->attempt : f->past ? 1 : 0, rc;
+	struct place place = { .f = f, .attempt = f->attempt ? f->attempt : f->past ? 1 : 0 };
+	double pause_s = PAUSE_S, patience_s = LIVE_PATIENCE_S;
+	bool asked = false;
 
 	for (;;) {
-		rc = look(f, &now, err);
-		if (rc)
+		struct standing now;
+		int rc = look(f, &now, err);
+
+		if (!rc && !place.attempt)
+			place.attempt = now.attempt;
+		if (!rc && place.attempt && place.attempt <= now.attempt)
+			rc = stretch(&place, &now, err);
+		else if (!rc && now.over)
+			return 0;
+		else if (!rc)
+			rc = LATER;
+		if (rc < 0 && !(asked && is_lost(rc) && patience_s > 0))
 			return rc;
-		if (!next && now.attempt)
-			next = now.attempt;
-		while (next && next <= now.attempt) {
-			rc = copy_attempt(&rest, next, true, err);
-			if (rc && rc != ERR_MISSING)
-				return rc;
-			/* Its command may not have begun: nothing is there yet. */
-			if (rc == ERR_MISSING && !now.over && next == now.attempt)
-				break;
-			next++;
-			rest.tail = -1;
-			pause_s = 0.05;
+		asked = true;
+		patience_s = rc < 0 ? patience_s - pause_s : LIVE_PATIENCE_S;
+		if (rc == DONE) {
+			pause_s = PAUSE_S;
 			if (f->attempt)
 				return 0;
+			continue;
 		}
-		if (now.over && next > now.attempt)
-			return 0;
-		if (now.over && !now.attempt)
-			return 0;
 		live_pause(pause_s);
 		pause_s = fmin(1, pause_s * 1.5);
 	}

@@ -145,6 +145,19 @@ static void trouble_over(struct daemon *d)
 	log_notice(d->log, "the record can be written again");
 }
 
+/* Nothing waits to be written, so nothing would ever show that it could be. */
+static bool try_again(struct daemon *d)
+{
+	struct err err = { 0 };
+
+	if (record_set_meta(d->record, "tried", d->trouble, &err) < 0) {
+		trouble(d, err.text);
+		return false;
+	}
+	trouble_over(d);
+	return true;
+}
+
 /* Where the words of each new job are. */
 static void note_submitted(struct daemon *d)
 {
@@ -162,10 +175,12 @@ bool daemon_flush(struct daemon *d)
 	struct err err = { 0 };
 	double began_s = clock_wall_s();
 
-	if (d->rows.n == 0)
-		return !d->trouble[0];
+	if (d->rows.n == 0 && !d->trouble[0])
+		return true;
 	if (d->trouble[0] && began_s < d->retry_s)
 		return false;
+	if (d->rows.n == 0)
+		return try_again(d);
 	if (write_rows(d, &err) < 0) {
 		record_rollback(d->record);
 		trouble(d, err.text);

@@ -46,7 +46,7 @@ struct submitted {
 	uint64_t seq;
 };
 
-/* Something to be carried out once it is written down. */
+/* Something to be carried out once it is written down.  NOTE_START: to find out what became of an attempt. */
 struct errand {
 	enum note_kind kind;
 	uint32_t job, attempt;

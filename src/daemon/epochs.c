@@ -122,16 +122,26 @@ static int open_core(struct daemon *d, struct core **out, struct err *err)
 	return 0;
 }
 
+/* Apart from its row, so that a restart without options goes on as it was. */
+static int keep_epoch(struct daemon *d, const char *why, struct err *err)
+{
+	struct buf body = { 0 };
+	int rc;
+
+	d->epoch.why = why;
+	epoch_to_json(&d->epoch, &body);
+	rc = record_set_meta(d->record, "epoch", body.at, err);
+	buf_fini(&body);
+	return rc;
+}
+
 static void row_of_epoch(struct daemon *d, const char *why)
 {
 	struct buf body = { 0 };
-	struct err ignored = { 0 };
 
 	d->epoch.why = why;
 	epoch_to_json(&d->epoch, &body);
 	daemon_row(d, "epoch", 0, 0, d->last_s, body.at, false);
-	/* So that a restart without options goes on as it was; if this fails the next one tells it. */
-	record_set_meta(d->record, "epoch", body.at, &ignored);
 	buf_fini(&body);
 }
 
@@ -167,11 +177,13 @@ static void tell_down(struct daemon *d)
 
 int daemon_first_epoch(struct daemon *d, struct err *err)
 {
-	bool fresh = record_last_seq(d->record) == 0;
+	const char *why = record_last_seq(d->record) == 0 ? "start" : "restart";
+	struct err ignored = { 0 };
 
 	if (open_core(d, &d->core, err) < 0)
 		return err->code;
-	row_of_epoch(d, fresh ? "start" : "restart");
+	row_of_epoch(d, why);
+	keep_epoch(d, why, &ignored); /* if this fails it is said with the row, which waits */
 	tell_down(d);
 	return 0;
 }
@@ -190,6 +202,11 @@ int daemon_new_epoch(struct daemon *d, const char *why, struct err *err)
 		return err_set(err, ERR_IO, "%s", d->trouble);
 	if (open_core(d, &next, err) < 0)
 		return err->code;
+	/* Whoever asked for it is told that it is so only if the next daemon will know. */
+	if (keep_epoch(d, why, err) < 0) {
+		core_close(next);
+		return err->code;
+	}
 	core_close(d->core);
 	d->core = next;
 	row_of_epoch(d, why);

@@ -356,9 +356,12 @@ static int launch_with(struct daemon *d, const struct live_job *job, const struc
 
 	build_environment(d, &env, job, a, what, dir);
 	launch.env = env.at.at;
-	rc = hands_launch(d->hands, &launch, err);
+	/* Before the command can look for it, and before there is no way back. */
+	rc = hands_make_dir(d->hands, job->id, a->number, err);
 	if (rc == 0)
 		rc = write_grant(d, job, a->number, a->grant, err);
+	if (rc == 0)
+		rc = hands_launch(d->hands, &launch, err);
 	vec_fini(&env.at);
 	arena_fini(&env.words);
 	free(dir);
@@ -367,19 +370,47 @@ static int launch_with(struct daemon *d, const struct live_job *job, const struc
 	return rc;
 }
 
-/* An attempt that turns out to have been launched already is taken over; it is not launched again. */
-static void take_over(struct daemon *d, uint32_t job, uint32_t attempt)
+/*
+ * What became of an attempt that was ordered: it runs, it is over, or it can still be launched, unless it
+ * was asked to stop: then it never will be.  False: it cannot be told yet.
+ */
+static bool find_out(struct daemon *d, const struct attempt *a)
 {
 	struct ending ending;
 	struct err err = { 0 };
 	enum claim claim;
 
-	if (hands_claim(d->hands, job, attempt, true, &claim, &ending, &err) < 0)
-		log_error(d->log, "job %u, attempt %u: %s", job, attempt, err.text);
-	else if (claim == CLAIM_ENDED)
-		daemon_news_of_ending(d, &ending);
+	if (hands_claim(d->hands, a->job, a->number, a->stop != STOP_NONE, &claim, &ending, &err) < 0) {
+		log_error(d->log, "job %u, attempt %u: %s; trying again", a->job, a->number, err.text);
+		return false;
+	}
+	if (claim == CLAIM_ENDED)
+		daemon_hands_ended(d, &ending);
+	else if (claim == CLAIM_NEVER && a->stop)
+		news_of_failure(d, a->job, a->number, "it was stopped before it began");
 	else if (claim == CLAIM_NEVER)
-		news_of_failure(d, job, attempt, "its directory was claimed by somebody else");
+		vec_push(&d->errands, (struct errand){ NOTE_LAUNCH, a->job, a->number });
+	else if (a->stop)
+		vec_push(&d->errands, (struct errand){ NOTE_STOP, a->job, a->number });
+	return true;
+}
+
+/* An attempt that turns out to have been launched already is taken over; it is not launched again. */
+static bool take_over(struct daemon *d, const struct attempt *a)
+{
+	struct ending ending;
+	struct err err = { 0 };
+	enum claim claim;
+
+	if (hands_claim(d->hands, a->job, a->number, true, &claim, &ending, &err) < 0) {
+		log_error(d->log, "job %u, attempt %u: %s; trying again", a->job, a->number, err.text);
+		return false;
+	}
+	if (claim == CLAIM_ENDED)
+		daemon_hands_ended(d, &ending);
+	else if (claim == CLAIM_NEVER)
+		news_of_failure(d, a->job, a->number, "its directory was claimed by somebody else");
+	return true;
 }
 
 /* False: to be tried again. */
@@ -393,6 +424,8 @@ static bool launch(struct daemon *d, const struct errand *errand)
 
 	if (!job || !a || a->phase != PHASE_LAUNCHED)
 		return true;
+	if (a->stop)
+		return find_out(d, a);
 	if (daemon_submission(d, job->id, &what, &err) < 0) {
 		news_of_failure(d, job->id, a->number, err.text);
 		return true;
@@ -401,10 +434,8 @@ static bool launch(struct daemon *d, const struct errand *errand)
 	submission_fini(&what);
 	if (rc == 0)
 		return true;
-	if (rc == ERR_REFUSED) {
-		take_over(d, job->id, a->number);
-		return true;
-	}
+	if (rc == ERR_REFUSED)
+		return take_over(d, a);
 	log_warning(d->log, "job %u, attempt %u could not be launched (%s): trying again", job->id,
 		a->number, err.text);
 	return false;
@@ -433,10 +464,19 @@ static void tell_size(struct daemon *d, const struct errand *errand)
 			job->id, a->number, err.text);
 }
 
+static bool find_again(struct daemon *d, const struct errand *errand)
+{
+	const struct attempt *a = core_attempt(d->core, errand->job, errand->attempt);
+
+	return !a || a->phase == PHASE_OVER || find_out(d, a);
+}
+
 static bool run_errand(struct daemon *d, const struct errand *errand)
 {
 	if (errand->kind == NOTE_LAUNCH)
 		return launch(d, errand);
+	if (errand->kind == NOTE_START)
+		return find_again(d, errand);
 	if (errand->kind == NOTE_STOP)
 		stop(d, errand);
 	else
@@ -509,24 +549,8 @@ void daemon_claim_attempts(struct daemon *d)
 
 	for (size_t i = 0; i < n; i++) {
 		const struct attempt *a = attempts[i];
-		struct ending ending;
-		struct err err = { 0 };
-		enum claim claim;
 
-		if (a->phase == PHASE_WAITING || a->phase == PHASE_OVER)
-			continue;
-		if (hands_claim(d->hands, a->job, a->number, a->stop != STOP_NONE, &claim, &ending,
-			    &err) < 0) {
-			log_error(d->log, "job %u, attempt %u: %s", a->job, a->number, err.text);
-			continue;
-		}
-		if (claim == CLAIM_ENDED)
-			daemon_hands_ended(d, &ending);
-		else if (claim == CLAIM_NEVER && a->stop)
-			news_of_failure(d, a->job, a->number, "it was stopped before it began");
-		else if (claim == CLAIM_NEVER)
-			vec_push(&d->errands, (struct errand){ NOTE_LAUNCH, a->job, a->number });
-		else if (a->stop)
-			vec_push(&d->errands, (struct errand){ NOTE_STOP, a->job, a->number });
+		if (a->phase != PHASE_WAITING && a->phase != PHASE_OVER && !find_out(d, a))
+			vec_push(&d->errands, (struct errand){ NOTE_START, a->job, a->number });
 	}
 }

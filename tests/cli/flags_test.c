@@ -156,6 +156,116 @@ static void mistakes_are_usage_errors(void **state)
 }
 
 /* Help, parsing and completion rely on these. */
+/* ---- letters, flags kept by name, and commands that take the rest */
+
+static const struct flag job_flags[] = {
+	{ .name = "cpus_per_task",
+		.kind = FLAG_SAID,
+		.letter = 'c',
+		.value = "N",
+		.offset = offsetof(struct args, said),
+		.help = "kept" },
+	{ .name = "hold",
+		.kind = FLAG_SAID,
+		.letter = 'H',
+		.offset = offsetof(struct args, said),
+		.help = "a switch that is kept" },
+	FLAG_OF(follow, FLAG_SWITCH, .letter = 'f', .help = "a switch"),
+	{ 0 },
+};
+
+static const struct flag_group job_group = { .title = "all", .flags = job_flags };
+
+static bool is_script(const char *word)
+{
+	return !strstr(word, ".yaml");
+}
+
+static const struct command job_command = {
+	.name = "try",
+	.operands = "FILE",
+	.max_operands = 10,
+	.takes_rest = is_script,
+	.groups = { &job_group },
+};
+
+static int parse_job(const char *const *words, struct args *out, bool *help, struct err *err)
+{
+	char *argv[WORDS_MAX];
+	int argc = 0;
+
+	while (words[argc]) {
+		argv[argc] = (char *)words[argc];
+		argc++;
+	}
+	return args_parse(&job_command, argc, argv, out, help, err);
+}
+
+static void letters_are_flags(void **state)
+{
+	const char *words[] = { "-c4", "-H", "-f", "-c", "5", "--cpus-per-task=6", NULL };
+	struct args args;
+	struct err err;
+	bool help;
+
+	(void)state;
+	assert_int_equal(parse_job(words, &args, &help, &err), 0);
+	assert_true(args.follow);
+	assert_int_equal(args.said.n, 4);
+	assert_string_equal(args.said.at[0].name, "cpus_per_task");
+	assert_string_equal(args.said.at[0].value, "4");
+	assert_string_equal(args.said.at[1].name, "hold");
+	assert_string_equal(args.said.at[1].value, "");
+	assert_string_equal(args.said.at[2].value, "5");
+	assert_string_equal(args.said.at[3].value, "6");
+	args_fini(&args);
+}
+
+static void letters_can_be_wrong(void **state)
+{
+	static const char *const rows[][3] = { { "-c", NULL }, { "-Hx", NULL }, { "-z", NULL },
+		{ "--hold=1", NULL } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct args args;
+		struct err err;
+		bool help;
+
+		assert_int_equal(parse_job(rows[i], &args, &help, &err), ERR_USAGE);
+	}
+}
+
+static void what_follows_a_script_is_its_own(void **state)
+{
+	static const struct {
+		const char *words[6];
+		size_t operands, dashes;
+		bool help, follow;
+	} rows[] = {
+		{ { "s.sh", "-f", "--help" }, 3, SIZE_MAX, false, false },
+		{ { "-f", "s.sh", "--", "x" }, 3, SIZE_MAX, false, true },
+		{ { "a.yaml", "-f" }, 1, SIZE_MAX, false, true },
+		{ { "--", "true", "-f" }, 2, 0, false, false },
+		{ { "a.yaml", "--", "-f" }, 2, 1, false, false },
+		{ { "-f", "--help", "s.sh" }, 0, SIZE_MAX, true, true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct args args;
+		struct err err;
+		bool help;
+
+		assert_int_equal(parse_job(rows[i].words, &args, &help, &err), 0);
+		assert_int_equal(args.operands.n, rows[i].operands);
+		assert_true(args.dashes == rows[i].dashes);
+		assert_int_equal(help, rows[i].help);
+		assert_int_equal(args.follow, rows[i].follow);
+		args_fini(&args);
+	}
+}
+
 static void the_tables_are_whole(void **state)
 {
 	(void)state;
@@ -170,7 +280,7 @@ static void the_tables_are_whole(void **state)
 		for (int g = 0; g < COMMAND_GROUPS_MAX && c->groups[g]; g++)
 			for (const struct flag *f = c->groups[g]->flags; f->name; f++) {
 				assert_non_null(f->help);
-				assert_true(f->kind == FLAG_SWITCH || f->value);
+				assert_true(f->kind == FLAG_SWITCH || f->kind == FLAG_SAID || f->value);
 				json |= !strcmp(f->name, "json");
 			}
 		if (!json)
@@ -187,6 +297,9 @@ int main(void)
 		cmocka_unit_test(a_dash_is_standard_input),
 		cmocka_unit_test(help_is_given_whatever_else_is_wrong),
 		cmocka_unit_test(mistakes_are_usage_errors),
+		cmocka_unit_test(letters_are_flags),
+		cmocka_unit_test(letters_can_be_wrong),
+		cmocka_unit_test(what_follows_a_script_is_its_own),
 		cmocka_unit_test(the_tables_are_whole),
 	};
 

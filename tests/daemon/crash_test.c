@@ -21,7 +21,7 @@
 #include "support/crash.h"
 #include "support/property.h"
 
-enum { WORKERS = 4 };
+enum { WORKERS = 4, AFTER = 97 };
 
 static void nap_s(double s)
 {
@@ -130,6 +130,11 @@ static uint64_t read_count(const struct yard *y)
 	return n;
 }
 
+static bool dies(struct fault fault)
+{
+	return fault.at && (!strncmp(fault.what, "kill", 4) || !strcmp(fault.what, "torn"));
+}
+
 /* Returns how many calls there were, and adds up what happened. */
 static uint64_t scripted(struct fault fault, struct tally *tally, uint32_t *wrong, uint32_t *kills)
 {
@@ -140,10 +145,11 @@ static uint64_t scripted(struct fault fault, struct tally *tally, uint32_t *wron
 	snprintf(label, sizeof(label), "AT=%llu WHAT=%s", (unsigned long long)fault.at, fault.what);
 	yard_open(&y, label);
 	y.policy = "srtf";
-	if (!yard_start(&y, fault)) {
-		y.kills++;
-		yard_start(&y, (struct fault){ 0 });
-	}
+	/* Who comes after it dies as well, somewhere on its way up or soon after. */
+	if (dies(fault))
+		y.again = (struct fault){ 1 + fault.at * 7 % AFTER, fault.what };
+	if (!yard_start(&y, fault))
+		yard_restart(&y);
 	y.policy = NULL;
 	play_script(&y);
 	calls = read_count(&y);
@@ -266,13 +272,324 @@ static void test_every_call(void **state)
 	}
 }
 
+/* ---- a disk that is full, and has room again */
+
+static void done_with(struct yard *y)
+{
+	struct tally tally = { 0 };
+	uint32_t wrong;
+
+	yard_wait_all(y);
+	finish(y, &tally);
+	wrong = y->wrong;
+	yard_close(y);
+	assert_int_equal(wrong, 0);
+}
+
+static bool contains(const json_t *json, const char *key, const char *text)
+{
+	const char *said = member_text(json, key);
+
+	return said && strstr(said, text);
+}
+
+static void set_mended(const struct yard *y, bool mended)
+{
+	FILE *file = mended ? fopen(y->mended, "w") : NULL;
+
+	if (file)
+		fclose(file);
+	else
+		unlink(y->mended);
+}
+
+/* Asks once: this is about what is said while it cannot be done. */
+static void expect_refusal(struct yard *y, const char *why)
+{
+	json_t *job = yard_job(y, "refused", 0, 0), *answer = NULL;
+	int status = client_once(y->client, "POST", "/v1/jobs", job, &answer);
+
+	if (status != 507 || !contains(answer, "detail", why))
+		yard_wrong(y, "a submission to a disk that fails is answered %d: %s", status,
+			answer ? member_text(answer, "detail") : "nothing");
+	json_decref(answer);
+	json_decref(job);
+}
+
+static void expect_queue_says(struct yard *y, const char *why)
+{
+	char *command = mem_printf("'%s' queue --socket '%s' 2>&1", getenv("STINT"), y->socket);
+	FILE *in = popen(command, "r");
+	char text[1024];
+	size_t n = in ? fread(text, 1, sizeof(text) - 1, in) : 0;
+
+	text[n] = 0;
+	if (!in || pclose(in) != 0 || !strstr(text, why))
+		yard_wrong(y, "stint queue does not say what is wrong but: %s", text);
+	free(command);
+}
+
+static void expect_sick(struct yard *y, const char *why)
+{
+	json_t *answer = NULL;
+	int status = client_once(y->client, "GET", "/healthz", NULL, &answer);
+
+	if (status != 503 || !contains(answer, "detail", why))
+		yard_wrong(y, "/healthz says %d %s", status, answer ? member_text(answer, "detail") : "");
+	json_decref(answer);
+	expect_queue_says(y, why);
+}
+
+static void wait_healthy(struct yard *y)
+{
+	for (int i = 0; i < 3000; i++) {
+		if (client_once(y->client, "GET", "/healthz", NULL, NULL) == 200)
+			return;
+		nap_s(0.01);
+	}
+	yard_wrong(y, "it does not recover");
+}
+
+static void wait_line(struct yard *y, uint32_t job, const char *what)
+{
+	char want[64], line[256];
+
+	snprintf(want, sizeof(want), "%u 1 %s ", job, what);
+	for (int i = 0; i < 3000; i++) {
+		FILE *in = fopen(y->lines, "r");
+		bool found = false;
+
+		while (in && !found && fgets(line, sizeof(line), in))
+			found = !strncmp(line, want, strlen(want));
+		if (in)
+			fclose(in);
+		if (found)
+			return;
+		nap_s(0.01);
+	}
+	yard_wrong(y, "job %u has no line \"%s\"", job, what);
+}
+
+static void sick_disk(const char *what, const char *why)
+{
+	struct yard y;
+	uint32_t running, starts;
+
+	yard_open(&y, what);
+	set_mended(&y, true);
+	yard_start(&y, (struct fault){ 1, what });
+	/* With nothing under way, so that nothing but the attempt itself shows that it works again. */
+	set_mended(&y, false);
+	expect_refusal(&y, why);
+	expect_sick(&y, why);
+	set_mended(&y, true);
+	wait_healthy(&y);
+	running = yard_submit(&y, yard_job(&y, "running", 0.5, 0), 1, "COMPLETED", 0);
+	yard_wait_started(&y, running);
+	/* And with a job that ends meanwhile. */
+	set_mended(&y, false);
+	expect_refusal(&y, why);
+	expect_sick(&y, why);
+	wait_line(&y, running, "end");
+	starts = y.starts;
+	set_mended(&y, true);
+	wait_healthy(&y);
+	yard_submit(&y, yard_job(&y, "after", 0, 0), 1, "COMPLETED", 0);
+	yard_wait_all(&y);
+	if (y.starts != starts)
+		yard_wrong(&y, "it had to be started again");
+	done_with(&y);
+}
+
+static void test_full_disk(void **state)
+{
+	(void)state;
+	sick_disk("enospc-from", "disk full");
+}
+
+static void test_failing_disk(void **state)
+{
+	(void)state;
+	sick_disk("eio-from", "disk failing");
+}
+
+/* ---- a directory that cannot be used for a while */
+
+/* A file where job 1 has, or would have, its directory. */
+static void obstruct(const struct yard *y, bool on)
+{
+	char *jobs = mem_printf("%s/jobs", y->state), *one = mem_printf("%s/1", jobs),
+	     *away = mem_printf("%s/away", jobs);
+	FILE *file;
+
+	mkdir(jobs, 0711);
+	if (on) {
+		rename(one, away);
+		file = fopen(one, "w");
+		assert_non_null(file);
+		fclose(file);
+	} else {
+		unlink(one);
+		rename(away, one);
+	}
+	free(jobs);
+	free(one);
+	free(away);
+}
+
+static void test_cancelled_before_it_could_be_launched(void **state)
+{
+	struct yard y;
+
+	(void)state;
+	yard_open(&y, "cancelled before it could be launched");
+	obstruct(&y, true);
+	yard_start(&y, (struct fault){ 0 });
+	change(&y, yard_submit(&y, yard_job(&y, "blocked", 20, 0), 1, "CANCELLED", 0), "cancel");
+	obstruct(&y, false);
+	done_with(&y);
+}
+
+static void test_not_found_at_once(void **state)
+{
+	struct yard y;
+	uint32_t job;
+
+	(void)state;
+	yard_open(&y, "not found at once after a restart");
+	yard_start(&y, (struct fault){ 0 });
+	job = yard_submit(&y, yard_job(&y, "hidden", 0.3, 0), 1, "COMPLETED", 0);
+	yard_wait_started(&y, job);
+	yard_kill(&y);
+	obstruct(&y, true);
+	yard_start(&y, (struct fault){ 0 });
+	wait_line(&y, job, "end");
+	obstruct(&y, false);
+	done_with(&y);
+}
+
+/* ---- killed at random under load */
+
+enum { SUBMITTERS = 3 };
+
+struct submitter {
+	struct yard *yard;
+	struct rng rng;
+	uint32_t number;
+	const atomic_bool *enough;
+	VEC(struct promise) promises;
+};
+
+/* Under its key until it is there; without a key once, and then nobody knows. */
+static void submit_one(struct submitter *s, struct client *client, uint32_t serial)
+{
+	struct promise p = { .n = 1, .state = "COMPLETED" };
+	uint64_t kind = rng_below(&s->rng, 10);
+	json_t *job, *answer = NULL;
+	int status;
+
+	snprintf(p.name, sizeof(p.name), "s%u-%u", s->number, serial);
+	job = yard_job(s->yard, p.name, kind < 5 ? 0 : 0.05, 0);
+	if (kind == 9) {
+		p.n = 3;
+		with(job, "array", json_string("1-3"));
+	}
+	if (kind == 8)
+		json_object_del(job, "key");
+	if (kind < 3)
+		sized(job, 1 + (int)kind, 0.05);
+	do {
+		json_decref(answer);
+		answer = NULL;
+		status = client_once(client, "POST", "/v1/jobs", job, &answer);
+		if (status == 0)
+			nap_s(0.005);
+	} while (status == 0 && kind != 8);
+	p.certain = status == 200 || status == 201;
+	p.id = (uint32_t)member_int(json_array_get(json_object_get(answer, "jobs"), 0), "id", 0);
+	if (status && !p.certain)
+		yard_wrong(s->yard, "%s is refused with %d", p.name, status);
+	vec_push(&s->promises, p);
+	json_decref(answer);
+	json_decref(job);
+}
+
+static void *submit_many(void *ctx)
+{
+	struct submitter *s = ctx;
+	struct client *client = yard_client(s->yard);
+
+	for (uint32_t serial = 1; !atomic_load(s->enough); serial++) {
+		submit_one(s, client, serial);
+		nap_s(rng_uniform(&s->rng) * 0.04);
+	}
+	client_close(client);
+	return NULL;
+}
+
+static void kill_many(struct yard *y, struct rng *rng, size_t kills)
+{
+	yard_start(y, (struct fault){ 0 });
+	for (size_t i = 0; i < kills && y->daemon; i++) {
+		/* Often soon, to meet it on its way up. */
+		nap_s(rng_below(rng, 4) ? rng_uniform(rng) * 0.2 : rng_uniform(rng) * 0.01);
+		yard_kill(y);
+		if (!yard_start(y, (struct fault){ 0 }))
+			yard_wrong(y, "it died of itself on its way up");
+	}
+}
+
+static void test_random_kills(void **state)
+{
+	struct rng rng = property("a daemon killed at random under load loses nothing");
+	struct submitter submitters[SUBMITTERS];
+	pthread_t threads[SUBMITTERS];
+	atomic_bool enough = false;
+	struct tally tally = { 0 };
+	struct yard y;
+	char label[64];
+	uint32_t wrong;
+
+	(void)state;
+	snprintf(label, sizeof(label), "SEED=%llu", (unsigned long long)property_seed());
+	yard_open(&y, label);
+	y.policy = "srtf";
+	for (uint32_t i = 0; i < SUBMITTERS; i++) {
+		submitters[i] = (struct submitter){ .yard = &y, .number = i, .enough = &enough };
+		rng_for(&submitters[i].rng, property_seed(), RNG_TEST, i + 1);
+		assert_int_equal(pthread_create(&threads[i], NULL, submit_many, &submitters[i]), 0);
+	}
+	kill_many(&y, &rng, getenv("SOAK") ? 1000 : 20);
+	atomic_store(&enough, true);
+	for (uint32_t i = 0; i < SUBMITTERS; i++) {
+		pthread_join(threads[i], NULL);
+		for (size_t k = 0; k < submitters[i].promises.n; k++)
+			vec_push(&y.promises, submitters[i].promises.at[k]);
+		vec_fini(&submitters[i].promises);
+	}
+	yard_wait_all(&y);
+	finish(&y, &tally);
+	printf("%u kills, %u jobs, %u attempts, %u stopped, %u violations\n", y.kills, tally.jobs,
+		tally.attempts, tally.stops, y.wrong);
+	wrong = y.wrong;
+	yard_close(&y);
+	assert_int_equal(wrong, 0);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_full_disk),
+		cmocka_unit_test(test_failing_disk),
+		cmocka_unit_test(test_cancelled_before_it_could_be_launched),
+		cmocka_unit_test(test_not_found_at_once),
+		cmocka_unit_test(test_random_kills),
 		cmocka_unit_test(test_every_call),
 	};
 
 	if (argc == 5 && !strcmp(argv[1], "job"))
 		return crash_job(argv + 2);
+	if (getenv("TEST"))
+		cmocka_set_test_filter(getenv("TEST"));
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -170,6 +170,10 @@ static inline void play_resize(struct play *p, struct proc *one, const char *bod
 	uint64_t next[PLAY_NODES] = { 0 };
 	bool whole;
 
+	if (!(one->launched && one->begun && !one->over && !one->asked)) {
+		for (size_t i = 0; i < p->rows.n; i++) if (p->rows.at[i].job == one->job || !p->rows.at[i].job) printf("%.17g %s %u.%u %.100s\n", p->rows.at[i].at_s, p->rows.at[i].kind, p->rows.at[i].job, p->rows.at[i].attempt, p->rows.at[i].body);
+		for (size_t i = 0; i < p->cycle.n; i++) if (p->cycle.at[i].job == one->job || !p->cycle.at[i].job) printf("c %.17g %s %u.%u %.100s\n", p->cycle.at[i].at_s, p->cycle.at[i].kind, p->cycle.at[i].job, p->cycle.at[i].attempt, p->cycle.at[i].body);
+	}
 	assert_true(one->launched && one->begun && !one->over && !one->asked);
 	play_grant(body, next, &whole);
 	for (size_t i = 0; i < p->procs.n; i++) {

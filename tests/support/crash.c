@@ -255,6 +255,16 @@ bool yard_start(struct yard *y, struct fault fault)
 	return false;
 }
 
+void yard_restart(struct yard *y)
+{
+	struct fault fault = y->again;
+
+	y->kills++;
+	y->again = (struct fault){ 0 };
+	if (!yard_start(y, fault) && fault.at)
+		yard_restart(y);
+}
+
 void yard_kill(struct yard *y)
 {
 	y->kills++;
@@ -301,12 +311,10 @@ int yard_ask(struct yard *y, const char *method, const char *path, const json_t 
 			return status;
 		}
 		json_decref(json);
-		if (is_dead(y)) {
-			y->kills++;
-			yard_start(y, (struct fault){ 0 });
-		} else {
+		if (is_dead(y))
+			yard_restart(y);
+		else
 			nap_ms(POLL_MS);
-		}
 	}
 	yard_wrong(y, "%s %s: no answer but %d", method, path, status);
 	return 0;

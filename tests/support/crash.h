@@ -37,7 +37,8 @@ struct yard {
 	char *dir, *state, *socket, *lines, *log, *mended, *count;
 	char *policy; /* of a first start; NULL: as before */
 	char label[64];
-	pid_t daemon; /* 0: none */
+	struct fault again; /* of the next start after a death; then none */
+	pid_t daemon;       /* 0: none */
 	uint32_t starts, kills;
 	uint32_t wrong; /* violations */
 	struct client *client;
@@ -48,8 +49,10 @@ struct yard {
 void yard_open(struct yard *yard, const char *label);
 /* Removed, unless something was wrong. */
 void yard_close(struct yard *yard);
-/* The state directory is emptied of nothing: everything a daemon has left is there. */
+/* On what the last one left.  False: it died on its way up. */
 bool yard_start(struct yard *yard, struct fault fault);
+/* After a death: with the fault that is meant for it. */
+void yard_restart(struct yard *yard);
 void yard_kill(struct yard *yard);
 /* With SIGTERM; it must end well. */
 void yard_stop(struct yard *yard);

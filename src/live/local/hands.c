@@ -112,6 +112,16 @@ static int open_dir(const struct hands *hands, uint32_t job, uint32_t attempt, s
 	return fd < 0 ? ERR_IO : fd;
 }
 
+int hands_make_dir(struct hands *hands, uint32_t job, uint32_t attempt, struct err *err)
+{
+	int fd = open_dir(hands, job, attempt, err);
+
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}
+
 /* ---- watching */
 
 static struct watched *find(struct hands *hands, uint32_t job, uint32_t attempt)

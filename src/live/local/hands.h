@@ -90,6 +90,8 @@ int hands_fd(const struct hands *hands);
 /* Calls begun() and ended() for what has happened; they may call anything here but hands_close(). */
 int hands_poll(struct hands *hands, struct err *err);
 
+/* Makes the attempt's directory, for what is to lie there before it starts. */
+int hands_make_dir(struct hands *hands, uint32_t job, uint32_t attempt, struct err *err);
 /*
  * Starts an attempt that was never launched before.  ERR_REFUSED if its directory has been claimed
  * already; ERR_IO where the machine does not let us (no memory, no processes, disk full): nothing has
