@@ -148,30 +148,23 @@ static double daemon_mib(pid_t pid)
 
 /* ---- submissions */
 
-/* What people submit, but for their whole environment. */
+/*
+ * What people submit, but for their whole environment.  The one that runs stays, so that the others
+ * wait.
+ */
 static json_t *training(uint32_t i)
 {
 	char tenant[16];
 
 	snprintf(tenant, sizeof(tenant), "team%u", i % TENANTS);
 	return json_pack(
-		"{s:s,s:s,s:[s,s,s,s,s,s,s,s],s:s,s:{s:s,s:s,s:s,s:s,s:s,s:s},s:s,s:s,s:i,s:i,s:i}",
-		"schema", "submission/1", "name", "resnet50-lr3e-4", "command", "python3",
-		"train.py", "--epochs", "90", "--batch", "256", "--lr", "3e-4", "cwd", "/tmp", "env",
-		"PATH", "/usr/local/bin:/usr/bin:/bin", "HOME", "/home/ana", "USER", "ana", "LANG",
-		"C.UTF-8", "DATA", "/data/imagenet", "PYTHONPATH", "/home/ana/lib", "tenant", tenant,
-		"model", "resnet50", "gpus", 1, "time_s", (int)(3600 + i % 7919), "retries", 2);
-}
-
-static json_t *command(const char *what, const char *argument)
-{
-	json_t *argv = json_array();
-
-	json_array_append_new(argv, json_string(what));
-	if (argument)
-		json_array_append_new(argv, json_string(argument));
-	return json_pack("{s:s,s:o,s:s,s:{s:s},s:i}", "schema", "submission/1", "command", argv,
-		"cwd", "/", "env", "PATH", "/usr/bin:/bin", "gpus", 1);
+		"{s:s,s:s,s:[s,s,s,s,s,s,s,s,s],s:s,s:{s:s,s:s,s:s,s:s,s:s,s:s},s:s,s:s,s:i,s:i,s:i}",
+		"schema", "submission/1", "name", "resnet50-lr3e-4", "command", "sh", "-c",
+		"sleep 100000", "train.py", "--epochs", "90", "--batch", "256", "--lr=3e-4", "cwd",
+		"/tmp", "env", "PATH", "/usr/local/bin:/usr/bin:/bin", "HOME", "/home/ana", "USER",
+		"ana", "LANG", "C.UTF-8", "DATA", "/data/imagenet", "PYTHONPATH", "/home/ana/lib",
+		"tenant", tenant, "model", "resnet50", "gpus", 1, "time_s",
+		(int)(360000 + i % 7919), "retries", 2);
 }
 
 static json_t *many(uint32_t n, json_t *(*make)(uint32_t i), uint32_t from)
@@ -186,7 +179,8 @@ static json_t *many(uint32_t n, json_t *(*make)(uint32_t i), uint32_t from)
 static json_t *nothing(uint32_t i)
 {
 	(void)i;
-	return command("true", NULL);
+	return json_pack("{s:s,s:[s],s:s,s:{s:s},s:i}", "schema", "submission/1", "command", "true",
+		"cwd", "/", "env", "PATH", "/usr/bin:/bin", "gpus", 1);
 }
 
 static void submit(struct client *client, const json_t *body)
@@ -616,7 +610,7 @@ static int churn(char **arg)
 
 	cpu_s = -daemon_cpu_s(pid, false);
 	for (uint32_t i = 0; i < 10 * seconds; i++) {
-		json_t *body = i % 2 ? training(i) : command("sleep", "1000");
+		json_t *body = training(i);
 
 		sleep_until(began_s + i * 0.1);
 		if (i % 10 == 9) {

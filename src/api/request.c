@@ -463,7 +463,7 @@ static struct MHD_Response *whole_log(int fd, uint64_t offset)
 
 static enum MHD_Result send_log(struct request *r, const char *path, int64_t attempt, bool ended)
 {
-	int fd = log_open(r->server, &r->caller, path);
+	int fd = log_open(&r->caller, path);
 	struct MHD_Response *response;
 	char number[32];
 	uint64_t offset;

@@ -313,7 +313,6 @@ static struct server *server_create(const struct server_config *config, const st
 {
 	struct server *s = mem_alloc(sizeof(*s));
 	pthread_condattr_t monotonic;
-	char *real;
 
 	s->back = *back;
 	s->limits = config->limits;
@@ -326,12 +325,8 @@ static struct server *server_create(const struct server_config *config, const st
 	s->unix_face = (struct face){ .server = s, .fd = -1 };
 	s->tcp_face = (struct face){ .server = s, .fd = -1, .tcp = true };
 	s->socket.fd = -1;
-	if (config->state_dir) {
+	if (config->state_dir)
 		s->state_dir = mem_strdup(config->state_dir);
-		real = realpath(config->state_dir, NULL);
-		s->log_root = path_join(real ? real : config->state_dir, "jobs");
-		free(real);
-	}
 	openapi_write(&s->routes, &s->openapi);
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -348,7 +343,6 @@ static void server_free(struct server *s)
 	buf_fini(&s->openapi);
 	free(s->state_dir);
 	free(s->address_file);
-	free(s->log_root);
 	free(s);
 }
 

@@ -75,7 +75,7 @@ void follow_stop(struct server *server);
 void follow_wake(void *server);
 
 /* Opens a log for somebody: a plain file, no link, and one that is theirs.  -1, with errno. */
-int log_open(const struct server *server, const struct caller *caller, const char *path);
+int log_open(const struct caller *caller, const char *path);
 
 /* ---- connections and the server */
 
@@ -113,7 +113,7 @@ struct server {
 	struct stream_follower follower;
 	struct face unix_face, tcp_face;
 	struct unix_socket socket;
-	char *state_dir, *address_file, *log_root;
+	char *state_dir, *address_file;
 	bool (*who)(int fd, struct caller *out);
 	bool system, exposed;
 	uint16_t port;

@@ -11,6 +11,7 @@
 
 #include "api/server.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/notify.h"
 #include "cli/guard_path.h"
@@ -127,9 +128,34 @@ static int start_server(const struct args *args, const struct places *places, st
 	return server_start(&config, &back, out, err);
 }
 
+/* For whoever starts it from a program. */
+static void print_ready(const struct places *places, const char *address, uint16_t port)
+{
+	struct buf text = { 0 };
+	struct err ignored = { 0 };
+	struct json j;
+
+	json_init(&j, &text, false);
+	json_begin_object(&j, NULL);
+	json_str(&j, "schema", "ready/1");
+	json_int(&j, "pid", getpid());
+	json_str(&j, "state", places->state);
+	json_str(&j, "socket", places->socket);
+	if (port) {
+		json_str(&j, "address", address);
+		json_int(&j, "port", port);
+	}
+	json_end(&j, '}');
+	ui_print(&text, &ignored);
+	fflush(stdout);
+	buf_fini(&text);
+}
+
 static void say_hello(const struct args *args, const struct places *places,
 	const struct server *server, struct log *log)
 {
+	if (args->json)
+		print_ready(places, args->listen ? args->listen : "127.0.0.1", server_port(server));
 	log_notice(log, "ready: state in %s, socket %s", places->state, places->socket);
 	if (server_port(server))
 		log_notice(log, "HTTP on http://%s:%u, token in %s/token",
@@ -284,6 +310,7 @@ static const struct flag_group flags_daemon_output = {
 	.flags =
 		(const struct flag[]){
 			TEXT(log_level, "LEVEL", "error, warning, notice (default), info, debug"),
+			SWITCH(json, "when ready, one line of JSON on standard output: where it listens"),
 			SWITCH(quiet, "warnings and errors only"),
 			{ 0 },
 		},

@@ -4,7 +4,6 @@
  * The record is only read, so both work on a copy that cannot be written and while the
  * daemon runs.
  */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,12 +11,10 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/vec.h"
 #include "cli/command.h"
+#include "cli/db_trace.h"
 #include "cli/live.h"
 #include "cli/ui.h"
-#include "io/trace_io.h"
-#include "live/live_job.h"
 #include "store/record.h"
 
 /* ---- which record */
@@ -241,185 +238,50 @@ static int export_events(const struct args *args, struct record *record, struct 
 	return rc;
 }
 
-/* ---- export as a trace */
+/* ---- which export */
 
-/* Jobs that ended, newest first as they are read. */
-struct ended {
-	VEC(struct live_job *) jobs;
-	uint32_t never_ran, unreadable;
-};
+typedef int exporter(const struct args *args, struct record *record, struct err *err);
 
-static int take_ended(void *ctx, const struct record_job *row)
+static exporter *exporter_of(const char *format)
 {
-	struct ended *ended = ctx;
-	struct live_job *job = NULL;
-	json_t *status = json_loads(row->status, 0, NULL);
-	bool read = status && live_job_from_status(status, &job, NULL) == 0;
-	bool ran = read && job->base.ran_s > 0 && job->base.gpus > 0;
+	static const struct {
+		const char *name;
+		exporter *run;
+	} exporters[] = {
+		{ "events", export_events },
+		{ "trace", db_export_trace },
+		{ "sim", db_export_sim },
+	};
 
-	json_decref(status);
-	ended->unreadable += !read;
-	ended->never_ran += read && !ran;
-	if (ran)
-		vec_push(&ended->jobs, job);
-	else
-		live_job_destroy(job);
-	return 0;
-}
-
-static void ended_fini(struct ended *ended)
-{
-	for (size_t i = 0; i < ended->jobs.n; i++)
-		live_job_destroy(ended->jobs.at[i]);
-	vec_fini(&ended->jobs);
-}
-
-static uint32_t name_of(struct names *names, const char *text)
-{
-	return text && *text ? names_add(names, text, strlen(text)) : NAME_NONE;
-}
-
-/* "v100,a100" as bits; a trace knows 31 types, and any where there are more. */
-static uint32_t types_of(struct trace *trace, const char *list)
-{
-	struct slice rest = slice_of(list ? list : "");
-	uint32_t bits = 0;
-
-	while (rest.n) {
-		struct slice one = slice_trim(slice_cut(&rest, ','));
-		uint32_t type = one.n ? names_add(&trace->types, one.at, one.n) : NAME_NONE;
-
-		if (type < 31)
-			bits |= 1u << type;
+	for (size_t i = 0; i < sizeof(exporters) / sizeof(exporters[0]); i++) {
+		if (!strcmp(exporters[i].name, format))
+			return exporters[i].run;
 	}
-	return bits;
-}
-
-/* What was asked, and as its work the seconds it has really run. */
-static void add_job(struct trace *trace, const struct live_job *from)
-{
-	struct job *job = trace_add(trace);
-	char id[16];
-
-	snprintf(id, sizeof(id), "%u", from->id);
-	job->label = trace_text(trace, id, strlen(id));
-	job->name = from->name ? trace_text(trace, from->name, strlen(from->name)) : NULL;
-	job->tenant = name_of(&trace->tenants, from->tenant);
-	job->model = name_of(&trace->models, from->model);
-	job->types = types_of(trace, from->types);
-	job->arrival_s = from->base.arrival_s;
-	job->gpus = from->base.gpus;
-	job->min_gpus = from->base.min_gpus;
-	job->max_gpus = from->base.max_gpus;
-	job->class_ = from->base.class_;
-	job->weight = from->base.weight;
-	job->priority = from->base.priority;
-	job->deadline_s = from->base.deadline_s;
-	job->cpus = from->base.cpus;
-	job->mem_bytes = from->base.mem_bytes;
-	job->start_cost_s = from->base.start_cost_s;
-	job->resume_cost_s = from->base.resume_cost_s;
-	if (from->estimate_s > 0)
-		job->work_est = from->estimate_s;
-	trace->work[trace->njobs - 1] = from->base.ran_s;
-}
-
-/* Position of job `id` in the trace: the jobs are read newest first and added oldest first. */
-static uint32_t position_of(const struct ended *ended, uint32_t id)
-{
-	size_t low = 0, high = ended->jobs.n;
-
-	while (low < high) {
-		size_t mid = (low + high) / 2;
-
-		if (ended->jobs.at[ended->jobs.n - 1 - mid]->id < id)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (low == ended->jobs.n || ended->jobs.at[ended->jobs.n - 1 - low]->id != id)
-		return JOB_NONE;
-	return (uint32_t)low;
-}
-
-/* A trace can only say "after it finished". */
-static void add_after(struct trace *trace, const struct ended *ended, uint32_t at)
-{
-	const struct live_job *job = ended->jobs.at[ended->jobs.n - 1 - at];
-
-	for (uint32_t i = 0; i < job->nafter; i++) {
-		uint32_t other = position_of(ended, job->after[i].job);
-
-		if (job->after[i].kind != AFTER_START && other != JOB_NONE)
-			trace_add_dep(trace, at, other);
-	}
-}
-
-static void make_trace(const struct ended *ended, struct trace *trace)
-{
-	uint32_t n = (uint32_t)ended->jobs.n;
-
-	for (uint32_t i = 0; i < n; i++)
-		add_job(trace, ended->jobs.at[n - 1 - i]);
-	for (uint32_t i = 0; i < n; i++)
-		add_after(trace, ended, i);
-	trace_finish(trace, 0);
-}
-
-static int write_trace(const struct args *args, const struct ended *ended, struct err *err)
-{
-	const char *to = args->out ? args->out : "-";
-	struct trace trace = { 0 };
-	struct buf text = { 0 };
-	int rc;
-
-	make_trace(ended, &trace);
-	trace_write(&trace, &text);
-	rc = file_write(to, text.at, text.n, err);
-	if (!rc && args->out)
-		ui_say(args, "wrote %u job%s to %s", trace.njobs, trace.njobs == 1 ? "" : "s", to);
-	if (!rc && ended->never_ran)
-		ui_say(args, "%u ended without having run and are left out", ended->never_ran);
-	if (!rc && ended->unreadable)
-		ui_say(args, "%u could not be read and are left out", ended->unreadable);
-	buf_fini(&text);
-	trace_fini(&trace);
-	return rc;
-}
-
-static int export_trace(const struct args *args, struct record *record, struct err *err)
-{
-	struct record_filter all = { .uid = UINT32_MAX, .ended_since_s = NAN };
-	struct ended ended = { 0 };
-	int rc = record_ended_jobs(record, &all, take_ended, &ended, err);
-
-	if (!rc)
-		rc = write_trace(args, &ended, err);
-	ended_fini(&ended);
-	return rc;
+	return NULL;
 }
 
 static int export_run(const struct args *args, struct err *err)
 {
 	const char *format = args->format ? args->format : "events";
-	bool trace = !strcmp(format, "trace");
+	exporter *export = exporter_of(format);
 	struct record *record = NULL;
 	char *path;
 	int rc;
 
-	if (!trace && strcmp(format, "events") != 0)
-		return err_set(err, ERR_USAGE, "--format %s: there are events and trace", format);
+	if (!export)
+		return err_set(err, ERR_USAGE, "--format %s: there are events, trace and sim", format);
 	rc = open_db(args, &path, &record, err);
 	if (!rc)
-		rc = trace ? export_trace(args, record, err) : export_events(args, record, err);
+		rc = export(args, record, err);
 	record_close(record);
 	free(path);
 	return rc;
 }
 
 static const struct flag export_flags[] = {
-	TEXT(format, "NAME", "events: JSON lines (default); trace: CSV of jobs that ended"),
-	TEXT(out, "FILE", "write there instead of standard output"),
+	TEXT(format, "NAME",
+		"events: JSON lines (default); trace: CSV of jobs that ended; sim: all that a simulation needs"),
+	TEXT(out, "FILE", "write there instead of standard output; sim: a directory"),
 	SWITCH(quiet, "no messages"),
 	{ 0 },
 };
@@ -432,6 +294,7 @@ static const struct flag_group flags_export = {
 
 static const char *const export_examples[] = {
 	"stint db export --format trace --out week.csv && stint compare week.csv --cluster 1x8",
+	"stint db export --format sim --out again/ | sh",
 	"stint db export --format events | jq 'select(.kind == \"submit\")'",
 	NULL,
 };
@@ -442,7 +305,9 @@ const struct command command_db_export = {
 	.operands = "",
 	.groups = { &flags_state, &flags_export },
 	.about = "Events have everything, the submitted environments too.  A trace has what was asked and\n"
-		 "how long each job really ran, so that another policy can be tried on the same work.",
+		 "how long each job really ran, so that another policy can be tried on the same work.\n"
+		 "sim writes trace.csv, cluster.yaml and real.csv (how it went) into a directory and prints\n"
+		 "the command that simulates the same jobs under the same rules on the same machine.",
 	.examples = export_examples,
 	.run = export_run,
 };

@@ -6,7 +6,7 @@
 
 #include "cli/setup.h"
 
-static void add_quoted(struct buf *out, const char *word)
+void quote_word(struct buf *out, const char *word)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 				    "_-+=./:,@%";
@@ -33,7 +33,7 @@ static void add_text(struct buf *out, const struct flag *flag, const char *value
 		return;
 	add_name(out, flag);
 	buf_char(out, ' ');
-	add_quoted(out, value);
+	quote_word(out, value);
 }
 
 static void add_number(struct buf *out, const struct flag *flag, double value)
@@ -91,7 +91,7 @@ void args_command(const struct args *args, struct buf *out)
 	buf_printf(out, "stint %s", args->command->name);
 	for (size_t i = 0; i < args->operands.n; i++) {
 		buf_char(out, ' ');
-		add_quoted(out, args->operands.at[i]);
+		quote_word(out, args->operands.at[i]);
 	}
 	for (int g = 0; g < COMMAND_GROUPS_MAX && args->command->groups[g]; g++)
 		if (!args->command->groups[g]->aside)
@@ -109,7 +109,7 @@ void setup_command(const struct setup *setup, const struct workload *workload,
 		one.placer = (struct words){ .at = &placer, .n = 1 };
 	one.seed = (int64_t)seed;
 	buf_str(out, "stint sim ");
-	add_quoted(out, workload->source);
+	quote_word(out, workload->source);
 	add_group(out, &flags_workload, &one);
 	add_group(out, &flags_world, &one);
 	add_group(out, &flags_deciders, &one);

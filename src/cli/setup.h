@@ -69,6 +69,8 @@ int file_hash(const char *path, uint64_t *out, struct err *err);
 void setup_config(const struct setup *setup, const struct workload *workload,
 	const struct pairing *pair, uint64_t seed, struct sim_config *out);
 
+/* One word as a shell needs it. */
+void quote_word(struct buf *out, const char *word);
 /* The command line of one run that gives the same result, quoted for a shell. */
 void setup_command(const struct setup *setup, const struct workload *workload,
 	const struct pairing *pair, uint64_t seed, struct buf *out);

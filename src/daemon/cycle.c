@@ -268,9 +268,7 @@ static void answer(struct daemon *d, struct call *call)
 	if (call->status >= 400)
 		metrics_count(d->metrics, METRICS_REFUSED, 1);
 	call->answer(call->ctx, call->status, &call->body);
-	json_decref(call->args);
-	json_decref(call->made);
-	free(call);
+	call_destroy(call);
 }
 
 /* Reads are answered at once, changes when they are durable, and those that wait when it is time. */
@@ -380,6 +378,16 @@ static void answer_done(struct daemon *d)
 	d->done.n = 0;
 }
 
+/* Nobody waits for a disk.  What was asked for happens with the first write that succeeds. */
+static void answer_undone(struct daemon *d)
+{
+	for (size_t i = 0; i < d->done.n; i++)
+		call_problem(d->done.at[i], 507, 1,
+			"the daemon cannot write its record (%s): this is done as soon as it can, unless it stops before",
+			d->trouble);
+	answer_done(d);
+}
+
 static void set_gauges(struct daemon *d)
 {
 	size_t n, held = 0, up = 0;
@@ -426,8 +434,10 @@ int daemon_cycle(struct daemon *d, struct err *err)
 		return err->code;
 	daemon_take_notes(d);
 	if (daemon_flush(d)) {
+		answer_done(d); /* first: launching takes a while, and does not change the answer */
 		daemon_run_errands(d);
-		answer_done(d);
+	} else {
+		answer_undone(d);
 	}
 	do_waiting(d);
 	set_gauges(d);

@@ -16,6 +16,7 @@
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/timerfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -33,6 +34,8 @@
 
 /* Enough ended jobs in the core's engine that a fresh one is worth it. */
 enum { COMPACT_JOBS = 200000 };
+
+enum { LOCK_TRIES = 200 }; /* every 10 ms */
 
 double daemon_now_s(struct daemon *d)
 {
@@ -73,6 +76,22 @@ static int make_dirs(char *path, struct err *err)
 	}
 }
 
+/*
+ * A child of a daemon that was killed, on its way to become a guard, holds the lock and the socket a
+ * moment longer than its parent.
+ */
+static bool take_lock(int fd)
+{
+	struct timespec pause = { 0, 10000000 };
+
+	for (int left = LOCK_TRIES; flock(fd, LOCK_EX | LOCK_NB) < 0; left--) {
+		if (errno != EWOULDBLOCK || !left)
+			return false;
+		nanosleep(&pause, NULL);
+	}
+	return true;
+}
+
 /* In system mode every user must be able to reach the logs of their jobs. */
 static int open_state(struct daemon *d, struct err *err)
 {
@@ -88,7 +107,7 @@ static int open_state(struct daemon *d, struct err *err)
 	d->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (d->lock_fd < 0)
 		rc = err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
-	else if (flock(d->lock_fd, LOCK_EX | LOCK_NB) < 0)
+	else if (!take_lock(d->lock_fd))
 		rc = err_set(err, ERR_REFUSED,
 			"another daemon uses %s; ask it with 'stint queue', or choose another directory with --state",
 			d->config.state_dir);
@@ -260,9 +279,7 @@ static void refuse_call(struct call *call)
 {
 	call_problem(call, 503, 6, "the daemon is stopping");
 	call->answer(call->ctx, call->status, &call->body);
-	json_decref(call->args);
-	json_decref(call->made);
-	free(call);
+	call_destroy(call);
 }
 
 static void refuse_all(struct daemon *d)

@@ -16,6 +16,12 @@
 #include "live/local/hands.h"
 #include "store/record.h"
 
+/* A job of a submission, until its row is durable and the core gets it; NULL: it was there before. */
+struct made {
+	uint32_t id;
+	struct live_job *job;
+};
+
 /* One thing asked for, until it is answered. */
 struct call {
 	const struct verb *verb;
@@ -24,12 +30,12 @@ struct call {
 	daemon_answer *answer;
 	void *ctx;
 	struct call *next;
-	double came_s;   /* by the clock */
-	double until_s;  /* of one that waits; INFINITY */
-	uint32_t job;    /* that it waits for */
-	int status;      /* 0: not decided yet */
-	struct buf body; /* of the answer */
-	json_t *made;    /* of a submission: [number, status or null] of each job */
+	double came_s;         /* by the clock */
+	double until_s;        /* of one that waits; INFINITY */
+	uint32_t job;          /* that it waits for */
+	int status;            /* 0: not decided yet */
+	struct buf body;       /* of the answer */
+	VEC(struct made) made; /* of a submission: its jobs */
 };
 
 /* A row to be written, with what it makes of its job and attempt. */
@@ -143,8 +149,11 @@ const char *device_uuid(const struct machine_device *device);
 /* Does a call: sets status and body, or leaves status 0 for one that waits. */
 void verb_run(struct daemon *d, struct call *call);
 bool verb_is_submit(const struct verb *verb);
+void call_destroy(struct call *call);
 /* Tenants that the table does not know yet make a new epoch, before anything of this cycle. */
 void verb_meet_tenants(struct daemon *d, const struct call *calls);
+/* Forgets the jobs of a submission that the core did not get. */
+void verb_drop_made(struct call *call);
 /* Checks a submission call and appends its rows; false: it is answered with why not. */
 bool verb_prepare_submit(struct daemon *d, struct call *call);
 /* After the rows are durable: the core gets them. */
@@ -154,9 +163,16 @@ void call_problem(struct call *call, int status, int exit_code, const char *fmt,
 	__attribute__((format(printf, 4, 5)));
 
 /* ---- job_json.c */
-/* One job as the API shows it; `full` adds attempts and command. */
-void job_to_json(struct daemon *d, const struct live_job *job, struct json *j, bool full);
+enum job_detail {
+	JOB_LINE,   /* as the queue has it */
+	JOB_PUBLIC, /* with its attempts */
+	JOB_OWNERS, /* and with its command, which is its user's own to see */
+};
+
+/* One job as the API shows it. */
+void job_to_json(struct daemon *d, const struct live_job *job, struct json *j, enum job_detail detail);
 /* The same of a job that has ended, from its status. */
-void ended_to_json(struct daemon *d, const struct record_job *row, struct json *j, bool full);
+void ended_to_json(struct daemon *d, const struct record_job *row, struct json *j,
+	enum job_detail detail);
 
 #endif

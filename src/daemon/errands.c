@@ -350,6 +350,7 @@ static int launch_with(struct daemon *d, const struct live_job *job, const struc
 		.grace_s = job->grace_s,
 		.checkpoint = what->checkpoint,
 		.time_s = job->time_s > 0 ? fmax(0.001, job->time_s - job->used_s) : 0,
+		.cpus = what->cpus,
 		.mem_bytes = what->mem_bytes,
 	};
 	int rc;

@@ -244,7 +244,7 @@ static void put_command(struct daemon *d, uint32_t id, struct json *j)
 	submission_fini(&what);
 }
 
-static void put_more(struct daemon *d, const struct live_job *job, struct json *j)
+static void put_more(struct daemon *d, const struct live_job *job, struct json *j, enum job_detail detail)
 {
 	struct listing listing = { d, j };
 	struct err ignored = { 0 };
@@ -253,13 +253,14 @@ static void put_more(struct daemon *d, const struct live_job *job, struct json *
 	json_double(j, "grace_s", job->grace_s);
 	json_bool(j, "requeue", job->requeue);
 	json_int(j, "retries", job->retries);
-	put_command(d, job->id, j);
+	if (detail == JOB_OWNERS)
+		put_command(d, job->id, j);
 	json_begin_array(j, "attempts");
 	record_attempts(d->record, job->id, see_attempt, &listing, &ignored);
 	json_end(j, ']');
 }
 
-void job_to_json(struct daemon *d, const struct live_job *job, struct json *j, bool full)
+void job_to_json(struct daemon *d, const struct live_job *job, struct json *j, enum job_detail detail)
 {
 	const struct attempt *a = present(d, job);
 	double now_s = daemon_now_s(d);
@@ -276,11 +277,11 @@ void job_to_json(struct daemon *d, const struct live_job *job, struct json *j, b
 	put_progress(d, job, j);
 	put_seconds(j, "eta_s", core_left_s(d->core, job, now_s));
 	put_reason(d, job, j);
-	if (full)
-		put_more(d, job, j);
+	if (detail != JOB_LINE)
+		put_more(d, job, j, detail);
 }
 
-void ended_to_json(struct daemon *d, const struct record_job *row, struct json *j, bool full)
+void ended_to_json(struct daemon *d, const struct record_job *row, struct json *j, enum job_detail detail)
 {
 	json_t *status = json_loads(row->status, 0, NULL);
 	struct err ignored = { 0 };
@@ -295,7 +296,7 @@ void ended_to_json(struct daemon *d, const struct record_job *row, struct json *
 	put_asked(d, job, j);
 	put_totals(d, job, &job->base, job->end_s, j);
 	put_progress(d, job, j);
-	if (full)
-		put_more(d, job, j);
+	if (detail != JOB_LINE)
+		put_more(d, job, j, detail);
 	live_job_destroy(job);
 }

@@ -5,6 +5,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "daemon/daemon_state.h"
@@ -54,6 +55,13 @@ const struct verb *verb_find(const char *name)
 bool verb_is_submit(const struct verb *verb)
 {
 	return !strcmp(verb->name, "submit");
+}
+
+void call_destroy(struct call *call)
+{
+	verb_drop_made(call);
+	json_decref(call->args);
+	free(call);
 }
 
 static const char *title_of(int status)

@@ -80,17 +80,63 @@ static const char *id_text(const struct call *call)
 	return text ? text : "";
 }
 
-/* Elements that are alive; of ended ones nothing can be changed, except by requeue. */
-static void list_array(const struct daemon *d, uint32_t array_id, int64_t index, uint32_t **out,
-	size_t *n)
+static int see_array(void *ctx, const struct record_job *job)
+{
+	json_t *status = json_loads(job->status, 0, NULL);
+
+	*(int64_t *)ctx = member_int(status, "array_id", 0);
+	json_decref(status);
+	return 0;
+}
+
+/* The submission of the array whose first job this is; false: it is none. */
+static bool read_array(struct daemon *d, uint32_t array_id, struct submission *out)
+{
+	struct err ignored = { 0 };
+	int64_t array_of = 0;
+
+	return record_job(d->record, array_id, see_array, &array_of, &ignored) == 0 &&
+		array_of == array_id && daemon_submission(d, array_id, out, &ignored) == 0;
+}
+
+uint32_t call_array_size(struct daemon *d, uint32_t array_id)
+{
+	struct submission what;
+	uint32_t n = 1;
+
+	if (!read_array(d, array_id, &what))
+		return 1;
+	if (what.array)
+		n = what.narray;
+	submission_fini(&what);
+	return n;
+}
+
+/* The number of an element, alive or ended: they follow each other as the array was written.  0: none. */
+static uint32_t element_of(struct daemon *d, uint32_t array_id, int64_t index)
+{
+	struct submission what;
+	uint32_t found = 0;
+
+	if (!read_array(d, array_id, &what))
+		return 0;
+	for (uint32_t i = 0; what.array && i < what.narray && !found; i++) {
+		if (what.array[i] == index)
+			found = array_id + i;
+	}
+	submission_fini(&what);
+	return found;
+}
+
+/* Those that are alive; of ended ones nothing can be changed, except by requeue. */
+static void list_array(const struct daemon *d, uint32_t array_id, uint32_t **out, size_t *n)
 {
 	size_t all;
 	const struct live_job *const *jobs = core_jobs(d->core, &all);
 	VEC(uint32_t) found = { 0 };
 
 	for (size_t i = 0; i < all; i++) {
-		if (jobs[i]->array_id == array_id && !live_ended(jobs[i]) &&
-			(index < 0 || jobs[i]->array_index == (uint32_t)index))
+		if (jobs[i]->array_id == array_id && !live_ended(jobs[i]))
 			vec_push(&found, jobs[i]->id);
 	}
 	*out = found.at;
@@ -111,13 +157,18 @@ size_t call_jobs(struct daemon *d, struct call *call, bool owner, uint32_t **out
 			id_text(call));
 		return 0;
 	}
-	job = core_job(d->core, id);
-	if (index >= 0 || !job || job->array_id == id)
-		list_array(d, id, index, out, &n);
-	if (n == 0 && index >= 0) {
-		call_problem(call, 404, 3, "array %u has no live job of index %ld", id, (long)index);
-		return 0;
+	if (index >= 0) {
+		uint32_t array_id = id;
+
+		id = element_of(d, array_id, index);
+		if (!id) {
+			call_problem(call, 404, 3, "there is no job %u_%ld", array_id, (long)index);
+			return 0;
+		}
 	}
+	job = core_job(d->core, id);
+	if (index < 0 && (!job || job->array_id == id))
+		list_array(d, id, out, &n);
 	if (n == 0) {
 		free(*out);
 		*out = mem_alloc(sizeof(**out));

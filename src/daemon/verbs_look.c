@@ -82,6 +82,7 @@ struct listing {
 	struct daemon *d;
 	struct json *j;
 	const struct choice *choice;
+	const struct caller *caller;
 	int64_t shown;
 	uint32_t total;
 };
@@ -100,7 +101,7 @@ static void list_live(struct listing *l, bool with_devices)
 			continue;
 		l->shown++;
 		json_begin_object(l->j, NULL);
-		job_to_json(l->d, jobs[i], l->j, false);
+		job_to_json(l->d, jobs[i], l->j, JOB_LINE);
 		json_end(l->j, '}');
 	}
 }
@@ -115,7 +116,7 @@ static int see_ended(void *ctx, const struct record_job *row)
 	l->total++;
 	l->shown++;
 	json_begin_object(l->j, NULL);
-	ended_to_json(l->d, row, l->j, false);
+	ended_to_json(l->d, row, l->j, JOB_LINE);
 	json_end(l->j, '}');
 	return 0;
 }
@@ -180,11 +181,17 @@ void verb_jobs(struct daemon *d, struct call *call)
 
 /* ---- one job */
 
+/* Everybody sees everybody's jobs, but what they run is their user's own. */
+static enum job_detail detail_for(const struct caller *caller, uint32_t uid)
+{
+	return caller->admin || caller->uid == uid ? JOB_OWNERS : JOB_PUBLIC;
+}
+
 static int see_job(void *ctx, const struct record_job *row)
 {
 	struct listing *l = ctx;
 
-	ended_to_json(l->d, row, l->j, true);
+	ended_to_json(l->d, row, l->j, detail_for(l->caller, row->uid));
 	return 0;
 }
 
@@ -193,12 +200,12 @@ static void answer_job(struct daemon *d, struct call *call, uint32_t id)
 	const struct live_job *job = core_job(d->core, id);
 	struct err err = { 0 };
 	struct json j;
-	struct listing l = { .d = d, .j = &j };
+	struct listing l = { .d = d, .j = &j, .caller = &call->caller };
 
 	call_begin(call, &j);
 	json_double(&j, "now", d->born_s + daemon_now_s(d));
 	if (job)
-		job_to_json(d, job, &j, true);
+		job_to_json(d, job, &j, detail_for(&call->caller, job->uid));
 	else if (record_job(d->record, id, see_job, &l, &err) < 0) {
 		call_fail(call, err.code, err.text);
 		return;
@@ -214,11 +221,28 @@ void verb_job(struct daemon *d, struct call *call)
 		answer_job(d, call, id);
 }
 
+static int see_live(void *ctx, const struct record_job *job)
+{
+	*(bool *)ctx = job->live;
+	return 0;
+}
+
+/* One that is just ending is told when its end is durable, which a full disk may delay. */
+static bool still_there(struct daemon *d, uint32_t id)
+{
+	struct err ignored = { 0 };
+	bool live = false;
+
+	if (core_job(d->core, id))
+		return true;
+	record_job(d->record, id, see_live, &live, &ignored);
+	return live;
+}
+
 /* Asked again when the job is gone from the core or the time is over. */
 void verb_wait(struct daemon *d, struct call *call)
 {
 	double timeout_s = member_number(call->args, "timeout_s", 30);
-	const struct live_job *job;
 
 	if (!call->job) {
 		call->job = call_job(d, call, false);
@@ -226,42 +250,67 @@ void verb_wait(struct daemon *d, struct call *call)
 		if (!call->job)
 			return;
 	}
-	job = core_job(d->core, call->job);
-	if (job && !live_ended(job) && clock_wall_s() < call->until_s)
-		return;
-	/* One that is just ending is told when its end is durable. */
-	if (job && live_ended(job) && clock_wall_s() < call->until_s)
-		return;
-	answer_job(d, call, call->job);
+	if (!still_there(d, call->job) || clock_wall_s() >= call->until_s)
+		answer_job(d, call, call->job);
 }
 
 /* ---- output */
+
+static int see_ended_job(void *ctx, const struct record_job *row)
+{
+	json_t *status = json_loads(row->status, 0, NULL);
+	struct err ignored = { 0 };
+
+	if (status && live_job_from_status(status, ctx, &ignored) < 0)
+		*(struct live_job **)ctx = NULL;
+	json_decref(status);
+	return 0;
+}
+
+static void name_output(const struct daemon *d, const struct live_job *job, const char *pattern,
+	const char *cwd, struct buf *out)
+{
+	struct output_words words = {
+		.id = job->id,
+		.index = job->array_id ? (int32_t)job->array_index : -1,
+		.array_id = job->array_id,
+		.name = job->name,
+		.user = job->user ? job->user : "",
+		.node = d->machine.host,
+	};
+
+	submission_output(pattern, cwd, &words, out);
+}
 
 static char *own_output(struct daemon *d, uint32_t id, bool err_out)
 {
 	struct submission what;
 	struct err ignored = { 0 };
+	struct live_job *ended = NULL;
 	const struct live_job *job = core_job(d->core, id);
 	struct buf path = { 0 };
 	const char *pattern;
 
 	if (daemon_submission(d, id, &what, &ignored) < 0)
 		return NULL;
+	if (!job && record_job(d->record, id, see_ended_job, &ended, &ignored) == 0)
+		job = ended;
 	pattern = err_out && what.err_out ? what.err_out : what.out;
-	if (pattern) {
-		struct output_words words = {
-			.id = id,
-			.index = job && job->array_id ? (int32_t)job->array_index : -1,
-			.array_id = job ? job->array_id : 0,
-			.name = what.name,
-			.user = job && job->user ? job->user : "",
-			.node = d->machine.host,
-		};
-
-		submission_output(pattern, what.cwd, &words, &path);
-	}
+	if (pattern && job)
+		name_output(d, job, pattern, what.cwd, &path);
+	live_job_destroy(ended);
 	submission_fini(&what);
 	return path.at;
+}
+
+/* A job's own path may lead to what is not its user's: of that nothing is told. */
+static int64_t size_for(const struct caller *caller, const char *path)
+{
+	struct stat info;
+
+	if (stat(path, &info) < 0 || (!caller->admin && info.st_uid != caller->uid))
+		return 0;
+	return info.st_size;
 }
 
 static uint32_t last_attempt(struct daemon *d, uint32_t id, bool *over);
@@ -271,7 +320,6 @@ void verb_log(struct daemon *d, struct call *call)
 	uint32_t id = call_job(d, call, true), attempt;
 	const char *stream = member_text(call->args, "stream");
 	bool err_out = stream && !strcmp(stream, "stderr"), over = true;
-	struct stat info;
 	struct json j;
 	char *path;
 
@@ -294,7 +342,7 @@ void verb_log(struct daemon *d, struct call *call)
 	call_begin(call, &j);
 	json_str(&j, "path", path);
 	json_int(&j, "attempt", attempt);
-	json_int(&j, "size", stat(path, &info) == 0 ? info.st_size : 0);
+	json_int(&j, "size", size_for(&call->caller, path));
 	json_bool(&j, "started", attempt > 0);
 	json_bool(&j, "ended", over);
 	json_end(&j, '}');

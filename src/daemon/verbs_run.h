@@ -19,6 +19,8 @@ enum { CALL_JOBS_MAX = SUBMISSION_ARRAY_MAX };
 size_t call_jobs(struct daemon *d, struct call *call, bool owner, uint32_t **out);
 /* One of them, live or ended. */
 uint32_t call_job(struct daemon *d, struct call *call, bool owner);
+/* How many jobs there are in the array whose first one this is, and whose numbers follow; else 1. */
+uint32_t call_array_size(struct daemon *d, uint32_t array_id);
 /* {"schema":…: the body begins; end with json_end(&j, '}'). */
 void call_begin(struct call *call, struct json *j);
 

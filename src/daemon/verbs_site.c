@@ -179,6 +179,7 @@ void verb_set_quota(struct daemon *d, struct call *call)
 {
 	const char *tenant = member_text(call->args, "tenant");
 	double weight = member_number(call->args, "weight", NAN);
+	struct tenants before;
 	struct err err = { 0 };
 	uint32_t i;
 
@@ -191,14 +192,19 @@ void verb_set_quota(struct daemon *d, struct call *call)
 			TENANT_WEIGHT_MIN, TENANT_WEIGHT_MAX);
 		return;
 	}
+	tenants_copy(&d->epoch.tenants, &before);
 	state_tenants(d);
 	tenants_add(&d->epoch.tenants, tenant, strlen(tenant));
 	i = tenants_find(&d->epoch.tenants, tenant, strlen(tenant));
 	d->epoch.tenants.at[i].weight = weight;
-	if (daemon_new_epoch(d, "tenants", &err) < 0)
-		call_fail(call, err.code, err.text);
-	else
+	if (daemon_new_epoch(d, "tenants", &err) == 0) {
+		tenants_fini(&before);
 		answer_quota(d, call, NULL);
+	} else {
+		tenants_fini(&d->epoch.tenants);
+		d->epoch.tenants = before;
+		call_fail(call, err.code, err.text);
+	}
 }
 
 /* ---- rules */

@@ -9,6 +9,10 @@
 #include "base/log.h"
 #include "daemon/verbs_run.h"
 
+enum {
+	AFTER_MOST = 200000
+}; /* dependencies of one submission, elements times what they wait for */
+
 /* Asked once per user in a row: the answer may come over a network. */
 static const char *user_name(struct daemon *d, uid_t uid)
 {
@@ -46,6 +50,35 @@ static bool met_already(enum dependency_kind kind, const char *state)
 	bool ok = !strcmp(state, "COMPLETED");
 
 	return kind == AFTER_ANY || kind == AFTER_START || (kind == AFTER_OK ? ok : !ok);
+}
+
+/* The first number of an array means all of it.  Every element of this one waits for every one of that. */
+static int expand_after(struct daemon *d, struct submission *what, struct err *err)
+{
+	VEC(struct dependency) all = { 0 };
+	uint64_t of_each = what->array ? what->narray : 1;
+
+	for (uint32_t i = 0; i < what->nafter; i++) {
+		struct dependency one = what->after[i];
+
+		for (uint32_t left = call_array_size(d, one.job); left > 0; left--, one.job++)
+			vec_push(&all, one);
+	}
+	if (all.n > what->nafter && all.n * of_each > AFTER_MOST) {
+		vec_fini(&all);
+		return err_set(err, ERR_USAGE,
+			"dependency: %lu jobs that each wait for %zu are too many; put one job between the arrays",
+			(unsigned long)of_each, all.n);
+	}
+	if (all.n) {
+		struct dependency *after = arena_array(&what->memory, struct dependency, all.n);
+
+		memcpy(after, all.at, all.n * sizeof(*after));
+		what->after = after;
+		what->nafter = (uint32_t)all.n;
+	}
+	vec_fini(&all);
+	return 0;
 }
 
 static int settle_after(struct daemon *d, struct live_job *job, struct err *err)
@@ -96,23 +129,21 @@ static void guess_run_time(struct daemon *d, const struct caller *caller, struct
 		what->estimate_s = mean_s;
 }
 
-/* `words` is the submission's JSON; `of` the job whose row has it (0: this one).  Returns the job's status. */
-static json_t *row_of_submit(struct daemon *d, const struct live_job *job, const json_t *words,
-	uint32_t of)
+/* `words` is the submission as JSON text; `of` the job whose row has it (0: this one). */
+static void row_of_submit(struct daemon *d, const struct live_job *job, const char *words, uint32_t of)
 {
 	struct buf status = { 0 }, body = { 0 };
-	json_t *kept;
 	struct row *row;
 
 	live_job_status(job, &status);
-	buf_printf(&body, "{\"job\":%s", status.at);
+	buf_str(&body, "{\"job\":");
+	buf_add(&body, status.at, status.n);
 	if (of) {
 		buf_printf(&body, ",\"of\":%u}", of);
 	} else {
-		char *text = json_dumps(words, JSON_COMPACT);
-
-		buf_printf(&body, ",\"submission\":%s}", text);
-		free(text);
+		buf_str(&body, ",\"submission\":");
+		buf_str(&body, words);
+		buf_char(&body, '}');
 	}
 	daemon_row(d, "submit", job->id, 0, d->last_s, body.at, false);
 	row = &d->rows.at[d->rows.n - 1];
@@ -129,10 +160,8 @@ static json_t *row_of_submit(struct daemon *d, const struct live_job *job, const
 		.end_s = NAN,
 		.status = arena_strdup(&d->row_words, status.at),
 	};
-	kept = json_loads(status.at, 0, NULL);
 	buf_fini(&status);
 	buf_fini(&body);
-	return kept;
 }
 
 /* A key that is known, in the record or earlier in this batch. */
@@ -160,17 +189,21 @@ static int check_runnable(struct daemon *d, struct live_job *job, struct err *er
 	return rc;
 }
 
-/* For when the rows are durable: a job's number, and its status unless it was there before. */
-static void remember(struct call *call, uint32_t id, json_t *status)
+/* For when the rows are durable. */
+static void remember(struct call *call, uint32_t id, struct live_job *job)
 {
-	if (!call->made)
-		call->made = json_array();
-	json_array_append_new(call->made,
-		json_pack("[I,o]", (json_int_t)id, status ? status : json_null()));
+	vec_push(&call->made, (struct made){ id, job });
+}
+
+void verb_drop_made(struct call *call)
+{
+	for (size_t i = 0; i < call->made.n; i++)
+		live_job_destroy(call->made.at[i].job);
+	vec_fini(&call->made);
 }
 
 static int add_elements(struct daemon *d, struct call *call, struct submission *what,
-	const json_t *words, struct err *err)
+	const char *words, struct err *err)
 {
 	uint32_t n = what->array ? what->narray : 1, first = d->next_job;
 
@@ -189,11 +222,12 @@ static int add_elements(struct daemon *d, struct call *call, struct submission *
 		rc = settle_after(d, job, err);
 		if (rc == 0 && i == 0)
 			rc = check_runnable(d, job, err);
-		if (rc == 0)
-			remember(call, job->id, row_of_submit(d, job, words, i ? first : 0));
-		live_job_destroy(job);
-		if (rc < 0)
+		if (rc < 0) {
+			live_job_destroy(job);
 			return rc;
+		}
+		row_of_submit(d, job, words, i ? first : 0);
+		remember(call, job->id, job);
 	}
 	d->next_job += n;
 	return 0;
@@ -204,6 +238,7 @@ static int add_one(struct daemon *d, struct call *call, const json_t *words, str
 	struct submission what;
 	uint32_t known = 0;
 	json_t *full;
+	char *text;
 	int rc;
 
 	if (submission_from_json(&what, words, err) < 0)
@@ -216,7 +251,11 @@ static int add_one(struct daemon *d, struct call *call, const json_t *words, str
 	} else if (rc == 0) {
 		guess_run_time(d, &call->caller, &what);
 		full = submission_to_json(&what);
-		rc = add_elements(d, call, &what, full, err);
+		text = json_dumps(full, JSON_COMPACT);
+		rc = expand_after(d, &what, err);
+		if (rc == 0)
+			rc = add_elements(d, call, &what, text, err);
+		free(text);
 		json_decref(full);
 	}
 	submission_fini(&what);
@@ -283,8 +322,7 @@ bool verb_prepare_submit(struct daemon *d, struct call *call)
 		return true;
 	d->rows.n = before;
 	d->next_job = next_job;
-	json_decref(call->made);
-	call->made = NULL;
+	verb_drop_made(call);
 	call_fail(call, err.code, err.text);
 	return false;
 }
@@ -304,16 +342,15 @@ static uint64_t seq_of(const struct daemon *d, uint32_t id)
 	return low < d->submitted.n ? d->submitted.at[low].seq : 0;
 }
 
-/* What the record has is what the core gets. */
-static void give_to_core(struct daemon *d, uint32_t id, json_t *status)
+/* The record has its status, from which the same job can be made again. */
+static void give_to_core(struct daemon *d, struct made *made)
 {
 	struct err err = { 0 };
-	json_t *body = json_pack("{s:O}", "job", status);
 
-	json_object_set_new(status, "submit_seq", json_integer((json_int_t)seq_of(d, id)));
-	if (core_apply(d->core, "submit", id, 0, d->last_s, body, &err) < 0)
-		log_error(d->log, "job %u: %s", id, err.text);
-	json_decref(body);
+	made->job->submit_seq = seq_of(d, made->id);
+	if (core_submit(d->core, made->job, d->last_s, &err) < 0)
+		log_error(d->log, "job %u: %s", made->id, err.text);
+	made->job = NULL;
 }
 
 void verb_finish_submit(struct daemon *d, struct call *call)
@@ -323,23 +360,21 @@ void verb_finish_submit(struct daemon *d, struct call *call)
 
 	call_begin(call, &j);
 	json_begin_array(&j, "jobs");
-	for (size_t i = 0; i < json_array_size(call->made); i++) {
-		const json_t *one = json_array_get(call->made, i);
-		uint32_t id = (uint32_t)json_integer_value(json_array_get(one, 0));
-		json_t *status = json_array_get(one, 1);
-		bool is_new = json_is_object(status);
+	for (size_t i = 0; i < call->made.n; i++) {
+		struct made *made = &call->made.at[i];
+		bool is_new = made->job != NULL;
 
 		if (is_new)
-			give_to_core(d, id, status);
+			give_to_core(d, made);
 		fresh |= is_new;
 		json_begin_object(&j, NULL);
-		json_int(&j, "id", id);
+		json_int(&j, "id", made->id);
 		json_bool(&j, "new", is_new);
 		json_end(&j, '}');
 	}
 	json_end(&j, ']');
 	json_end(&j, '}');
-	metrics_count(d->metrics, METRICS_SUBMITS, json_array_size(call->made));
+	metrics_count(d->metrics, METRICS_SUBMITS, call->made.n);
 	call->status = fresh ? 201 : 200;
 }
 

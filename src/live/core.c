@@ -312,6 +312,8 @@ void core_leave_engine(struct core *c, struct live_job *job)
 	job->base = merged(c, job);
 	job->base.done = job_done(&last, c->now_s);
 	job->base.ran_s = job_ran_s(&last, c->now_s);
+	if (last.state == JOB_RUNNING)
+		job->base.overhead_s += c->now_s - last.counted_s - (job->base.ran_s - last.ran_s);
 	job->base.served_s = job_served_s(&last, c->now_s);
 	job->base.waited_s = job_waited_s(&last, c->now_s);
 	job->base.wait_since_s = c->now_s;

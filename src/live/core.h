@@ -75,6 +75,8 @@ int core_adopt_attempt(struct core *core, const json_t *status, struct err *err)
 /* ---- inputs.  Names are those of the record; ERR_MISSING for a job that is not here, ERR_REFUSED where it makes no sense. */
 int core_apply(struct core *core, const char *input, uint32_t job, uint32_t attempt, double at_s,
 	const json_t *body, struct err *err);
+/* As the input "submit" with the job's status, for one just made from a submission.  Takes it over, also if it fails. */
+int core_submit(struct core *core, struct live_job *job, double at_s, struct err *err);
 bool core_is_input(const char *name);
 /* Whether a job of this status could ever run here; else why not, in words.  Changes nothing. */
 bool core_could_run(struct core *core, const struct live_job *job, struct buf *why);

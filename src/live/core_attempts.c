@@ -133,7 +133,8 @@ void core_launch_ready(struct core *c)
 			a->phase = PHASE_LAUNCHED;
 			a->launched_s = c->now_s;
 			note_grant(c, NOTE_LAUNCH, a, a->grant);
-		} else if (a->next && !a->next_told && !a->stop && !blocked(c, a, a->next)) {
+		} else if (a->phase == PHASE_RUNNING && a->next && !a->next_told && !a->stop &&
+			!blocked(c, a, a->next)) {
 			a->next_told = true;
 			note_grant(c, NOTE_RESIZE, a, a->next);
 		}

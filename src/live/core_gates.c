@@ -2,9 +2,7 @@
  * Gates: what keeps a job from the engine, and who gets in now.
  */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "live/core_state.h"
 
@@ -110,51 +108,6 @@ static uint32_t number_of(struct names *names, const char *text)
 	return text ? names_add(names, text, strlen(text)) : NAME_NONE;
 }
 
-/* "a100" is every kind of it: a100-40g, a100-80g, a slice of one. */
-static uint32_t family_of(const struct cluster *cluster, const char *name)
-{
-	size_t n = strlen(name);
-	uint32_t bits = 0;
-
-	for (uint32_t type = 0; n && type < cluster->ntypes; type++) {
-		const char *have = cluster->types[type].name;
-
-		if (!strncasecmp(have, name, n) && (have[n] == '-' || have[n] == '.'))
-			bits |= UINT32_C(1) << type;
-	}
-	return bits;
-}
-
-/* The types it names as bits of this cluster; CPU slots only for those that asked for no device. */
-uint32_t core_types(const struct core *c, const struct live_job *job)
-{
-	struct slice left = slice_of(job->types ? job->types : "");
-	uint32_t bits = 0;
-
-	for (uint32_t type = 0; type < c->cluster->ntypes; type++) {
-		bool cpu = !strcmp(c->cluster->types[type].name, "cpu");
-
-		/* Where there are no GPUs, CPU slots are the devices. */
-		if (cpu == job->cpu_only || c->cluster->ntypes == 1)
-			bits |= UINT32_C(1) << type;
-	}
-	if (!job->types)
-		return bits;
-	bits = 0;
-	while (left.n) {
-		struct slice word = slice_trim(slice_cut(&left, ','));
-		char name[64];
-		int type;
-
-		snprintf(name, sizeof(name), "%.*s", (int)word.n, word.at);
-		bits |= family_of(c->cluster, name);
-		type = cluster_find_type(c->cluster, name);
-		if (type >= 0)
-			bits |= UINT32_C(1) << type;
-	}
-	return bits ? bits : UINT32_C(1) << TYPES_MAX;
-}
-
 void core_bind(struct core *c, struct live_job *job)
 {
 	struct job *base = &job->base;
@@ -164,7 +117,7 @@ void core_bind(struct core *c, struct live_job *job)
 	base->name = job->name;
 	base->tenant = number_of(&c->tenant_names, job->tenant);
 	base->model = number_of(&c->model_names, job->model);
-	base->types = core_types(c, job);
+	base->types = live_job_types(job, c->cluster);
 	base->reason = (struct reason){ .other = JOB_NONE };
 	base->grant = NULL;
 	if (base->start_cost_s == 0 && !isnan(c->start_cost_s))

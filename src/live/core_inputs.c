@@ -23,6 +23,22 @@ static int refuse_stranger(const struct core *c, const struct live_job *job, str
 
 /* ---- from people */
 
+/* Takes it over, also if it fails. */
+static int take_in(struct core *c, uint32_t id, struct live_job *job, struct err *err)
+{
+	int rc = refuse_stranger(c, job, err);
+
+	if (core_find(c, id) || job->id != id)
+		rc = err_set(err, ERR_BROKEN, "job %u is here already", id);
+	if (rc < 0) {
+		live_job_destroy(job);
+		return rc;
+	}
+	core_list(c, job);
+	core_wait_outside(c, job);
+	return 0;
+}
+
 static int in_submit(struct core *c, uint32_t id, uint32_t attempt, const json_t *body, struct err *err)
 {
 	struct live_job *job;
@@ -30,17 +46,7 @@ static int in_submit(struct core *c, uint32_t id, uint32_t attempt, const json_t
 	(void)attempt;
 	if (live_job_from_status(json_object_get(body, "job"), &job, err) < 0)
 		return err->code;
-	if (core_find(c, id) || job->id != id) {
-		live_job_destroy(job);
-		return err_set(err, ERR_BROKEN, "job %u is here already", id);
-	}
-	if (refuse_stranger(c, job, err) < 0) {
-		live_job_destroy(job);
-		return err->code;
-	}
-	core_list(c, job);
-	core_wait_outside(c, job);
-	return 0;
+	return take_in(c, id, job, err);
 }
 
 /* Takes it from the engine, and its devices from it; what follows depends on `why` once they are free. */
@@ -443,14 +449,30 @@ bool core_is_input(const char *name)
 	return false;
 }
 
-int core_apply(struct core *c, const char *input, uint32_t job, uint32_t attempt, double at_s,
-	const json_t *body, struct err *err)
+/* What was due before this happened comes before it; of the same moment it is part. */
+static int come_to(struct core *c, double at_s, struct err *err)
 {
-	/* What was due before this happened comes before it; of the same moment it is part. */
 	core_engine(c);
 	if (at_s > c->now_s && core_turn(c, at_s, err) < 0)
 		return err->code;
 	c->due = true;
+	return 0;
+}
+
+int core_submit(struct core *c, struct live_job *job, double at_s, struct err *err)
+{
+	if (come_to(c, at_s, err) < 0) {
+		live_job_destroy(job);
+		return err->code;
+	}
+	return take_in(c, job->id, job, err);
+}
+
+int core_apply(struct core *c, const char *input, uint32_t job, uint32_t attempt, double at_s,
+	const json_t *body, struct err *err)
+{
+	if (come_to(c, at_s, err) < 0)
+		return err->code;
 	for (size_t i = 0; i < INPUTS; i++) {
 		if (!strcmp(inputs[i].name, input))
 			return inputs[i].run(c, job, attempt, body, err);

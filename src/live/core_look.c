@@ -122,7 +122,7 @@ bool core_could_run(struct core *core, const struct live_job *job, struct buf *w
 
 	/* Names are not added: what is refused must leave no trace. */
 	trial.base.label = "it";
-	trial.base.types = core_types(core, job);
+	trial.base.types = live_job_types(job, core->cluster);
 	trial.base.model = job->model ? names_find(&core->model_names, job->model, strlen(job->model))
 				      : NAME_NONE;
 	could = engine_could_run(core_engine(core), &trial.base, &reason);

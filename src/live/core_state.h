@@ -75,7 +75,6 @@ void core_retire(struct core *c, struct attempt *a, const char *text);
 /* ---- core_gates.c */
 /* What policies see of it, in the numbers of this epoch. */
 void core_bind(struct core *c, struct live_job *job);
-uint32_t core_types(const struct core *c, const struct live_job *job);
 /* It waits until its gates open. */
 void core_wait_outside(struct core *c, struct live_job *job);
 void core_open_gates(struct core *c);

@@ -4,8 +4,10 @@
 #include "live/live_job.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/json.h"
 #include "base/mem.h"
@@ -133,6 +135,52 @@ void live_job_destroy(struct live_job *job)
 	free(job->after);
 	free((char *)job->base.label);
 	free(job);
+}
+
+/* ---- types */
+
+/* "a100" is every kind of it: a100-40g, a100-80g, a slice of one. */
+static uint32_t family_of(const struct cluster *cluster, const char *name)
+{
+	size_t n = strlen(name);
+	uint32_t bits = 0;
+
+	for (uint32_t type = 0; n && type < cluster->ntypes; type++) {
+		const char *have = cluster->types[type].name;
+
+		if (!strncasecmp(have, name, n) && (have[n] == '-' || have[n] == '.'))
+			bits |= UINT32_C(1) << type;
+	}
+	return bits;
+}
+
+uint32_t live_job_types(const struct live_job *job, const struct cluster *cluster)
+{
+	struct slice left = slice_of(job->types ? job->types : "");
+	uint32_t bits = 0;
+
+	for (uint32_t type = 0; type < cluster->ntypes; type++) {
+		bool cpu = !strcmp(cluster->types[type].name, "cpu");
+
+		/* Where there are no GPUs, CPU slots are the devices. */
+		if (cpu == job->cpu_only || cluster->ntypes == 1)
+			bits |= UINT32_C(1) << type;
+	}
+	if (!job->types)
+		return bits;
+	bits = 0;
+	while (left.n) {
+		struct slice word = slice_trim(slice_cut(&left, ','));
+		char name[64];
+		int type;
+
+		snprintf(name, sizeof(name), "%.*s", (int)word.n, word.at);
+		bits |= family_of(cluster, name);
+		type = cluster_find_type(cluster, name);
+		if (type >= 0)
+			bits |= UINT32_C(1) << type;
+	}
+	return bits ? bits : UINT32_C(1) << TYPES_MAX;
 }
 
 /* ---- status */

@@ -103,6 +103,9 @@ struct live_job *live_job_create(uint32_t id, const struct submission *what, dou
 	double now_s);
 void live_job_destroy(struct live_job *job);
 
+/* The types it may use as bits of this cluster; CPU slots only for those that asked for no device. */
+uint32_t live_job_types(const struct live_job *job, const struct cluster *cluster);
+
 static inline bool live_ended(const struct live_job *job)
 {
 	return job->state >= LIVE_COMPLETED;

@@ -34,7 +34,7 @@ struct replay {
 	double now_s;
 	VEC(struct last_job) jobs;         /* by number */
 	VEC(struct last_attempt) attempts; /* by job and number; those not over */
-	VEC(struct core_note) came;             /* with bodies of their own */
+	VEC(struct core_note) came;        /* with bodies of their own */
 	size_t came_at;
 	bool noted; /* the last row was a note */
 	struct replay_result result;

@@ -58,6 +58,20 @@ static int check_text(const char *member, const char *text, size_t limit, struct
 	return 0;
 }
 
+/* Those of ASCII and of Latin-1, ends of lines, and what turns the direction of writing. */
+static bool is_control(const char *at)
+{
+	const unsigned char *c = (const unsigned char *)at;
+
+	if (c[0] < ' ' || c[0] == 0x7f)
+		return true;
+	if (c[0] == 0xc2)
+		return c[1] >= 0x80 && c[1] <= 0x9f;
+	return c[0] == 0xe2 &&
+		((c[1] == 0x80 && c[2] >= 0xa8 && c[2] <= 0xae) ||
+			(c[1] == 0x81 && c[2] >= 0xa6 && c[2] <= 0xa9));
+}
+
 /* Names end up in tables, logs and file names. */
 static int check_name(const char *member, const char *text, struct err *err)
 {
@@ -66,7 +80,7 @@ static int check_name(const char *member, const char *text, struct err *err)
 	if (!*text)
 		return err_set(err, ERR_USAGE, "%s: is empty; leave it out or say one", member);
 	for (const char *c = text; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
+		if (is_control(c))
 			return err_set(err, ERR_USAGE, "%s: has a control character in it", member);
 	return check_text(member, text, NAME_MAX_BYTES, err);
 }

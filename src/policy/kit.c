@@ -264,13 +264,12 @@ bool kit_any_free(const struct round *round, const struct plan *plan)
 	return false;
 }
 
-/* Nothing is free and nobody may be stopped: no order changes that, so none is made. */
-static void turn_newcomers_away(const struct round *round, struct plan *plan)
+void kit_turn_newcomers_away(const struct round *round, struct plan *plan)
 {
 	for (uint32_t i = 0; i < round->nchanged; i++) {
 		const struct job *job = &round->jobs[round->changed[i]];
 
-		if (job->state == JOB_PENDING)
+		if (job->state == JOB_PENDING && !plan_grant(plan, job->id))
 			kit_no_room(round, plan, job);
 	}
 }
@@ -280,8 +279,9 @@ void kit_anew(const struct ordering *ordering, const void *self, const struct ro
 {
 	struct queue q = { .round = round, .plan = plan };
 
+	/* Nobody may be stopped either: no order changes that, so none is made. */
 	if (ordering->hold && !kit_any_free(round, plan)) {
-		turn_newcomers_away(round, plan);
+		kit_turn_newcomers_away(round, plan);
 		return;
 	}
 	queue_fill(&q, ordering, self);

@@ -122,6 +122,8 @@ void turns_wake(const struct turns *turns, const struct round *round, double at_
 
 /* Whether any device is free or has fractions on it, which may leave room for more, if the plan ran. */
 bool kit_any_free(const struct round *round, const struct plan *plan);
+/* Nothing is free: says so to jobs that came to wait since the last decision; the others know. */
+void kit_turn_newcomers_away(const struct round *round, struct plan *plan);
 bool kit_anybody_waits(const struct round *round, const struct plan *plan);
 /* Decide again in the next round if anybody waits: for keys that move all the time. */
 void kit_wake_while_waiting(const struct round *round, struct plan *plan);

@@ -73,7 +73,7 @@ static void a_trace_has_what_ran(void **state)
 	assert_int_equal(trace.jobs[0].gpus, 2);
 	assert_int_equal(trace.jobs[0].types, 3);
 	assert_true(trace.work[0] == 60 && trace.work[1] == 1.5);
-	assert_true(trace.jobs[0].arrival_s == 0 && trace.jobs[1].arrival_s == 2);
+	assert_true(trace.jobs[0].arrival_s == 101 && trace.jobs[1].arrival_s == 103);
 	assert_int_equal(trace.jobs[1].min_gpus, 2);
 	assert_int_equal(trace.jobs[1].max_gpus, 8);
 	assert_int_equal(trace.jobs[1].ndeps, 1); /* job 2 never ran */
@@ -81,6 +81,130 @@ static void a_trace_has_what_ran(void **state)
 	trace_fini(&trace);
 	notes_fini(&notes);
 	free(out);
+}
+
+/* ---- what a simulation needs */
+
+static void add_attempt(struct record *r, uint32_t job, uint32_t number, const char *times)
+{
+	char *status = mem_printf("{\"job\":%u,\"attempt\":%u%s}", job, number, times);
+	struct record_event event = {
+		.at_s = 150,
+		.kind = "over",
+		.job = job,
+		.attempt = number,
+		.body = "{}",
+	};
+	struct record_attempt attempt = {
+		.job = job,
+		.attempt = number,
+		.over = true,
+		.status = status,
+	};
+
+	assert_int_equal(record_begin(r, NULL), 0);
+	assert_int_equal(record_append(r, &event, NULL, &attempt, NULL), 0);
+	assert_int_equal(record_commit(r, NULL), 0);
+	free(status);
+}
+
+/* Its status in the end does not say what it waited for, nor what was believed of it. */
+static void add_asked(struct record *r, uint32_t id, const char *more)
+{
+	char *body = mem_printf(
+		"{\"job\":{\"id\":%u,\"name\":\"n\",\"state\":\"PENDING\",\"arrival_s\":%u%s}}", id,
+		100 + id, more);
+
+	assert_int_equal(record_begin(r, NULL), 0);
+	assert_int_equal(submit(r, a_job(id), body, NULL), 0);
+	assert_int_equal(record_commit(r, NULL), 0);
+	free(body);
+}
+
+static void fill_for_sim(void)
+{
+	static const char epoch[] =
+		"{\"policy\":\"las:round_s=2\",\"placer\":\"first-fit\",\"seed\":7,\"cluster\":"
+		"\"nodes:\\n  - {name: here, type: v100, devices: 2}\\n  - {name: here, type: cpu, devices: 4}\\n\","
+		"\"tenants\":[{\"name\":\"ana\",\"weight\":2,\"within\":\"fifo\"}]}";
+	struct record *r;
+
+	assert_int_equal(record_open(place, false, &r, NULL), 0);
+	assert_int_equal(record_set_meta(r, "epoch", epoch, NULL), 0);
+	add_asked(r, 1, ",\"work_est\":30");
+	add_asked(r, 2, ",\"work_est\":90,\"after\":[[0,1]]");
+	/* The first was thrown back once; the other never was. */
+	add_attempt(r, 1, 1, ",\"ordered_s\":101,\"begun_s\":101.5");
+	add_attempt(r, 1, 2, ",\"ordered_s\":110");
+	add_attempt(r, 1, 3, ",\"ordered_s\":120,\"begun_s\":121");
+	add_attempt(r, 1, 4, ",\"ordered_s\":130,\"begun_s\":133");
+	add_attempt(r, 2, 1, ",\"ordered_s\":140,\"begun_s\":140.25");
+	add_ended(r, 1, "COMPLETED",
+		",\"ran_s\":60,\"done\":45,\"work_est\":50,\"end_s\":140,\"preemptions\":3");
+	add_ended(r, 2, "COMPLETED",
+		",\"cpu_only\":true,\"ran_s\":9,\"done\":9,\"work_est\":90,\"end_s\":150");
+	record_close(r);
+}
+
+static void look_at_trace(const char *dir)
+{
+	char *path = path_join(dir, "trace.csv");
+	struct import_options options = { 0 };
+	struct trace t = { 0 };
+	struct notes notes = { 0 };
+
+	assert_int_equal(trace_read(path, &options, NULL, &t, &notes, NULL), 0);
+	assert_int_equal(t.njobs, 2);
+	assert_true(t.work[0] == 45 && t.work[1] == 9);
+	assert_true(t.jobs[0].work_est == 30 && t.jobs[1].work_est == 90);
+	assert_true(t.jobs[0].start_cost_s == 0.5 && t.jobs[0].resume_cost_s == 2);
+	assert_true(t.jobs[1].start_cost_s == 0.25 && t.jobs[1].resume_cost_s == 2);
+	assert_int_equal(t.jobs[1].ndeps, 1);
+	assert_string_equal(t.types.at[__builtin_ctz(t.jobs[0].types)], "v100");
+	assert_string_equal(t.types.at[__builtin_ctz(t.jobs[1].types)], "cpu");
+	trace_fini(&t);
+	notes_fini(&notes);
+	free(path);
+}
+
+static bool file_has(const char *dir, const char *name, const char *text)
+{
+	char *path = path_join(dir, name);
+	struct file file;
+	bool has;
+
+	assert_int_equal(file_read(path, &file, NULL), 0);
+	has = memmem(file.at, file.n, text, strlen(text)) != NULL;
+	file_fini(&file);
+	free(path);
+	return has;
+}
+
+static void a_simulation_has_costs_and_beliefs(void **state)
+{
+	char *dir = path_join(folder, "again");
+	struct err err = { 0 };
+
+	(void)state;
+	fill_for_sim();
+	assert_int_equal(export_as("sim", NULL, &err), ERR_USAGE);
+	assert_int_equal(export_as("sim", dir, &err), 0);
+	look_at_trace(dir);
+	assert_true(file_has(dir, "cluster.yaml", "v100"));
+	assert_true(file_has(dir, "tenants.yaml", "weight: 2"));
+	assert_true(file_has(dir, "real.csv", "\n1,n1,ana,,1,101,,140,39,"));
+	free(dir);
+}
+
+static void nothing_that_ran_is_no_simulation(void **state)
+{
+	struct record *r;
+	struct err err = { 0 };
+
+	(void)state;
+	assert_int_equal(record_open(place, false, &r, NULL), 0);
+	record_close(r);
+	assert_int_equal(export_as("sim", folder, &err), ERR_MISSING);
 }
 
 static void events_are_lines_of_json(void **state)
@@ -143,6 +267,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_trace_has_what_ran),
+		TEST(a_simulation_has_costs_and_beliefs),
+		TEST(nothing_that_ran_is_no_simulation),
 		TEST(events_are_lines_of_json),
 		TEST(check_says_whether_it_is_sound),
 	};

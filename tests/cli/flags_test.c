@@ -283,7 +283,8 @@ static void the_tables_are_whole(void **state)
 				assert_true(f->kind == FLAG_SWITCH || f->kind == FLAG_SAID || f->value);
 				json |= !strcmp(f->name, "json");
 			}
-		if (!json)
+		/* What it writes is a format of its own. */
+		if (!json && strcmp(c->name, "db export") != 0)
 			fail_msg("%s has no --json", c->name);
 	}
 }

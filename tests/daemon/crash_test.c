@@ -6,18 +6,20 @@
  * A run of every point takes long: by default some are drawn (SEED), SOAK=1 takes all,
  * and AT=17 WHAT=torn repeats one.
  */
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "api/client.h"
-#include "live/live_job.h"
 #include "base/mem.h"
+#include "live/live_job.h"
 #include "support/crash.h"
 #include "support/property.h"
 
@@ -44,24 +46,31 @@ static json_t *sized(json_t *job, int gpus, double estimate_s)
 	return with(job, "estimate_s", json_real(estimate_s));
 }
 
-/* Refused where a call before it, whose answer was lost, has done it. */
-static void change(struct yard *y, uint32_t id, const char *verb)
+/* Refused where a call before it, whose answer was lost, has done it.  Takes `body`. */
+static void tell(struct yard *y, uint32_t id, const char *verb, json_t *body)
 {
 	char path[64];
 	int status;
 
 	snprintf(path, sizeof(path), "/v1/jobs/%u/%s", id, verb);
-	status = yard_ask(y, "POST", path, NULL, NULL);
+	status = yard_ask(y, "POST", path, body, NULL);
 	if (status != 200 && status != 409 && status != 404)
 		yard_wrong(y, "%s: %d", path, status);
+	json_decref(body);
 }
 
-static void set_policy(struct yard *y, const char *policy)
+static void change(struct yard *y, uint32_t id, const char *verb)
 {
-	json_t *body = json_pack("{s:s}", "policy", policy);
+	tell(y, id, verb, NULL);
+}
 
-	if (yard_ask(y, "POST", "/v1/policy", body, NULL) != 200)
-		yard_wrong(y, "policy %s is refused", policy);
+/* Takes `body`. */
+static void administer(struct yard *y, const char *path, json_t *body)
+{
+	int status = yard_ask(y, "POST", path, body, NULL);
+
+	if (status != 200)
+		yard_wrong(y, "%s: %d", path, status);
 	json_decref(body);
 }
 
@@ -81,6 +90,9 @@ static void play_script(struct yard *y)
 
 	longest = yard_submit(y, sized(yard_job(y, "long", 0.3, 0), 4, 60), 1, "COMPLETED", 0);
 	yard_wait_started(y, longest);
+	tell(y, longest, "progress",
+		json_pack("{s:i,s:i,s:i}", "attempt", 1, "step", 10, "total", 100));
+	tell(y, longest, "checkpointed", json_pack("{s:i,s:i}", "attempt", 1, "step", 10));
 	/* Shorter ones: they preempt it. */
 	yard_submit(y, with(sized(yard_job(y, "sweep", 0.05, 0), 1, 0.1), "array", json_string("0-3")),
 		4, "COMPLETED", 0);
@@ -90,18 +102,21 @@ static void play_script(struct yard *y)
 		1, "COMPLETED", 0);
 	if (dep)
 		yard_promise(y, dep)->after = longest;
-	held = yard_submit(y, with(sized(yard_job(y, "held", 0.02, 0), 1, 1), "hold", json_true()), 1,
-		"COMPLETED", 0);
+	held = yard_submit(y, with(sized(yard_job(y, "held", 0.02, 0), 1, 1), "hold", json_true()),
+		1, "COMPLETED", 0);
 	parked = yard_submit(y, sized(yard_job(y, "parked", 0.2, 0), 1, 1), 1, "COMPLETED", 0);
 	doomed = yard_submit(y, sized(yard_job(y, "doomed", 20, 0), 2, 30), 1, "CANCELLED", 0);
 	yard_submit(y, with(sized(yard_job(y, "bad", 0, 3), 1, 0.1), "retries", json_integer(1)), 1,
 		"FAILED", 3);
-	set_policy(y, "las");
+	tell(y, held, "update", json_pack("{s:i}", "priority", 3));
+	administer(y, "/v1/policy", json_pack("{s:s}", "policy", "las"));
+	administer(y, "/v1/quota", json_pack("{s:s,s:i}", "tenant", "physics", "weight", 2));
 	yard_wait_started(y, parked);
 	change(y, parked, "hold");
 	change(y, held, "release");
 	change(y, parked, "release");
-	yard_submit(y, yard_job(y, "late", 0.02, 0), 1, "COMPLETED", 0);
+	yard_submit(y, with(yard_job(y, "late", 0.02, 0), "tenant", json_string("biology")), 1,
+		"COMPLETED", 0);
 	yard_wait_started(y, doomed);
 	change(y, doomed, "cancel");
 	yard_wait_all(y);
@@ -162,7 +177,6 @@ static uint64_t scripted(struct fault fault, struct tally *tally, uint32_t *wron
 }
 
 /* ---- many of them */
-
 
 struct sums {
 	uint32_t points, kills, wrong;
@@ -244,7 +258,8 @@ static const struct {
 
 static void test_every_call(void **state)
 {
-	struct rng rng = property("a daemon that dies at any write loses nothing and does nothing twice");
+	struct rng rng = property(
+		"a daemon that dies at any write loses nothing and does nothing twice");
 	const char *at = getenv("AT"), *what = getenv("WHAT");
 	struct tally tally = { 0 };
 	uint32_t wrong = 0, kills = 0;
@@ -258,8 +273,8 @@ static void test_every_call(void **state)
 		return;
 	}
 	calls = scripted((struct fault){ 0, "nothing" }, &tally, &wrong, &kills);
-	printf("%llu calls, %u jobs, %u attempts, %u stopped\n", (unsigned long long)calls, tally.jobs,
-		tally.attempts, tally.stops);
+	printf("%llu calls, %u jobs, %u attempts, %u stopped\n", (unsigned long long)calls,
+		tally.jobs, tally.attempts, tally.stops);
 	assert_int_equal(wrong, 0);
 	assert_true(calls > 100);
 	assert_true(tally.stops > 0);
@@ -335,7 +350,8 @@ static void expect_sick(struct yard *y, const char *why)
 	int status = client_once(y->client, "GET", "/healthz", NULL, &answer);
 
 	if (status != 503 || !contains(answer, "detail", why))
-		yard_wrong(y, "/healthz says %d %s", status, answer ? member_text(answer, "detail") : "");
+		yard_wrong(y, "/healthz says %d %s", status,
+			answer ? member_text(answer, "detail") : "");
 	json_decref(answer);
 	expect_queue_says(y, why);
 }
@@ -370,8 +386,32 @@ static void wait_line(struct yard *y, uint32_t job, const char *what)
 	yard_wrong(y, "job %u has no line \"%s\"", job, what);
 }
 
+/* Waits for a job to end, and may begin while its end cannot be written down. */
+struct waiter {
+	const struct yard *yard;
+	uint32_t job;
+	char state[32];
+};
+
+static void *wait_for_end(void *ctx)
+{
+	struct waiter *w = ctx;
+	struct client *client = yard_client(w->yard);
+	json_t *answer = NULL;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/v1/jobs/%u/wait?timeout_s=25", w->job);
+	client_once(client, "GET", path, NULL, &answer);
+	snprintf(w->state, sizeof(w->state), "%s", answer ? member_text(answer, "state") : "nothing");
+	json_decref(answer);
+	client_close(client);
+	return NULL;
+}
+
 static void sick_disk(const char *what, const char *why)
 {
+	struct waiter waiter;
+	pthread_t thread;
 	struct yard y;
 	uint32_t running, starts;
 
@@ -391,8 +431,14 @@ static void sick_disk(const char *what, const char *why)
 	expect_refusal(&y, why);
 	expect_sick(&y, why);
 	wait_line(&y, running, "end");
+	waiter = (struct waiter){ .yard = &y, .job = running };
+	assert_int_equal(pthread_create(&thread, NULL, wait_for_end, &waiter), 0);
+	expect_refusal(&y, why);
 	starts = y.starts;
 	set_mended(&y, true);
+	pthread_join(thread, NULL);
+	if (strcmp(waiter.state, "COMPLETED") != 0)
+		yard_wrong(&y, "who waited for the job hears that it is %s", waiter.state);
 	wait_healthy(&y);
 	yard_submit(&y, yard_job(&y, "after", 0, 0), 1, "COMPLETED", 0);
 	yard_wait_all(&y);
@@ -468,6 +514,33 @@ static void test_not_found_at_once(void **state)
 	done_with(&y);
 }
 
+/* ---- a lock that outlives its daemon for a moment */
+
+static void test_lock_held_a_moment_longer(void **state)
+{
+	struct yard y;
+	char *path;
+	pid_t child;
+	int fd;
+
+	(void)state;
+	yard_open(&y, "a lock held a moment longer");
+	path = mem_printf("%s/lock", y.state);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	assert_true(fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0);
+	child = fork();
+	if (child == 0) {
+		nap_s(0.1);
+		_exit(0);
+	}
+	close(fd);
+	free(path);
+	if (!yard_start(&y, (struct fault){ 0 }))
+		yard_wrong(&y, "it does not come up");
+	waitpid(child, NULL, 0);
+	done_with(&y);
+}
+
 /* ---- killed at random under load */
 
 enum { SUBMITTERS = 3 };
@@ -530,12 +603,14 @@ static void *submit_many(void *ctx)
 static void kill_many(struct yard *y, struct rng *rng, size_t kills)
 {
 	yard_start(y, (struct fault){ 0 });
-	for (size_t i = 0; i < kills && y->daemon; i++) {
+	for (size_t i = 0; i < kills; i++) {
 		/* Often soon, to meet it on its way up. */
-		nap_s(rng_below(rng, 4) ? rng_uniform(rng) * 0.2 : rng_uniform(rng) * 0.01);
+		nap_s(rng_below(rng, 4) ? rng_uniform(rng) * 0.3 : rng_uniform(rng) * 0.01);
 		yard_kill(y);
-		if (!yard_start(y, (struct fault){ 0 }))
+		if (!yard_start(y, (struct fault){ 0 })) {
 			yard_wrong(y, "it died of itself on its way up");
+			yard_restart(y);
+		}
 	}
 }
 
@@ -583,6 +658,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_failing_disk),
 		cmocka_unit_test(test_cancelled_before_it_could_be_launched),
 		cmocka_unit_test(test_not_found_at_once),
+		cmocka_unit_test(test_lock_held_a_moment_longer),
 		cmocka_unit_test(test_random_kills),
 		cmocka_unit_test(test_every_call),
 	};

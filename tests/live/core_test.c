@@ -72,8 +72,8 @@ static const struct {
 	bool no_requeue;
 	const char *state;
 } endings[] = {
-	{ "its time was over", "{\"known\":true,\"code\":-1,\"signal\":15,\"timed_out\":true}", false,
-		"TIMEOUT" },
+	{ "its time was over", "{\"known\":true,\"code\":-1,\"signal\":15,\"timed_out\":true}",
+		false, "TIMEOUT" },
 	{ "killed", "{\"known\":true,\"signal\":9}", false, "FAILED" },
 	{ "gone without a word", "{\"known\":false}", true, "NODE_FAIL" },
 	{ "gone without a word, may run again", "{\"known\":false}", false, "CONFIGURING" },
@@ -414,8 +414,7 @@ static void a_held_job_forgets_what_was_met(void **state)
 	(void)state;
 	play_open(&p, "1x2", "fifo");
 	play_submit(&p, 0, (struct ask){ .gpus = 1 });
-	play_submit(&p, 1,
-		(struct ask){ .gpus = 1, .hold = true, .after = { { AFTER_OK, 1 } } });
+	play_submit(&p, 1, (struct ask){ .gpus = 1, .hold = true, .after = { { AFTER_OK, 1 } } });
 	play_exit(&p, 2, 1, 1, 0);
 	play_pass(&p, 3);
 	play_change(&p, 4, "release", 2);
@@ -430,8 +429,7 @@ static void one_that_can_never_follow_can_be_cancelled(void **state)
 	(void)state;
 	play_open(&p, "1x2", "fifo");
 	play_submit(&p, 0, (struct ask){ .gpus = 1 });
-	play_submit(&p, 1,
-		(struct ask){ .gpus = 1, .after = { { AFTER_ANY, 1 }, { AFTER_OK, 1 } } });
+	play_submit(&p, 1, (struct ask){ .gpus = 1, .after = { { AFTER_ANY, 1 }, { AFTER_OK, 1 } } });
 	play_exit(&p, 2, 1, 1, 1);
 	play_reason(&p, 2, "dependency-never");
 	play_restart(&p, 3);
@@ -700,7 +698,228 @@ static void a_table_of_tenants_knows_its_own(void **state)
 
 /* ---- in place */
 
-/* A policy of the tests would have to be registered: the engine's wish is played by the core's own file. */
+static const struct ask elastic = { .gpus = 2, .min_gpus = 1, .max_gpus = 4, .estimate_s = 1e5 };
+
+/* One job on all four devices, and another comes: the first is to make room. */
+static void open_with_an_elastic_job(struct play *p, const char *says)
+{
+	play_open(p, "1x4", "gavel:gangs=free,round_s=60");
+	play_submit(p, 0, elastic);
+	play_begun(p, 1, 1, 1);
+	play_do(p, 2, "progress", 1, 1, says);
+	play_submit(p, 130, elastic);
+}
+
+static const struct grant *grant_of(const struct play *p, uint32_t job, uint32_t attempt)
+{
+	return core_attempt(p->core, job, attempt)->grant;
+}
+
+static void a_job_makes_room_without_a_restart(void **state)
+{
+	struct play p;
+
+	(void)state;
+	open_with_an_elastic_job(&p, "{\"step\":0,\"total\":1000000,\"resizable\":true}");
+	play_says(&p, "state 1.1, start 2.1, resize 1.1");
+	play_state(&p, 1, "RUNNING");
+	play_restart(&p, 131); /* it was told, and is not told again */
+	play_pass(&p, 132);
+	play_says(&p, "");
+	assert_int_equal(grant_of(&p, 1, 1)->gpus, 4);
+	play_do(&p, 133, "resized", 1, 1, "{\"gpus\":2}");
+	play_says(&p, "state 1.1, launch 2.1");
+	assert_int_equal(grant_of(&p, 1, 1)->gpus, 2);
+	assert_int_equal(play_try(&p, "resized", 1, 1, "{}"), ERR_MISSING);
+	assert_true(play_number(&p, 1, "resizes") == 1);
+	play_begun(&p, 134, 2, 1);
+	play_change(&p, 135, "cancel", 2);
+	play_exit(&p, 150, 2, 1, 0);
+	play_pass(&p, 181); /* what was left is taken */
+	play_do(&p, 190, "resized", 1, 1, "{\"gpus\":4}");
+	assert_int_equal(grant_of(&p, 1, 1)->gpus, 4);
+	play_exit(&p, 200, 1, 1, 0);
+	play_says(&p, "over 1.1, end 1");
+	play_close(&p);
+}
+
+static void a_job_that_cannot_resize_is_restarted(void **state)
+{
+	struct play p;
+
+	(void)state;
+	open_with_an_elastic_job(&p, "{\"step\":0,\"total\":1000000}");
+	play_says(&p, "stop 1.1, start 1.2, start 2.1");
+	play_exit(&p, 132, 1, 1, EXIT_CHECKPOINTED);
+	play_says(&p, "over 1.1, state 1, launch 1.2, launch 2.1");
+	play_close(&p);
+}
+
+/* The heir of the devices it was to leave has to wait for its end, then. */
+static void a_job_ends_before_it_made_room(void **state)
+{
+	struct play p;
+
+	(void)state;
+	open_with_an_elastic_job(&p, "{\"step\":0,\"total\":1000000,\"resizable\":true}");
+	play_exit(&p, 132, 1, 1, 0);
+	play_says(&p, "over 1.1, end 1, launch 2.1");
+	play_close(&p);
+}
+
+/* Told to grow, then to stop: what it may have taken already is not free. */
+static void a_job_that_was_to_grow_is_stopped(void **state)
+{
+	struct play p;
+
+	(void)state;
+	open_with_an_elastic_job(&p, "{\"step\":0,\"total\":1000000,\"resizable\":true}");
+	play_do(&p, 133, "resized", 1, 1, "{}");
+	play_exit(&p, 140, 2, 1, 0);
+	play_pass(&p, 181);
+	assert_true(core_attempt(p.core, 1, 1)->next_told);
+	play_change(&p, 182, "hold", 1);
+	play_says(&p, "stop 1.1, state 1");
+	play_submit(&p, 183, (struct ask){ .gpus = 2 });
+	play_submit(&p, 184, (struct ask){ .gpus = 2 });
+	play_says(&p, "start 4.1");
+	play_pass(&p, 250);
+	play_says(&p, "");
+	play_exit(&p, 251, 1, 1, 143);
+	play_says(&p, "over 1.1, state 1, launch 3.1, launch 4.1");
+	play_close(&p);
+}
+
+/* It was to grow into devices that another had yet to leave; both end. */
+static void one_that_ended_is_not_told_of_its_size(void **state)
+{
+	struct play p;
+
+	(void)state;
+	open_with_an_elastic_job(&p, "{\"step\":0,\"total\":1000000,\"resizable\":true}");
+	play_do(&p, 133, "resized", 1, 1, "{}");
+	play_begun(&p, 134, 2, 1);
+	play_change(&p, 135, "cancel", 2);
+	play_pass(&p, 181);
+	assert_non_null(core_attempt(p.core, 1, 1)->next);
+	assert_false(core_attempt(p.core, 1, 1)->next_told);
+	play_begin(&p, 190);
+	play_apply(&p, "exit", 1, 1, "{\"known\":true,\"code\":0}");
+	play_apply(&p, "exit", 2, 1, "{\"known\":true,\"code\":0}");
+	play_end(&p);
+	play_says(&p, "over 1.1, end 1, over 2.1, end 2");
+	play_close(&p);
+}
+
+/* What follows from an input follows at its moment, however late the turn is. */
+static void a_late_turn_launches_in_time(void **state)
+{
+	struct play p;
+
+	(void)state;
+	open_with_an_elastic_job(&p, "{\"step\":0,\"total\":1000000,\"resizable\":true}");
+	play_begin(&p, 133);
+	play_apply(&p, "resized", 1, 1, "{}");
+	p.now_s = 140;
+	play_end(&p);
+	play_says(&p, "state 1.1, launch 2.1");
+	assert_true(p.rows.at[p.rows.n - 1].at_s == 133);
+	play_close(&p);
+}
+
+/* ---- turns: when it is asked does not matter */
+
+/* Runs the inputs of a record's first epoch again, asking for turns at random in between. */
+static void drive(const struct play *p, struct rng *rng, struct buf *out)
+{
+	struct core_config config = { &p->epoch.cluster, p->epoch.rules, NULL, p->epoch.seed };
+	struct err err = { 0 };
+	double now_s = 0;
+	struct core *core;
+	size_t n;
+
+	assert_int_equal(core_open(&config, 0, &core, &err), 0);
+	for (size_t i = 0; i <= p->rows.n; i++) {
+		bool last = i == p->rows.n;
+		const struct play_row *row = last ? NULL : &p->rows.at[i];
+		double at_s = last ? now_s + 1000 : row->at_s;
+		json_t *body;
+
+		if (!last && !core_is_input(row->kind))
+			continue;
+		while (rng && at_s > now_s && rng_below(rng, 4)) {
+			now_s = rng_between(rng, now_s, at_s);
+			assert_int_equal(core_turn(core, now_s, &err), 0);
+		}
+		assert_int_equal(core_turn(core, at_s, &err), 0);
+		now_s = at_s;
+		if (last)
+			break;
+		body = json_loads(row->body, 0, NULL);
+		assert_int_equal(
+			core_apply(core, row->kind, row->job, row->attempt, at_s, body, &err), 0);
+		json_decref(body);
+		assert_int_equal(core_turn(core, at_s, &err), 0);
+	}
+	for (size_t i = 0; core_notes(core, &n) && i < n; i++) {
+		const struct core_note *note = &core_notes(core, &n)[i];
+
+		buf_printf(out, "%.17g %s %u.%u %s\n", note->at_s, note_name(note->kind), note->job,
+			note->attempt, note->body);
+	}
+	for (uint32_t id = 1; id <= p->jobs; id++)
+		core_job_status(core, id, out);
+	core_close(core);
+}
+
+static void play_some_turns(struct play *p, const char *policy)
+{
+	play_open(p, "1x2", policy);
+	for (uint32_t job = 1; job <= 5; job++)
+		play_submit(p, job * 3.7,
+			(struct ask){ .gpus = 1 + job % 2,
+				.estimate_s = 100.0 * job,
+				.begin_s = job * 20 });
+	for (double at_s = 150; at_s < 900; at_s += 37.3) {
+		play_begin(p, at_s);
+		for (size_t i = 0; i < p->procs.n; i++) {
+			struct proc *one = &p->procs.at[i];
+
+			if (one->launched && !one->begun)
+				play_try(p, "begun", one->job, one->attempt, "{}");
+			else if (one->launched && one->asked && !one->over)
+				play_try(p, "exit", one->job, one->attempt,
+					"{\"known\":true,\"code\":85}");
+		}
+		play_end(p);
+	}
+}
+
+static void turns_do_not_depend_on_when_they_are_asked_for(void **state)
+{
+	static const char *const rules[] = { "gavel:round_s=30", "las:round_s=40", "srtf",
+		"tiresias:limit_s=30", "fair-share:round_s=25,preempt=yes",
+		"gavel:gangs=free,round_s=45" };
+	struct rng rng = property("turns in between change nothing");
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rules); i++) {
+		struct buf plain = { 0 };
+		struct play p;
+
+		play_some_turns(&p, rules[i]);
+		drive(&p, NULL, &plain);
+		for (size_t round = 0; round < rounds(5); round++) {
+			struct buf again = { 0 };
+
+			drive(&p, &rng, &again);
+			assert_string_equal(plain.at, again.at);
+			buf_fini(&again);
+		}
+		buf_fini(&plain);
+		play_close(&p);
+	}
+}
 
 /* ---- epochs */
 
@@ -821,6 +1040,13 @@ int main(void)
 		cmocka_unit_test(a_job_too_large_waits_for_another_machine),
 		cmocka_unit_test(whether_it_could_run_is_known_beforehand),
 		cmocka_unit_test(a_table_of_tenants_knows_its_own),
+		cmocka_unit_test(a_job_makes_room_without_a_restart),
+		cmocka_unit_test(a_job_that_cannot_resize_is_restarted),
+		cmocka_unit_test(a_job_ends_before_it_made_room),
+		cmocka_unit_test(a_job_that_was_to_grow_is_stopped),
+		cmocka_unit_test(one_that_ended_is_not_told_of_its_size),
+		cmocka_unit_test(a_late_turn_launches_in_time),
+		cmocka_unit_test(turns_do_not_depend_on_when_they_are_asked_for),
 		cmocka_unit_test(another_policy_takes_over),
 		cmocka_unit_test(running_jobs_survive_a_restart),
 		cmocka_unit_test(waiting_is_counted_through_gates_and_restarts),

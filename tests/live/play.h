@@ -81,8 +81,8 @@ static inline void play_row_fini(struct play_row *row)
 static inline void play_row(struct play *p, const char *kind, uint32_t job, uint32_t attempt,
 	double at_s, const char *body, bool after)
 {
-	struct play_row row = { at_s, play_copy(kind), play_copy(body), NULL, NULL, job, attempt, false,
-		false };
+	struct play_row row = { at_s, play_copy(kind), play_copy(body), NULL, NULL, job, attempt,
+		false, false };
 	const struct live_job *live = after && job ? core_job(p->core, job) : NULL;
 	const struct attempt *a = after && attempt ? core_attempt(p->core, job, attempt) : NULL;
 	struct buf text = { 0 };
@@ -112,7 +112,8 @@ static inline void play_take_notes(struct play *p)
 
 		play_row(p, note_name(note->kind), note->job, note->attempt, note->at_s, note->body,
 			true);
-		buf_printf(&p->said, "%s%s %u", p->said.n ? ", " : "", note_name(note->kind), note->job);
+		buf_printf(&p->said, "%s%s %u", p->said.n ? ", " : "", note_name(note->kind),
+			note->job);
 		if (note->attempt)
 			buf_printf(&p->said, ".%u", note->attempt);
 	}
@@ -170,10 +171,6 @@ static inline void play_resize(struct play *p, struct proc *one, const char *bod
 	uint64_t next[PLAY_NODES] = { 0 };
 	bool whole;
 
-	if (!(one->launched && one->begun && !one->over && !one->asked)) {
-		for (size_t i = 0; i < p->rows.n; i++) if (p->rows.at[i].job == one->job || !p->rows.at[i].job) printf("%.17g %s %u.%u %.100s\n", p->rows.at[i].at_s, p->rows.at[i].kind, p->rows.at[i].job, p->rows.at[i].attempt, p->rows.at[i].body);
-		for (size_t i = 0; i < p->cycle.n; i++) if (p->cycle.at[i].job == one->job || !p->cycle.at[i].job) printf("c %.17g %s %u.%u %.100s\n", p->cycle.at[i].at_s, p->cycle.at[i].kind, p->cycle.at[i].job, p->cycle.at[i].attempt, p->cycle.at[i].body);
-	}
 	assert_true(one->launched && one->begun && !one->over && !one->asked);
 	play_grant(body, next, &whole);
 	for (size_t i = 0; i < p->procs.n; i++) {
@@ -193,7 +190,8 @@ static inline void play_resized(struct play *p, struct proc *one)
 	for (size_t i = p->rows.n; i-- > 0;) {
 		const struct play_row *row = &p->rows.at[i];
 
-		if (row->job == one->job && row->attempt == one->attempt && !strcmp(row->kind, "resize")) {
+		if (row->job == one->job && row->attempt == one->attempt &&
+			!strcmp(row->kind, "resize")) {
 			memset(one->holds, 0, sizeof(one->holds));
 			play_grant(row->body, one->holds, &one->whole);
 			break;

@@ -38,7 +38,9 @@ static struct ask random_ask(struct world *w)
 		.begin_s = chance(w, 0.1) ? w->now_s + any(w, 100) : 0,
 		.estimate_s = chance(w, 0.7) ? 1 + any(w, 400) : 0,
 		.model = chance(w, 0.3) ? "resnet50" : NULL,
-		.tenant = chance(w, 0.5) ? "b" : chance(w, 0.5) ? "a" : NULL,
+		.tenant = chance(w, 0.5) ? "b"
+			: chance(w, 0.5) ? "a"
+					 : NULL,
 	};
 
 	if (chance(w, 0.2)) {
@@ -350,9 +352,182 @@ static void every_policy_comes_again(void **state)
 		one_world(&rng, policies[i]->name);
 }
 
+/* ---- records that were tampered with */
+
+static void play_a_little(struct play *p)
+{
+	play_open(p, "1x1", "fifo");
+	play_submit(p, 1, (struct ask){ .gpus = 1 });
+	play_begun(p, 2, 1, 1);
+	play_exit(p, 3, 1, 1, 0);
+	play_submit(p, 4, (struct ask){ .gpus = 1 });
+	play_begun(p, 5, 2, 1);
+	play_restart(p, 6);
+	play_exit(p, 7, 2, 1, 0);
+}
+
+/* Replays with row `at` changed; returns what replay_row() said at the first row that was not fine. */
+static int replay_changed(const struct play *p, size_t at, const struct replay_row *other,
+	struct err *err)
+{
+	struct replay *replay = replay_create();
+	int rc = 0;
+
+	for (size_t i = 0; i < p->rows.n && rc == 0; i++) {
+		const struct play_row *row = &p->rows.at[i];
+		struct replay_row same = { i + 1, row->at_s, row->kind, row->job, row->attempt,
+			row->body, row->job_after, row->attempt_after, row->job_live,
+			row->attempt_over };
+
+		if (i == at && !other->kind)
+			continue; /* left out */
+		rc = replay_row(replay, i == at ? other : &same, err);
+	}
+	replay_destroy(replay);
+	return rc;
+}
+
+/* The first row of that kind. */
+static size_t row_of(const struct play *p, const char *kind)
+{
+	size_t i = 0;
+
+	while (strcmp(p->rows.at[i].kind, kind) != 0)
+		i++;
+	return i;
+}
+
+static struct replay_row copy_of(const struct play *p, size_t i)
+{
+	const struct play_row *row = &p->rows.at[i];
+
+	return (struct replay_row){ i + 1, row->at_s, row->kind, row->job, row->attempt, row->body,
+		row->job_after, row->attempt_after, row->job_live, row->attempt_over };
+}
+
+static void a_changed_note_is_a_difference(void **state)
+{
+	struct play p;
+	struct replay_row row;
+	struct err err = { 0 };
+
+	(void)state;
+	play_a_little(&p);
+	row = copy_of(&p, row_of(&p, "launch"));
+	row.at_s += 1e-9;
+	assert_int_equal(replay_changed(&p, row.seq - 1, &row, &err), ERR_DIFFER);
+	assert_non_null(strstr(err.text, "launch"));
+	row = copy_of(&p, row_of(&p, "start"));
+	row.body = "{}";
+	assert_int_equal(replay_changed(&p, row.seq - 1, &row, &err), ERR_DIFFER);
+	row = copy_of(&p, row_of(&p, "over"));
+	row.attempt = 2;
+	assert_int_equal(replay_changed(&p, row.seq - 1, &row, &err), ERR_DIFFER);
+	row = copy_of(&p, row_of(&p, "end"));
+	row.kind = "state";
+	assert_int_equal(replay_changed(&p, row.seq - 1, &row, &err), ERR_DIFFER);
+	play_close(&p);
+}
+
+static void a_missing_or_foreign_row_is_a_difference(void **state)
+{
+	struct play p;
+	struct replay_row none = { 0 }, row;
+	struct err err = { 0 };
+
+	(void)state;
+	play_a_little(&p);
+	assert_int_equal(replay_changed(&p, row_of(&p, "launch"), &none, &err), ERR_DIFFER);
+	assert_int_equal(replay_changed(&p, row_of(&p, "end"), &none, &err), ERR_DIFFER);
+	assert_int_equal(replay_changed(&p, row_of(&p, "submit"), &none, &err), ERR_DIFFER);
+	assert_int_equal(replay_changed(&p, row_of(&p, "exit"), &none, &err), ERR_DIFFER);
+	row = copy_of(&p, row_of(&p, "begun"));
+	row.kind = "nonsense";
+	assert_int_equal(replay_changed(&p, row.seq - 1, &row, &err), ERR_FORMAT);
+	row = copy_of(&p, row_of(&p, "begun"));
+	row.body = "{";
+	assert_int_equal(replay_changed(&p, row.seq - 1, &row, &err), ERR_FORMAT);
+	row = copy_of(&p, 0);
+	row.body = "{\"policy\":\"fifo\"}";
+	assert_int_equal(replay_changed(&p, 0, &row, &err), ERR_FORMAT);
+	assert_int_equal(replay_changed(&p, 0, &none, &err), ERR_FORMAT);
+	play_close(&p);
+}
+
+/* Another seed, another machine: other decisions, or the same, but never silence. */
+static void another_policy_decides_otherwise(void **state)
+{
+	struct play p;
+	struct replay_row row;
+	struct err err = { 0 };
+	json_t *body;
+	char *text;
+
+	(void)state;
+	play_open(&p, "1x1", "priority:preempt=yes");
+	play_submit(&p, 1, (struct ask){ .gpus = 1 });
+	play_submit(&p, 2, (struct ask){ .gpus = 1, .priority = 5 });
+	body = json_loads(p.rows.at[0].body, 0, NULL);
+	json_object_set_new(body, "policy", json_string("fifo"));
+	text = json_dumps(body, JSON_COMPACT);
+	row = copy_of(&p, 0);
+	row.body = text;
+	assert_int_equal(replay_changed(&p, 0, &row, &err), ERR_DIFFER);
+	assert_non_null(strstr(err.text, "now comes nothing"));
+	free(text);
+	json_decref(body);
+	play_close(&p);
+}
+
+/* Notes that came now but stand nowhere, before an epoch: its daemon was killed before it wrote them. */
+static void notes_before_an_epoch_may_be_lost(void **state)
+{
+	struct play p;
+	struct replay *replay = replay_create();
+	struct replay_result result;
+	struct err err = { 0 };
+
+	(void)state;
+	play_a_little(&p);
+	for (size_t i = 0; i < p.rows.n; i++) {
+		struct replay_row row = copy_of(&p, i);
+
+		/* The last note of the first epoch is that of the last begin. */
+		if (i + 1 < p.rows.n && !strcmp(p.rows.at[i + 1].kind, "epoch"))
+			continue;
+		assert_int_equal(replay_row(replay, &row, &err), 0);
+		if (!strcmp(row.kind, "epoch") && i > 0)
+			break;
+	}
+	assert_int_equal(replay_finish(replay, &result, &err), 0);
+	assert_int_equal(result.lost, 1);
+	assert_int_equal(result.epochs, 2);
+	replay_destroy(replay);
+	play_close(&p);
+}
+
+static void what_was_compared_is_counted(void **state)
+{
+	struct play p;
+	struct replay_result result;
+
+	(void)state;
+	play_a_little(&p);
+	play_replay(&p, &result);
+	assert_int_equal(result.epochs, 2);
+	assert_int_equal(result.inputs, 6);
+	assert_int_equal(result.rows, result.notes + result.inputs + result.epochs);
+	play_close(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_changed_note_is_a_difference),
+		cmocka_unit_test(a_missing_or_foreign_row_is_a_difference),
+		cmocka_unit_test(another_policy_decides_otherwise),
+		cmocka_unit_test(notes_before_an_epoch_may_be_lost),
+		cmocka_unit_test(what_was_compared_is_counted),
 		cmocka_unit_test(worlds_come_again),
 		cmocka_unit_test(every_policy_comes_again),
 	};

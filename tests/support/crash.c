@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "api/client.h"
-#include "live/live_job.h"
 #include "base/mem.h"
+#include "live/live_job.h"
 #include "live/replay.h"
 #include "store/record.h"
 
@@ -165,7 +165,7 @@ void yard_wrong(struct yard *y, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	y->wrong++;
+	__atomic_fetch_add(&y->wrong, 1, __ATOMIC_SEQ_CST); /* submitters are threads */
 	printf("%s: %s\n", y->label, text);
 	fflush(stdout);
 }
@@ -206,10 +206,22 @@ static void become_daemon(const struct yard *y, struct fault fault)
 	_exit(127);
 }
 
+/* Killed it may be, and end with an error on its way up; anything else is a fault of its own. */
+static void see_death(struct yard *y, int status)
+{
+	bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+
+	if (!killed && (y->up || WIFSIGNALED(status)))
+		yard_wrong(y, "the daemon died of itself, with status %d", status);
+	y->daemon = 0;
+}
+
 static bool is_dead(struct yard *y)
 {
-	if (y->daemon && waitpid(y->daemon, NULL, WNOHANG) == y->daemon)
-		y->daemon = 0;
+	int status;
+
+	if (y->daemon && waitpid(y->daemon, &status, WNOHANG) == y->daemon)
+		see_death(y, status);
 	return !y->daemon;
 }
 
@@ -241,11 +253,13 @@ struct client *yard_client(const struct yard *y)
 bool yard_start(struct yard *y, struct fault fault)
 {
 	y->starts++;
+	y->up = false;
 	y->daemon = fork();
 	if (y->daemon == 0)
 		become_daemon(y, fault);
 	for (int ms = 0; ms < PATIENCE_MS; ms += POLL_MS) {
-		if (client_once(y->client, "GET", "/healthz", NULL, NULL))
+		y->up = client_once(y->client, "GET", "/healthz", NULL, NULL) != 0;
+		if (y->up)
 			return true;
 		if (is_dead(y))
 			return false;
@@ -267,6 +281,8 @@ void yard_restart(struct yard *y)
 
 void yard_kill(struct yard *y)
 {
+	if (!y->daemon)
+		return;
 	y->kills++;
 	kill(y->daemon, SIGKILL);
 	reap(y);
@@ -528,7 +544,8 @@ static int check_attempt(void *ctx, const struct record_attempt *a)
 	if (run)
 		run->recorded = true;
 	if (!run && launched && !stopped)
-		yard_wrong(v->yard, "attempt %u of job %u never ran: %s", a->attempt, a->job, a->status);
+		yard_wrong(v->yard, "attempt %u of job %u never ran: %s", a->attempt, a->job,
+			a->status);
 	if (run && !launched)
 		yard_wrong(v->yard, "attempt %u of job %u ran before it was recorded: %s",
 			a->attempt, a->job, a->status);
@@ -562,10 +579,11 @@ static void check_state(struct verifying *v, const struct promise *p, uint32_t i
 	uint32_t ends = completed ? 1 : !strcmp(p->state, "FAILED") ? 2 : 0;
 
 	if (strcmp(v->state, p->state) != 0 && !(p->or_completed && completed))
-		yard_wrong(v->yard, "job %u (%s) ended as %s, not as %s", id, p->name, v->state, p->state);
+		yard_wrong(v->yard, "job %u (%s) ended as %s, not as %s", id, p->name, v->state,
+			p->state);
 	else if (strcmp(v->state, "CANCELLED") != 0 && v->ends != ends)
-		yard_wrong(v->yard, "job %u (%s) ran to its end %u times, not %u", id, p->name, v->ends,
-			ends);
+		yard_wrong(v->yard, "job %u (%s) ran to its end %u times, not %u", id, p->name,
+			v->ends, ends);
 }
 
 static void check_job(struct verifying *v, const struct promise *p, uint32_t id)
@@ -645,7 +663,8 @@ static int see_stranger(void *ctx, const struct record_job *job)
 	struct verifying *v = ctx;
 
 	if (job->live)
-		yard_wrong(v->yard, "job %u (%s) has not ended but is %s", job->id, job->name, job->state);
+		yard_wrong(v->yard, "job %u (%s) has not ended but is %s", job->id, job->name,
+			job->state);
 	else if (job->id >= v->known.n || !v->known.at[job->id])
 		yard_wrong(v->yard, "job %u (%s) was never asked for", job->id, job->name);
 	return 0;

@@ -35,10 +35,11 @@ struct promise {
 
 struct yard {
 	char *dir, *state, *socket, *lines, *log, *mended, *count;
-	char *policy; /* of a first start; NULL: as before */
+	const char *policy; /* to start with; NULL: as before */
 	char label[64];
 	struct fault again; /* of the next start after a death; then none */
 	pid_t daemon;       /* 0: none */
+	bool up;            /* it has answered */
 	uint32_t starts, kills;
 	uint32_t wrong; /* violations */
 	struct client *client;

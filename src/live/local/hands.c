@@ -561,7 +561,10 @@ static int send_to_guard(struct hands *hands, uint32_t job, uint32_t attempt, in
 
 int hands_stop(struct hands *hands, uint32_t job, uint32_t attempt, bool now, struct err *err)
 {
-	return send_to_guard(hands, job, attempt, now ? GUARD_KILL : GUARD_STOP, 0, err);
+	int rc = send_to_guard(hands, job, attempt, now ? GUARD_KILL : GUARD_STOP, 0, err);
+
+	/* A job may have stopped its own guard. */
+	return rc < 0 ? rc : send_to_guard(hands, job, attempt, SIGCONT, 0, err);
 }
 
 int hands_signal(struct hands *hands, uint32_t job, uint32_t attempt, int signal, struct err *err)

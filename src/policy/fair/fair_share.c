@@ -34,6 +34,7 @@ struct fair_share {
 	int misfit;
 
 	VEC(struct account) accounts; /* by tenant; jobs without one share the last */
+	VEC(uint32_t) holders;        /* jobs that had devices when last looked at, ascending */
 	double at_s;                  /* when use was last brought up to date */
 	double stopped_s;             /* when jobs could last be stopped */
 	bool stops;                   /* they can in this decision */
@@ -82,18 +83,49 @@ static void charge(struct fair_share *f, const struct round *round, const struct
 	m->counted_s = served_s;
 }
 
+static void list_holder(struct fair_share *f, uint32_t job)
+{
+	size_t at = f->holders.n;
+
+	while (at > 0 && f->holders.at[at - 1] > job)
+		at--;
+	if (at > 0 && f->holders.at[at - 1] == job)
+		return;
+	vec_push(&f->holders, job);
+	memmove(&f->holders.at[at + 1], &f->holders.at[at], (f->holders.n - 1 - at) * sizeof(job));
+	f->holders.at[at] = job;
+}
+
+/* Few of those who wait may run, so that only what changed and what runs is looked at. */
+static void charge_holders(struct fair_share *f, const struct round *round)
+{
+	size_t kept = 0;
+
+	for (uint32_t i = 0; i < round->nchanged; i++) {
+		const struct job *job = &round->jobs[round->changed[i]];
+
+		charge(f, round, job);
+		if (job->grant)
+			list_holder(f, job->id);
+	}
+	for (size_t i = 0; i < f->holders.n; i++) {
+		const struct job *job = &round->jobs[f->holders.at[i]];
+
+		if (!job->grant)
+			continue;
+		charge(f, round, job);
+		f->holders.at[kept++] = job->id;
+	}
+	f->holders.n = kept;
+}
+
 static void bring_up_to_date(struct fair_share *f, const struct round *round)
 {
 	double fade = real_exp(-LN2 * (round->now_s - f->at_s) / f->half_life_s);
 
 	for (size_t i = 0; i < f->accounts.n; i++)
 		f->accounts.at[i].used_s *= fade;
-	for (uint32_t i = 0; i < round->nchanged; i++)
-		charge(f, round, &round->jobs[round->changed[i]]);
-	for (uint32_t i = 0; i < round->nactive; i++) {
-		if (round->jobs[round->active[i]].grant)
-			charge(f, round, &round->jobs[round->active[i]]);
-	}
+	charge_holders(f, round);
 	f->at_s = round->now_s;
 }
 
@@ -167,6 +199,12 @@ static bool give(const struct fair_share *f, const struct round *round, struct p
 	return false;
 }
 
+/* Nobody else gets anything in this decision: those who wait go on waiting, however many they are. */
+static bool all_gone(const struct fair_share *f, const struct round *round, const struct plan *plan)
+{
+	return !f->stops && f->misfit == MISFIT_SKIP && !kit_any_free(round, plan);
+}
+
 /* Hands out devices, one job at a time, to whoever is furthest below its share; returns how many jobs it ran. */
 static uint32_t hand_out(struct fair_share *f, const struct round *round, struct plan *plan,
 	const uint32_t *queue, struct tenant_gift *ran)
@@ -175,7 +213,7 @@ static uint32_t hand_out(struct fair_share *f, const struct round *round, struct
 	struct account *a;
 	uint32_t n = 0;
 
-	while ((a = poorest(f, queue))) {
+	while (!all_gone(f, round, plan) && (a = poorest(f, queue))) {
 		const struct job *job = &round->jobs[queue[a->queue.next++]];
 
 		if (give(f, round, plan, job, &ran[n])) {
@@ -231,18 +269,23 @@ static void wake_for_those_who_wait(const struct fair_share *f, const struct rou
 static int fair_share_decide(void *self, const struct round *round, struct plan *plan, struct err *err)
 {
 	struct fair_share *f = self;
-	struct tenant_gift *ran = arena_array(round->scratch, struct tenant_gift, round->nactive);
+	struct tenant_gift *ran;
 	uint32_t *queue, n;
 
 	(void)err;
 	bring_up_to_date(f, round);
 	f->stops = may_stop(f, round);
-	queue = queue_up(f, round);
-	if (f->stops)
-		plan_clear(plan, round->jobs, round->active, round->nactive);
-	n = hand_out(f, round, plan, queue, ran);
-	if (f->stops)
-		tenant_queues_settle(round, plan, ran, n);
+	if (!all_gone(f, round, plan)) {
+		ran = arena_array(round->scratch, struct tenant_gift, round->nactive);
+		queue = queue_up(f, round);
+		if (f->stops)
+			plan_clear(plan, round->jobs, round->active, round->nactive);
+		n = hand_out(f, round, plan, queue, ran);
+		if (f->stops)
+			tenant_queues_settle(round, plan, ran, n);
+	}
+	if (all_gone(f, round, plan))
+		kit_turn_newcomers_away(round, plan);
 	if (f->preempt)
 		wake_for_those_who_wait(f, round, plan);
 	return 0;
@@ -255,7 +298,10 @@ static double fair_share_period_s(const void *self)
 
 static void fair_share_fini(void *self)
 {
-	vec_fini(&((struct fair_share *)self)->accounts);
+	struct fair_share *f = self;
+
+	vec_fini(&f->accounts);
+	vec_fini(&f->holders);
 }
 
 const struct policy policy_fair_share = {

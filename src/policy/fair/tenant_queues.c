@@ -4,6 +4,7 @@
 #include "policy/fair/tenant_queues.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static int by_tenant(const void *a, const void *b, void *jobs)
 {
@@ -16,8 +17,42 @@ static int by_tenant(const void *a, const void *b, void *jobs)
 	return x < y ? -1 : x > y;
 }
 
+static bool ascending(const uint32_t *jobs, uint32_t n)
+{
+	for (uint32_t i = 1; i < n; i++) {
+		if (jobs[i - 1] > jobs[i])
+			return false;
+	}
+	return true;
+}
+
+/* In order of arrival already, so that it takes no comparisons: each tenant's part begins where the last one's ends. */
+static void deal_out(const struct round *round, uint32_t *jobs, uint32_t n)
+{
+	uint32_t *came = arena_array(round->scratch, uint32_t, n), *begin;
+	size_t tenants = 0;
+
+	memcpy(came, jobs, n * sizeof(*jobs));
+	for (uint32_t i = 0; i < n; i++) {
+		size_t tenant = tenant_number(&round->jobs[came[i]]);
+
+		tenants = tenant > tenants ? tenant : tenants;
+	}
+	begin = arena_array(round->scratch, uint32_t, tenants + 2);
+	for (uint32_t i = 0; i < n; i++)
+		begin[tenant_number(&round->jobs[came[i]]) + 1]++;
+	for (size_t i = 1; i <= tenants; i++)
+		begin[i] += begin[i - 1];
+	for (uint32_t i = 0; i < n; i++)
+		jobs[begin[tenant_number(&round->jobs[came[i]])]++] = came[i];
+}
+
 void tenant_queues_sort(const struct round *round, uint32_t *jobs, uint32_t n)
 {
+	if (n && ascending(jobs, n)) {
+		deal_out(round, jobs, n);
+		return;
+	}
 	qsort_r(jobs, n, sizeof(*jobs), by_tenant, (void *)round->jobs);
 }
 

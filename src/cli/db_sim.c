@@ -1,0 +1,205 @@
+/*
+ * A record as a directory to simulate, beside how it really went.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "cli/db_trace.h"
+#include "cli/setup.h"
+#include "cli/ui.h"
+#include "io/cluster_io.h"
+#include "io/trace_io.h"
+#include "store/run_dir.h"
+
+#define SIM_TRACE "trace.csv"
+#define SIM_CLUSTER "cluster.yaml"
+#define SIM_TENANTS "tenants.yaml"
+#define SIM_REAL "real.csv"
+
+static int write_in(const char *dir, const char *name, const struct buf *text, struct err *err)
+{
+	char *path = path_join(dir, name);
+	int rc = file_write(path, text->at ? text->at : "", text->n, err);
+
+	free(path);
+	return rc;
+}
+
+static void tenants_yaml(const struct tenants *tenants, struct buf *out)
+{
+	buf_str(out, "tenants:\n");
+	for (uint32_t i = 0; i < tenants->n; i++) {
+		const struct tenant *t = &tenants->at[i];
+
+		buf_str(out, "  - name: ");
+		json_quote(out, t->name);
+		buf_str(out, "\n    weight: ");
+		buf_double(out, t->weight);
+		buf_printf(out, "\n    within: %s\n", within_names[t->within]);
+		if (t->parent == TENANT_NONE)
+			continue;
+		buf_str(out, "    parent: ");
+		json_quote(out, tenants->at[t->parent].name);
+		buf_char(out, '\n');
+	}
+}
+
+/* ---- how it went */
+
+static void set_course(struct job *job, const struct live_job *from)
+{
+	job->state = JOB_FINISHED; /* as the simulator will see them: all that ran ran to their end */
+	job->start_s = from->base.start_s;
+	job->finish_s = from->end_s;
+	job->ran_s = from->base.ran_s;
+	job->waited_s = from->base.waited_s;
+	job->overhead_s = from->base.overhead_s;
+	job->lost_s = from->base.lost_s;
+	job->preemptions = from->base.preemptions;
+	job->migrations = from->base.migrations;
+	job->resizes = from->base.resizes;
+	job->failures = from->base.failures;
+}
+
+/* Jobs in the order of the trace. */
+static void real_course(const struct recorded *r, const struct trace *trace, struct outcome *out)
+{
+	out->jobs = mem_alloc(mem_array_size(trace->njobs + 1, sizeof(*out->jobs)));
+	out->njobs = trace->njobs;
+	for (uint32_t i = 0; i < trace->njobs; i++) {
+		uint32_t id = (uint32_t)strtoul(trace->jobs[i].label, NULL, 10);
+
+		out->jobs[i] = trace->jobs[i];
+		set_course(&out->jobs[i], recorded_find(r, id)->ended);
+	}
+}
+
+static void tell_course(const struct args *args, const struct outcome *real)
+{
+	double from_s = INFINITY, to_s = -INFINITY, sum_s = 0;
+
+	for (uint32_t i = 0; i < real->njobs; i++) {
+		from_s = fmin(from_s, real->jobs[i].arrival_s);
+		to_s = fmax(to_s, real->jobs[i].finish_s);
+		sum_s += real->jobs[i].finish_s - real->jobs[i].arrival_s;
+	}
+	ui_say(args, "it went so: %u job%s, mean completion time %.4g s, makespan %.4g s",
+		real->njobs, real->njobs == 1 ? "" : "s", sum_s / real->njobs, to_s - from_s);
+}
+
+/* ---- files */
+
+static int write_workload(const char *dir, const struct args *args, const struct recorded *r,
+	struct err *err)
+{
+	struct trace trace = { 0 };
+	struct outcome real = { 0 };
+	struct buf text = { 0 };
+	int rc;
+
+	recorded_trace(r, &trace);
+	real_course(r, &trace, &real);
+	trace_write(&trace, &text);
+	rc = write_in(dir, SIM_TRACE, &text, err);
+	buf_clear(&text);
+	jobs_csv(&trace, &real, &text);
+	if (!rc)
+		rc = write_in(dir, SIM_REAL, &text, err);
+	if (!rc)
+		tell_course(args, &real);
+	buf_fini(&text);
+	outcome_fini(&real);
+	trace_fini(&trace);
+	return rc;
+}
+
+static int write_world(const char *dir, const struct epoch *epoch, struct err *err)
+{
+	struct buf text = { 0 };
+	int rc;
+
+	cluster_write_yaml(&epoch->cluster, &text);
+	rc = write_in(dir, SIM_CLUSTER, &text, err);
+	buf_clear(&text);
+	tenants_yaml(&epoch->tenants, &text);
+	if (!rc && epoch->tenants.n)
+		rc = write_in(dir, SIM_TENANTS, &text, err);
+	buf_fini(&text);
+	return rc;
+}
+
+/* ---- the command */
+
+static void add_path(struct buf *out, const char *dir, const char *name)
+{
+	char *path = path_join(dir, name);
+
+	quote_word(out, path);
+	free(path);
+}
+
+static void add_rule(struct buf *out, const char *flag, const char *spec, const char *preset)
+{
+	buf_printf(out, " --%s ", flag);
+	quote_word(out, spec ? spec : preset);
+}
+
+static void sim_command(const char *dir, const struct epoch *epoch, struct buf *out)
+{
+	buf_str(out, "stint sim ");
+	add_path(out, dir, SIM_TRACE);
+	buf_str(out, " --cluster ");
+	add_path(out, dir, SIM_CLUSTER);
+	if (epoch->tenants.n) {
+		buf_str(out, " --tenants ");
+		add_path(out, dir, SIM_TENANTS);
+	}
+	add_rule(out, "policy", epoch->rules.policy, PRESET_POLICY);
+	add_rule(out, "placer", epoch->rules.placer, PRESET_PLACER);
+	add_rule(out, "admit", epoch->rules.admit, PRESET_ADMIT);
+	if (epoch->seed)
+		buf_printf(out, " --seed %llu", (unsigned long long)epoch->seed);
+}
+
+static int write_dir(const struct args *args, const struct recorded *r, struct err *err)
+{
+	struct buf command = { 0 };
+	int rc = dir_make(args->out, err);
+
+	if (!rc)
+		rc = write_workload(args->out, args, r, err);
+	if (!rc)
+		rc = write_world(args->out, &r->epoch, err);
+	if (!rc) {
+		recorded_remarks(args, r);
+		sim_command(args->out, &r->epoch, &command);
+		rc = ui_print(&command, err);
+	}
+	buf_fini(&command);
+	return rc;
+}
+
+int db_export_sim(const struct args *args, struct record *record, struct err *err)
+{
+	struct recorded r;
+	int rc;
+
+	if (!args->out)
+		return err_set(err, ERR_USAGE,
+			"--format sim makes a directory: say which with --out DIR");
+	rc = recorded_read(record, &r, err);
+	if (rc < 0)
+		return rc;
+	if (r.jobs.n == 0)
+		rc = err_set(err, ERR_MISSING, "no job of this record has run and ended yet");
+	else if (!r.has_epoch)
+		rc = err_set(err, ERR_FORMAT,
+			"the record does not say on which machine it was made; export it with --format trace");
+	else
+		rc = write_dir(args, &r, err);
+	recorded_fini(&r);
+	return rc;
+}

@@ -1,0 +1,190 @@
+#!/bin/bash
+# One daemon for all users of a machine: jobs run as whoever submits them, and
+# nobody reaches what is not theirs.  Needs root.
+# What jobs run is theirs to expand; functions are called by is() and soon().
+# shellcheck disable=SC2016,SC2317,SC2059,SC2094
+here=$(realpath "$(dirname "$0")")
+# shellcheck source=tests/cli/lib/check
+. "$here/lib/check"
+# shellcheck source=tests/clients/with_daemon
+. "$here/../clients/with_daemon"
+
+if [ "$(id -u)" != 0 ] || ! command -v setpriv >/dev/null ||
+	! setpriv --reuid 65534 --regid 65534 --clear-groups true 2>/dev/null; then
+	echo "skip - a daemon for all users needs root and setpriv"
+	finish
+fi
+
+# A place that others reach, with a program that they reach.
+place=$(mktemp -d /tmp/stint-system.XXXXXX)
+trap 'daemon_gone; rm -rf "$place" "$work"' EXIT
+mkdir -m 755 "$place/bin" "$place/run"
+mkdir -m 1777 "$place/open"
+chmod 755 "$place"
+cp "$STINT" "$(dirname "$STINT")/stint-guard" "$place/bin"
+STINT=$place/bin/stint
+export STINT_STATE=$place/state STINT_SOCKET=$place/run/socket
+record=$STINT_STATE/stint.db
+
+# Two users, of whom the second has no name.
+as() { # UID COMMAND...
+	local uid=$1
+	shift
+	(cd "$place/open" && exec env -u STINT_STATE HOME="$place/open" \
+		setpriv --reuid "$uid" --regid "$uid" --clear-groups -- "$@")
+}
+one() {
+	as 65534 "$STINT" "$@"
+}
+two() {
+	as 65533 "$STINT" "$@"
+}
+
+submit() { # one|two FLAG... -- COMMAND...: the number in $job
+	local who=$1
+	shift
+	run "$who" submit --parsable "$@"
+	job=$(cat stdout)
+	[ "$code" = 0 ] || report 1 "submit $*"
+}
+
+cannot() { # WHAT COMMAND...: it fails, and prints nothing
+	local what=$1
+	shift
+	run "$@"
+	[ "$code" != 0 ] && [ ! -s stdout ]
+	report $? "$what"
+}
+
+begin() { # with groups of its own, which are not for jobs
+	setpriv --groups 0,4,24 -- "$STINT" daemon --system --slots 4 --no-gpus >>daemon.log 2>&1 &
+	daemon=$!
+	last="stint daemon --system"
+	for _ in $(seq 400); do
+		stint nodes >/dev/null 2>&1 && return
+		sleep 0.05
+	done
+	return 1
+}
+
+umask 022
+is "a daemon for all users" begin
+
+# ---- as whom jobs run
+run one run --quiet -- sh -c 'id -u; id -g; id -G; pwd; echo "$HOME"; kill -9 $PPID 2>/dev/null || echo "the guard is safe"'
+want 0 "a user runs a job"
+is "as that user, with that group and no other, where it was submitted" \
+	[ "$(head -n 5 stdout | xargs)" = "65534 65534 65534 $place/open $place/open" ]
+out 'the guard is safe' "and cannot kill its guard"
+run two run --quiet -- sh -c 'id -u; id -G; grep CapEff /proc/self/status'
+is "one without a name, too" [ "$(head -n 2 stdout | xargs)" = "65533 65533" ]
+out 'CapEff:.0+$' "and without any power of root's"
+run one run --quiet -- sh -c '(echo forged >"$STINT_DIR/ended") 2>/dev/null || echo kept; ls "$STINT_DIR/.." 2>/dev/null; cat "$STINT_GRANT"'
+out '^kept$' "a job cannot write its own end"
+out '"gpus": *1' "but reads its grant"
+submit one --grace 20s --checkpoint "id -u >$place/open/checkpoint.uid" -- sh -c "trap 'exit 0' TERM; echo x >$place/open/ready; while :; do sleep 0.05; done"
+soon "a job runs" test -s "$place/open/ready"
+run one cancel "$job"
+soon "its checkpoint command runs" test -s "$place/open/checkpoint.uid"
+is "as that user" [ "$(cat "$place/open/checkpoint.uid")" = 65534 ]
+mkdir -m 700 "$place/closed"
+run one run -D "$place/closed" -- pwd
+is "a directory that the user may not enter" [ "$code" != 0 ]
+err 'closed' "is told of"
+
+# ---- what is not theirs
+submit one -J secret-of-one --key k --comment 'whose' -- sh -c 'echo private words; sleep 1000' --password=hush
+mine=$job
+soon "a job runs" said "$mine" 'private words'
+submit two --key k -- true
+is "keys are each user's own" [ "$job" != "$mine" ]
+while read -r line; do
+	# shellcheck disable=SC2086 # words
+	fails 4 'another user|only an administrator' "two may not: $line" two $line
+done <<LINES
+cancel $mine
+hold $mine
+release $mine
+requeue $mine
+signal KILL $mine
+update --priority 9 $mine
+logs $mine
+logs -f $mine
+policy set fifo
+quota set me --weight 1000
+LINES
+run two cancel --all
+run two cancel --name secret-of-one
+run stint show "$mine"
+out 'RUNNING' "and the job runs on"
+run two queue
+out 'secret-of-one' "everybody sees the queue"
+run two show "$mine" --json
+want 0 "and what is in it"
+is "but not commands" [ "$(grep -c 'hush\|private' stdout)" = 0 ]
+run one show "$mine" --json
+out 'hush' "which are the user's own to see"
+run one logs "$mine"
+out '^private words$' "as is the output"
+run stint logs "$mine"
+out '^private words$' "root sees it, too"
+cannot "nobody lists the state" as 65534 ls "$STINT_STATE"
+cannot "nor reads the record" as 65534 cat "$record"
+cannot "nor what is beside it" as 65534 cat "$record-wal"
+cannot "nor the token" as 65534 cat "$STINT_STATE/token"
+cannot "nor others' output" as 65533 cat "$STINT_STATE/jobs/$mine/1/stdout"
+cannot "nor writes there" as 65534 touch "$STINT_STATE/jobs/x"
+if command -v curl >/dev/null; then
+	cannot "TCP wants the token" as 65534 curl -sf "$(cat "$STINT_STATE/address")/v1/jobs"
+	run as 65533 curl -s -o /dev/null -w '%{http_code}' --unix-socket "$STINT_SOCKET" \
+		-H 'Content-Type: application/json' -d '{"attempt":1,"step":5}' \
+		"http://localhost/v1/jobs/$mine/progress"
+	is "nobody speaks for others' jobs" grep -q 403 stdout
+fi
+
+# ---- output that points at what is not theirs
+echo untouched >"$place/roots"
+chmod 644 "$place/roots"
+echo "root's secret" >"$place/hidden"
+chmod 600 "$place/hidden"
+ln -s "$place/hidden" "$place/open/link"
+ln -s "$place" "$place/open/way"
+run stint run --quiet -- echo "root's own words"
+run stint queue --state ended --limit 1 --json
+roots=$(sed -n 's/^ *"id": \([0-9]*\),$/\1/p' stdout)
+ln -s "$STINT_STATE/jobs/$roots/1" "$place/open/roots-job"
+for path in "$place/roots" "$place/hidden" "$place/open/link" "$place/open/way/hidden" "$record" \
+	"$STINT_STATE/jobs/$mine/1/stdout" "$STINT_STATE/jobs/$mine/1/begun" \
+	"$STINT_STATE/jobs/$roots/1/stdout" "$place/open/roots-job/stdout" "$place/open/roots-job/ended"; do
+	submit two -o "$path" -e "$place/open/err.%j" -- echo overwritten
+	run two wait "$job"
+	is "output to ${path#"$place"/} fails" [ "$code" != 0 ]
+	run two logs "$job"
+	is "and shows nothing of it" empty stdout
+	run two logs "$job" --json
+	is "not even how much is in it" [ "$(grep -Ec '"size": [1-9]' stdout)" = 0 ]
+done
+is "files of root are as they were" [ "$(cat "$place/roots" "$place/hidden" | xargs -d '\n')" = "untouched root's secret" ]
+run two run -o "$place/open/own.%j" -- echo own words
+want 0 "output to a file of one's own"
+soon "is there" grep -qs 'own words' "$place"/open/own.*
+is "and is theirs" [ "$(stat -c %u "$place"/open/own.*)" = 65533 ]
+
+# ---- root may do everything
+run stint cancel "$mine" --reason 'by root'
+want 0 "root cancels anybody's job"
+run one wait "$mine"
+out 'CANCELLED' "and it ends"
+run stint policy set fifo
+want 0 "root sets the policy"
+
+kill "$daemon"
+wait "$daemon"
+daemon=
+run stint replay "$STINT_STATE"
+want 0 "all of this replays"
+run stint db check
+want 0 "the record is sound"
+is "the log has no errors" [ "$(grep -c ' error: ' daemon.log)" = 0 ]
+
+finish
