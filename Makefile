@@ -51,7 +51,7 @@ LIB := $(B)/libstint.a
 wanted = $(if $(T),$(foreach f,$(1),$(if $(findstring $(T),$(f)),$(f))),$(1))
 TEST_BIN := $(patsubst %.c,$(B)/%,$(call wanted,$(TEST_SRC)))
 TEST_SH := $(call wanted,$(wildcard tests/cli/*.sh))
-FAKES := $(B)/tests/fake/libnvidia-ml.so.1
+FAKES := $(B)/tests/fake/libnvidia-ml.so.1 $(B)/tests/fake/libfaults.so
 FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(FUZZ_SRC))
 
 # A target that sets up and then needs the build runs make again, on all cores

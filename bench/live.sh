@@ -4,24 +4,25 @@
 #
 # live.sh [PART]...     submits queue flow; all of them unless said
 #
-# BUILD (build) has stint and bench/live_load; DIR (/var/tmp) must be on a real disk.
+# STINT (build/stint): stint-guard and bench/live_load are beside it.  DIR (/var/tmp) must be on a real disk.
 # BENCH_JOBS (100000: the full queue), BENCH_SECONDS (130: the flow).  On a machine that
 # others use, BENCH_NICE (e.g. -15, needs root) sets the daemon and the load before them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-build=$(realpath "${BUILD:-build}")
+stint=$(realpath "${STINT:-build/stint}")
+load=$(dirname "$stint")/bench/live_load
 work=$(mktemp -d "${DIR:-/var/tmp}/stint-live.XXXXXX")
 jobs=${BENCH_JOBS:-100000}
 state=
 pid=
 
 load() {
-	"$build/bench/live_load" "$@"
+	"$load" "$@"
 }
 
 stint() {
-	"$build/stint" "$@" --socket "$state/socket"
+	"$stint" "$@" --socket "$state/socket"
 }
 
 now() {
@@ -33,14 +34,14 @@ since() {
 	awk "BEGIN { printf \"%.0f\", ($(now) - $1) * 1000 }"
 }
 
-# up NAME FLAG...: a daemon with that state directory; $ready_ms until it answers.
+# up NAME FLAG...: a daemon with that state directory; $ready_ms until it answers, $ready_cpu_ms of CPU.
 up() {
 	local began
 	state=$work/$1
 	shift
 	mkdir -p "$state"
 	began=$(now)
-	"$build/stint" daemon --state "$state" --socket "$state/socket" --no-gpus --no-cgroups --quiet "$@" \
+	"$stint" daemon --state "$state" --socket "$state/socket" --no-gpus --no-cgroups --quiet "$@" \
 		2>>"$state/log" &
 	pid=$!
 	until curl -sf --unix-socket "$state/socket" http://stint/healthz >"$work/health" 2>&1; do
@@ -48,6 +49,7 @@ up() {
 		sleep 0.01
 	done
 	ready_ms=$(since "$began")
+	ready_cpu_ms=$(awk -v tick="$(getconf CLK_TCK)" '{ print ($14 + $15) * 1000 / tick }' "/proc/$pid/stat")
 }
 
 # Jobs outlive the daemon: those it left are ended, too.
@@ -78,7 +80,7 @@ trap clean EXIT
 replay() {
 	local began
 	began=$(now)
-	"$build/stint" replay "$state" >"$work/replay" 2>&1 || { cat "$work/replay" && return 1; }
+	"$stint" replay "$state" >"$work/replay" 2>&1 || { cat "$work/replay" && return 1; }
 	echo "replay: $(tail -n 1 "$work/replay") ($(since "$began") ms)"
 }
 
@@ -104,7 +106,7 @@ queue() {
 		up queue --slots 1 --policy "$policy"
 		began=$(now)
 		stint queue >/dev/null 2>&1
-		echo "$policy: ready after $ready_ms ms, first queue after $(since "$began") ms more"
+		echo "$policy: ready after $ready_ms ms ($ready_cpu_ms of CPU), first queue after $(since "$began") ms more"
 		began=$(now)
 		stint queue >/dev/null 2>&1
 		echo "  queue: $(since "$began") ms"
@@ -130,7 +132,7 @@ if [ -n "${BENCH_NICE:-}" ]; then
 		echo "$BENCH_NICE" >/proc/self/autogroup
 	fi
 fi
-echo "$("$build/stint" --version), $(nproc) cores, load $(cut -d ' ' -f 1 /proc/loadavg), on $(stat -f -c %T "$work")"
+echo "$("$stint" --version), $(nproc) cores, load $(cut -d ' ' -f 1 /proc/loadavg), on $(stat -f -c %T "$work")"
 for part in "${@:-submits queue flow}"; do
 	for one in $part; do
 		"$one"

@@ -328,6 +328,7 @@ const struct command command_daemon = {
 	.name = "daemon",
 	.summary = "run jobs on this machine: the scheduler itself",
 	.operands = "",
+	.live = true,
 	.groups = { &flags_place, &flags_machine, &flags_rules_live, &flags_daemon_output },
 	.about = "Needs no configuration: GPUs are found through the NVIDIA driver, and where there are none CPU slots\n"
 		 "are offered.  Everything is recorded before it counts; a daemon that is stopped or killed loses\n"

@@ -125,7 +125,7 @@ static void set_health(struct daemon *d, const char *text)
 	pthread_mutex_unlock(&d->mutex);
 }
 
-static void trouble(struct daemon *d, const char *text)
+void daemon_trouble(struct daemon *d, const char *text)
 {
 	if (!d->trouble[0])
 		log_error(d->log,
@@ -151,7 +151,7 @@ static bool try_again(struct daemon *d)
 	struct err err = { 0 };
 
 	if (record_set_meta(d->record, "tried", d->trouble, &err) < 0) {
-		trouble(d, err.text);
+		daemon_trouble(d, err.text);
 		return false;
 	}
 	trouble_over(d);
@@ -183,7 +183,7 @@ bool daemon_flush(struct daemon *d)
 		return try_again(d);
 	if (write_rows(d, &err) < 0) {
 		record_rollback(d->record);
-		trouble(d, err.text);
+		daemon_trouble(d, err.text);
 		return false;
 	}
 	metrics_time(d->metrics, METRICS_COMMIT, clock_wall_s() - began_s);

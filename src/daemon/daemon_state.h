@@ -115,6 +115,8 @@ void daemon_row(struct daemon *d, const char *kind, uint32_t job, uint32_t attem
 	const char *body, bool after);
 /* Writes the rows; false: they wait, and d->trouble says why. */
 bool daemon_flush(struct daemon *d);
+/* The record failed: nothing new is taken until it is found to work again. */
+void daemon_trouble(struct daemon *d, const char *text);
 /* Rows of the core's notes, and errands for those to be carried out. */
 void daemon_take_notes(struct daemon *d);
 

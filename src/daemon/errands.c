@@ -329,6 +329,20 @@ static void news_of_failure(struct daemon *d, uint32_t job, uint32_t attempt, co
 	vec_push(&d->news, news);
 }
 
+/* As systemd does for a service: no job may take all the process numbers there are. */
+static int64_t tasks_max(void)
+{
+	FILE *file = fopen("/proc/sys/kernel/pid_max", "re");
+	long most = 32768;
+
+	if (file) {
+		if (fscanf(file, "%ld", &most) != 1)
+			most = 32768;
+		fclose(file);
+	}
+	return most * 15 / 100;
+}
+
 static int launch_with(struct daemon *d, const struct live_job *job, const struct attempt *a,
 	const struct submission *what, struct err *err)
 {
@@ -351,6 +365,7 @@ static int launch_with(struct daemon *d, const struct live_job *job, const struc
 		.checkpoint = what->checkpoint,
 		.time_s = job->time_s > 0 ? fmax(0.001, job->time_s - job->used_s) : 0,
 		.cpus = what->cpus,
+		.tasks_max = tasks_max(),
 		.mem_bytes = what->mem_bytes,
 	};
 	int rc;

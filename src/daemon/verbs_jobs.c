@@ -303,6 +303,7 @@ static json_t *revived(struct daemon *d, uint32_t id)
 	json_object_del(status, "end_s");
 	json_object_del(status, "end_text");
 	json_object_del(status, "failed");
+	json_object_del(status, "lost");
 	json_object_del(status, "used_s");
 	json_object_del(status, "after");
 	json_object_set_new(status, "wait_since_s", json_real(d->last_s));

@@ -174,6 +174,8 @@ void verb_jobs(struct daemon *d, struct call *call)
 	json_end(&j, ']');
 	json_int(&j, "total", l.total);
 	json_int(&j, "shown", l.shown);
+	/* Of ended ones only as many are read as are shown. */
+	json_bool(&j, "more", l.shown >= choice.limit);
 	if (d->trouble[0])
 		json_str(&j, "trouble", d->trouble);
 	json_end(&j, '}');

@@ -85,7 +85,11 @@ struct use {
 
 struct uses {
 	VEC(struct use) at;
+	struct arena names;
 };
+
+/* How far back use is counted, and of how many ended jobs at most. */
+enum { USE_DAYS = 7, USE_JOBS = 20000 };
 
 static struct use *use_of(struct uses *uses, const char *name)
 {
@@ -93,8 +97,29 @@ static struct use *use_of(struct uses *uses, const char *name)
 		if (!strcmp(uses->at.at[i].name, name))
 			return &uses->at.at[i];
 	}
-	vec_push(&uses->at, (struct use){ .name = name });
+	vec_push(&uses->at, (struct use){ .name = arena_strdup(&uses->names, name) });
 	return &uses->at.at[uses->at.n - 1];
+}
+
+static int see_use(void *ctx, const struct record_job *row)
+{
+	json_t *status = json_loads(row->status, 0, NULL);
+
+	use_of(ctx, row->tenant ? row->tenant : "")->used_gpu_s += member_number(status, "served_s", 0);
+	json_decref(status);
+	return 0;
+}
+
+static void count_ended(struct daemon *d, struct uses *uses)
+{
+	struct record_filter filter = {
+		.uid = UINT32_MAX,
+		.limit = USE_JOBS,
+		.ended_since_s = daemon_now_s(d) - USE_DAYS * 86400.0,
+	};
+	struct err ignored = { 0 };
+
+	record_ended_jobs(d->record, &filter, see_use, uses, &ignored);
 }
 
 static void count_uses(struct daemon *d, struct uses *uses)
@@ -132,11 +157,13 @@ static void answer_quota(struct daemon *d, struct call *call, const char *only)
 	struct json j;
 
 	count_uses(d, &uses);
+	count_ended(d, &uses);
 	for (size_t i = 0; i < uses.at.n; i++)
 		weights += weight_of(d, uses.at.at[i].name);
 	call_begin(call, &j);
 	json_str(&j, "policy", core_rules(d->core)->policy);
 	json_int(&j, "devices", d->epoch.cluster.devices);
+	json_int(&j, "use_days", USE_DAYS);
 	json_begin_array(&j, "tenants");
 	for (size_t i = 0; i < uses.at.n; i++) {
 		const struct use *use = &uses.at.at[i];
@@ -156,6 +183,7 @@ static void answer_quota(struct daemon *d, struct call *call, const char *only)
 	json_end(&j, ']');
 	json_end(&j, '}');
 	vec_fini(&uses.at);
+	arena_fini(&uses.names);
 }
 
 void verb_quota(struct daemon *d, struct call *call)

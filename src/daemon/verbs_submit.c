@@ -296,7 +296,7 @@ void verb_meet_tenants(struct daemon *d, const struct call *calls)
 	struct err err = { 0 };
 	bool met = false;
 
-	if (!d->epoch.tenants.n)
+	if (!d->epoch.tenants.n || d->trouble[0])
 		return;
 	for (const struct call *call = calls; call; call = call->next) {
 		const json_t *many = json_object_get(call->args, "jobs");
@@ -308,8 +308,9 @@ void verb_meet_tenants(struct daemon *d, const struct call *calls)
 		for (size_t i = 0; i < json_array_size(many); i++)
 			met |= meet_tenant(d, call, json_array_get(many, i));
 	}
+	/* Their jobs would be written down, and the core would not take them. */
 	if (met && daemon_new_epoch(d, "tenants", &err) < 0)
-		log_error(d->log, "new tenants: %s", err.text);
+		daemon_trouble(d, err.text);
 }
 
 bool verb_prepare_submit(struct daemon *d, struct call *call)
@@ -373,6 +374,9 @@ void verb_finish_submit(struct daemon *d, struct call *call)
 		json_end(&j, '}');
 	}
 	json_end(&j, ']');
+	json_int(&j, "count", (int64_t)call->made.n);
+	if (call->made.n && call->args && json_object_get(call->args, "array"))
+		json_int(&j, "array_id", call->made.at[0].id);
 	json_end(&j, '}');
 	metrics_count(d->metrics, METRICS_SUBMITS, call->made.n);
 	call->status = fresh ? 201 : 200;

@@ -167,7 +167,10 @@ int core_adopt_attempt(struct core *c, const json_t *status, struct err *err)
 	return 0;
 }
 
-/* The attempt whose devices the engine shall know as the job's. */
+/*
+ * The attempt whose devices the engine shall know as the job's.  One that was asked to stop may have lost
+ * them to another, which waits for them.
+ */
 static const struct attempt *holder(const struct core *c, const struct live_job *job)
 {
 	const struct attempt *a = core_alive(c, job->id);
@@ -175,10 +178,39 @@ static const struct attempt *holder(const struct core *c, const struct live_job 
 	return a && a->stop == STOP_NONE ? a : NULL;
 }
 
+/* What it holds or is about to. */
+static const struct grant *claim(const struct attempt *a)
+{
+	return a->next ? a->next : a->grant;
+}
+
+/*
+ * Whether one that was taken over before is on its devices too, and the new policy does not put two there
+ * as the last one did.
+ */
+static bool crowded(const struct core *c, const struct live_job *job, const struct attempt *a)
+{
+	if (c->engine_config.policy.rule->traits & POLICY_SHARES)
+		return false;
+	for (size_t i = 0; i < c->of_engine.n; i++) {
+		const struct live_job *other = c->of_engine.at[i];
+
+		if (job_is_fraction(&job->base) && job_is_fraction(&other->base))
+			continue;
+		if (core_overlap(claim(a), claim(holder(c, other))))
+			return true;
+	}
+	return false;
+}
+
 static void take_over(struct core *c, struct live_job *job)
 {
 	const struct attempt *a = holder(c, job);
 
+	if (a && crowded(c, job, a)) {
+		core_stop_attempts(c, job, STOP_PREEMPT);
+		a = NULL;
+	}
 	if (!a) {
 		core_wait_outside(c, job);
 		return;
@@ -186,7 +218,7 @@ static void take_over(struct core *c, struct live_job *job)
 	core_bind(c, job);
 	if (isnan(job->base.counted_s))
 		job->base.counted_s = c->now_s;
-	job->engine_id = engine_adopt(c->engine, &job->base, a->next ? a->next : a->grant);
+	job->engine_id = engine_adopt(c->engine, &job->base, claim(a));
 	vec_push(&c->of_engine, job);
 }
 

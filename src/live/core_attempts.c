@@ -93,7 +93,7 @@ void core_stop_attempts(struct core *c, struct live_job *job, enum stop why)
 	}
 }
 
-static bool overlap(const struct grant *a, const struct grant *b)
+bool core_overlap(const struct grant *a, const struct grant *b)
 {
 	for (uint32_t i = 0; a && b && i < a->nslots; i++) {
 		for (uint32_t j = 0; j < b->nslots; j++) {
@@ -115,10 +115,10 @@ static bool blocked(const struct core *c, const struct attempt *a, const struct 
 			continue;
 		if (b->job == a->job)
 			return true;
-		if ((b->stop || b->next) && overlap(wanted, b->grant))
+		if ((b->stop || b->next) && core_overlap(wanted, b->grant))
 			return true;
 		/* One that was told to grow before it was told to stop may be on those, too. */
-		if (b->stop && b->next_told && overlap(wanted, b->next))
+		if (b->stop && b->next_told && core_overlap(wanted, b->next))
 			return true;
 	}
 	return false;

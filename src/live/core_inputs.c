@@ -49,14 +49,23 @@ static int in_submit(struct core *c, uint32_t id, uint32_t attempt, const json_t
 	return take_in(c, id, job, err);
 }
 
-/* Takes it from the engine, and its devices from it; what follows depends on `why` once they are free. */
+static void withdraw(struct core *c, struct live_job *job)
+{
+	if (job->engine_id == JOB_NONE)
+		return;
+	core_tell(c, (struct event){ .kind = EV_WITHDRAW, .job = job->engine_id }, NULL);
+	core_leave_engine(c, job);
+}
+
+/*
+ * Takes its devices from it; what follows depends on `why` once they are free.  Until then the engine
+ * knows it as running, or it would give them to others while better ones are free.
+ */
 static void take_back(struct core *c, struct live_job *job, enum stop why)
 {
-	if (job->engine_id != JOB_NONE) {
-		core_tell(c, (struct event){ .kind = EV_WITHDRAW, .job = job->engine_id }, NULL);
-		core_leave_engine(c, job);
-	}
 	core_stop_attempts(c, job, why);
+	if (!core_alive(c, job->id) || core_engine_job(c, job)->state != JOB_RUNNING)
+		withdraw(c, job);
 	core_restate(c, job);
 }
 
@@ -335,6 +344,10 @@ static void run_again(struct core *c, struct live_job *job, const struct over *o
 {
 	double safe = safe_work(c, job, over);
 
+	if (job->held) {
+		core_stop_attempts(c, job, STOP_HOLD); /* one that was ordered meanwhile */
+		withdraw(c, job);
+	}
 	if (job->engine_id == JOB_NONE) {
 		job->base.done = safe;
 		core_wait_outside(c, job);
@@ -357,6 +370,14 @@ static void fail(struct core *c, struct live_job *job, const struct over *over)
 		core_end(c, job, LIVE_FAILED, over->text);
 }
 
+/* Machines fail now and then; a job whose guard is lost each time would go on for ever. */
+static bool may_be_lost_again(struct live_job *job)
+{
+	enum { LOST_MAX = 8 };
+
+	return job->lost++ < LOST_MAX;
+}
+
 /* What an ending means, by why it was asked to stop and how it went. */
 static void conclude(struct core *c, struct live_job *job, enum stop stop, const struct over *over)
 {
@@ -368,7 +389,7 @@ static void conclude(struct core *c, struct live_job *job, enum stop stop, const
 		core_end(c, job, LIVE_COMPLETED, NULL);
 	else if (over->timed_out)
 		core_end(c, job, LIVE_TIMEOUT, over->text);
-	else if ((!over->known || stop == STOP_LOST) && !job->requeue)
+	else if ((!over->known || stop == STOP_LOST) && !(job->requeue && may_be_lost_again(job)))
 		core_end(c, job, LIVE_NODE_FAIL, over->text);
 	else if ((stop == STOP_PREEMPT || stop == STOP_MOVE) && !job->requeue)
 		core_end(c, job, LIVE_PREEMPTED, over->text);

@@ -86,7 +86,8 @@ const char *core_reason(const struct core *c, const struct live_job *job, struct
 	}
 	if (job->held)
 		return gate_reason(job, text, about);
-	if (job->state == LIVE_COMPLETING && job->engine_id == JOB_NONE) {
+	if (job->state == LIVE_COMPLETING &&
+		(job->engine_id == JOB_NONE || seen->state == JOB_RUNNING)) {
 		buf_str(text, "was asked to stop");
 		return "stopping";
 	}

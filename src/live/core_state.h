@@ -71,6 +71,8 @@ void core_stop_attempts(struct core *c, struct live_job *job, enum stop why);
 /* Launches and resizes what can be now. */
 void core_launch_ready(struct core *c);
 void core_retire(struct core *c, struct attempt *a, const char *text);
+/* Whether they have a device in common; NULL has none. */
+bool core_overlap(const struct grant *a, const struct grant *b);
 
 /* ---- core_gates.c */
 /* What policies see of it, in the numbers of this epoch. */

@@ -87,6 +87,7 @@ struct live_job {
 	uint32_t engine_id; /* JOB_NONE: not in the engine */
 	uint32_t attempt;   /* ordered last; 0: none */
 	uint32_t failed;    /* attempts that failed by themselves */
+	uint32_t lost;      /* attempts that ended with their device or guard */
 	double used_s;  /* of its time limit: its commands ran so long in attempts that are over */
 	double begun_s; /* of the present attempt, NAN */
 	double first_begun_s; /* of the first */

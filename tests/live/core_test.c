@@ -943,6 +943,37 @@ static void another_policy_takes_over(void **state)
 	play_close(&p);
 }
 
+/* As a policy that packs jobs would have left them: both on the first device. */
+static void write_both_on_one_device(struct play *p)
+{
+	for (size_t i = 0; i < p->rows.n; i++) {
+		char *at = p->rows.at[i].attempt_after;
+
+		at = at && p->rows.at[i].job == 2 ? strstr(at, "[[0,2]]") : NULL;
+		if (at)
+			at[4] = '1';
+	}
+}
+
+static void a_policy_that_does_not_share_parts_them(void **state)
+{
+	struct play p;
+
+	(void)state;
+	play_open(&p, "1x2", "fifo");
+	play_submit(&p, 0, (struct ask){ .gpus = 1 });
+	play_submit(&p, 1, (struct ask){ .gpus = 1 });
+	play_begun(&p, 2, 1, 1);
+	play_begun(&p, 3, 2, 1);
+	write_both_on_one_device(&p);
+	play_restart(&p, 4);
+	play_pass(&p, 5);
+	play_says(&p, "stop 2.1");
+	play_exit(&p, 6, 2, 1, 143);
+	play_says(&p, "over 2.1, state 2, start 2.2, launch 2.2");
+	play_close(&p);
+}
+
 static void running_jobs_survive_a_restart(void **state)
 {
 	struct play p;
@@ -1048,6 +1079,7 @@ int main(void)
 		cmocka_unit_test(a_late_turn_launches_in_time),
 		cmocka_unit_test(turns_do_not_depend_on_when_they_are_asked_for),
 		cmocka_unit_test(another_policy_takes_over),
+		cmocka_unit_test(a_policy_that_does_not_share_parts_them),
 		cmocka_unit_test(running_jobs_survive_a_restart),
 		cmocka_unit_test(waiting_is_counted_through_gates_and_restarts),
 		cmocka_unit_test(a_kill_between_submission_and_decision),

@@ -8,6 +8,24 @@
 
 #include "support/property.h"
 
+/* One that goes straight to the core is the one a replay makes from its row. */
+static void assert_status_is_all_of(const struct live_job *job)
+{
+	struct buf text = { 0 };
+	struct live_job *again;
+	struct err err = { 0 };
+	json_t *json;
+
+	live_job_status(job, &text);
+	json = json_loads(text.at, 0, NULL);
+	assert_int_equal(live_job_from_status(json, &again, &err), 0);
+	assert_memory_equal(&job->base, &again->base, sizeof(job->base));
+	assert_memory_equal(&job->progress, &again->progress, sizeof(job->progress));
+	json_decref(json);
+	live_job_destroy(again);
+	buf_fini(&text);
+}
+
 static void a_job_is_made_of_what_was_asked(void **state)
 {
 	const struct dependency after[] = { { AFTER_OK, 3 }, { AFTER_START, 4 } };
@@ -35,6 +53,7 @@ static void a_job_is_made_of_what_was_asked(void **state)
 	assert_int_equal(job->nafter, 2);
 	assert_int_equal(job->state, LIVE_PENDING);
 	assert_false(job->cpu_only);
+	assert_status_is_all_of(job);
 	live_job_destroy(job);
 	what.gpus = what.min_gpus = what.max_gpus = 0;
 	what.cpus = 2.5;
@@ -44,6 +63,7 @@ static void a_job_is_made_of_what_was_asked(void **state)
 	assert_true(job->cpu_only && job->base.gpus == 3 && job->base.cpus == 0);
 	assert_true(isinf(job->deadline_s) && job->begin_s == 0);
 	assert_true(job->base.work_est == 60);
+	assert_status_is_all_of(job);
 	live_job_destroy(job);
 	submission_fini(&what);
 	live_job_destroy(NULL);

@@ -177,7 +177,8 @@ static inline void play_resize(struct play *p, struct proc *one, const char *bod
 		const struct proc *other = &p->procs.at[i];
 
 		for (int n = 0; other != one && other->launched && !other->over && n < PLAY_NODES; n++)
-			assert_false(!p->shares && (other->holds[n] & next[n]));
+			assert_false(!p->shares && (other->whole || whole) &&
+				(other->holds[n] & next[n]));
 	}
 	for (int n = 0; n < PLAY_NODES; n++)
 		one->holds[n] |= next[n];

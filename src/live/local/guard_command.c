@@ -82,9 +82,12 @@ static void become_user(uid_t uid, gid_t gid, int tell)
 
 /* ---- where to */
 
-static int open_output(const char *path, int tell)
+/* The first attempt begins the file anew; the others go on in it. */
+static int open_output(const struct command *c, const char *path, int tell)
 {
-	int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC, 0666);
+	int begin = c->order->launch.attempt == 1 ? O_TRUNC : 0;
+	int fd = open(path,
+		O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC | begin, 0666);
 
 	if (fd < 0 && errno == ELOOP)
 		fail(tell, CANNOT, "cannot write %s: it is a symbolic link", path);
@@ -96,8 +99,8 @@ static int open_output(const char *path, int tell)
 static void connect_output(const struct command *c, int tell)
 {
 	int in = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	int out = c->out >= 0 ? c->out : open_output(c->order->launch.out, tell);
-	int err_out = c->err_out >= 0 ? c->err_out : open_output(c->order->launch.err_out, tell);
+	int out = c->out >= 0 ? c->out : open_output(c, c->order->launch.out, tell);
+	int err_out = c->err_out >= 0 ? c->err_out : open_output(c, c->order->launch.err_out, tell);
 
 	if (in < 0 || dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(err_out, 2) < 0)
 		fail(tell, CANNOT, "cannot connect its output: %s", strerror(errno));
