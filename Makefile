@@ -104,7 +104,7 @@ $(B)/tests/%_test: $(B)/obj/tests/%_test.o $(call obj,$(SUPPORT_SRC)) $(LIB)
 $(B)/tests/fake/libfaults.so: tests/support/faults/faults.c
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)$(CC) -std=c11 -D_GNU_SOURCE $(WARN) -O2 -g -fPIC -shared -o $@ $< -ldl
-$(B)/tests/store/record_faults_test: | $(B)/tests/fake/libfaults.so
+$(B)/tests/store/record_faults_test $(B)/tests/daemon/crash_test: | $(B)/tests/fake/libfaults.so
 
 # Test doubles of libraries that are loaded at run time.
 $(B)/tests/fake/libnvidia-ml.so.1: tests/support/fake_nvml/nvml.c

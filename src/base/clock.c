@@ -34,6 +34,11 @@ double clock_real_s(void)
 	return read_clock(CLOCK_REALTIME);
 }
 
+double clock_boot_s(void)
+{
+	return read_clock(CLOCK_BOOTTIME);
+}
+
 int64_t clock_peak_rss_bytes(void)
 {
 	struct rusage use = { 0 };

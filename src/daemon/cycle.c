@@ -421,14 +421,12 @@ static int decide(struct daemon *d, struct err *err)
 
 int daemon_cycle(struct daemon *d, struct err *err)
 {
-	struct call *calls = take_calls(d);
-
 	d->last_s = daemon_now_s(d);
 	if (decide(d, err) < 0)
 		return err->code;
 	/* What was decided for moments before this one is written before what happens now. */
 	daemon_take_notes(d);
-	do_calls(d, calls);
+	do_calls(d, take_calls(d));
 	do_news(d);
 	if (decide(d, err) < 0)
 		return err->code;
@@ -437,6 +435,7 @@ int daemon_cycle(struct daemon *d, struct err *err)
 		answer_done(d); /* first: launching takes a while, and does not change the answer */
 		daemon_run_errands(d);
 	} else {
+		daemon_run_cancels(d);
 		answer_undone(d);
 	}
 	do_waiting(d);

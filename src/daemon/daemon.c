@@ -37,9 +37,10 @@ enum { COMPACT_JOBS = 200000 };
 
 enum { LOCK_TRIES = 200 }; /* every 10 ms */
 
+/* Whoever sets the machine's clock while we run does not move it. */
 double daemon_now_s(struct daemon *d)
 {
-	return fmax(d->last_s, clock_real_s() - d->born_s);
+	return fmax(d->last_s, d->boot_s + clock_boot_s());
 }
 
 /* ---- opening */
@@ -132,6 +133,7 @@ static int open_record(struct daemon *d, struct err *err)
 		d->born_s = strtod(born.at, NULL);
 	buf_fini(&born);
 	d->last_s = record_last_s(d->record);
+	d->boot_s = fmax(d->last_s, clock_real_s() - d->born_s) - clock_boot_s();
 	d->next_job = record_last_job(d->record) + 1;
 	d->last_seq = record_last_seq(d->record);
 	return rc;
@@ -197,7 +199,7 @@ static int choose_rules(struct daemon *d, struct err *err)
 
 static int open_epoch(struct daemon *d, struct err *err)
 {
-	if (machine_discover(&d->config.machine, &d->machine, err) < 0)
+	if (machine_discover(&d->config.machine, &d->machine, err) < 0 || daemon_keep_places(d, err) < 0)
 		return err->code;
 	if (machine_cluster(&d->machine, &d->epoch.cluster, &d->device_of, err) < 0)
 		return err->code;
@@ -230,7 +232,7 @@ static int open_loop(struct daemon *d, struct err *err)
 	pthread_sigmask(SIG_BLOCK, &signals, NULL);
 	d->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	d->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	d->timer_fd = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+	d->timer_fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
 	d->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (d->epoll_fd < 0 || watch_fd(d, d->wake_fd) < 0 || watch_fd(d, d->timer_fd) < 0 ||
 		watch_fd(d, d->signal_fd) < 0 || watch_fd(d, hands_fd(d->hands)) < 0)
@@ -437,36 +439,35 @@ static void tell_manager(struct daemon *d)
 		d->trouble[0] ? "; " : "", d->trouble);
 }
 
-/* Seconds since 1970 of the next moment at which there is something to do. */
-static double next_s(const struct daemon *d)
+/* Seconds until there is something to do. */
+static double next_in_s(struct daemon *d)
 {
-	double next = d->born_s + core_wake_s(d->core), wall_s = clock_wall_s(),
-	       real_s = clock_real_s();
+	double next = core_wake_s(d->core) - daemon_now_s(d), wall_s = clock_wall_s();
 
-	next = fmin(next, real_s + fmax(0, d->looked_s + LOOK_EVERY_S - wall_s));
+	next = fmin(next, d->looked_s + LOOK_EVERY_S - wall_s);
 	if (d->notify)
-		next = fmin(next, real_s + fmax(0, d->told_s + beat_s(d) - wall_s));
+		next = fmin(next, d->told_s + beat_s(d) - wall_s);
 	if (d->trouble[0])
-		next = fmin(next, real_s + fmax(0, d->retry_s - wall_s));
+		next = fmin(next, d->retry_s - wall_s);
 	if (d->errands.n)
-		next = fmin(next, real_s + 0.5);
+		next = fmin(next, 0.5);
 	if (d->news.n)
-		next = real_s;
+		next = 0;
 	for (size_t i = 0; i < d->waiting.n; i++)
-		next = fmin(next, real_s + fmax(0, d->waiting.at[i]->until_s - wall_s));
+		next = fmin(next, d->waiting.at[i]->until_s - wall_s);
 	return next;
 }
 
-static void set_timer(const struct daemon *d)
+static void set_timer(struct daemon *d)
 {
-	double at_s = next_s(d);
+	double in_s = fmin(fmax(0, next_in_s(d)), LOOK_EVERY_S);
 	struct itimerspec when = { 0 };
 
-	when.it_value.tv_sec = (time_t)at_s;
-	when.it_value.tv_nsec = (long)((at_s - floor(at_s)) * 1e9);
-	if (when.it_value.tv_sec <= 0)
+	when.it_value.tv_sec = (time_t)in_s;
+	when.it_value.tv_nsec = (long)((in_s - floor(in_s)) * 1e9);
+	if (when.it_value.tv_sec == 0 && when.it_value.tv_nsec == 0)
 		when.it_value.tv_nsec = 1;
-	timerfd_settime(d->timer_fd, TFD_TIMER_ABSTIME, &when, NULL);
+	timerfd_settime(d->timer_fd, 0, &when, NULL);
 }
 
 static void read_signals(struct daemon *d)
@@ -537,11 +538,29 @@ static int wait_for_something(struct daemon *d, struct err *err)
 	return hands_poll(d->hands, err);
 }
 
-static int compact(struct daemon *d, struct err *err)
+/* If it cannot be done now it is done later. */
+static void compact(struct daemon *d)
 {
+	struct err err = { 0 };
+
 	if (core_forgotten(d->core) < COMPACT_JOBS || d->trouble[0])
-		return 0;
-	return daemon_new_epoch(d, "compact", err);
+		return;
+	if (daemon_new_epoch(d, "compact", &err) < 0)
+		log_warning(d->log, "the core could not be made anew: %s", err.text);
+}
+
+/* A policy that fails must not end the daemon, which would fail again when it is started again. */
+static int go_on_without_policy(struct daemon *d, struct err *err)
+{
+	static const char plain[] = "fifo:misfit=skip";
+
+	if (!strcmp(d->epoch.rules.policy, plain))
+		return err->code;
+	log_error(d->log, "%s; jobs are run by %s from now on: choose another with 'stint policy set'",
+		err->text, plain);
+	free((char *)d->epoch.rules.policy);
+	d->epoch.rules.policy = mem_strdup(plain);
+	return daemon_new_epoch(d, "failed", err);
 }
 
 int daemon_run(struct daemon *d, struct err *err)
@@ -550,8 +569,9 @@ int daemon_run(struct daemon *d, struct err *err)
 
 	while (rc == 0 && !__atomic_load_n(&d->stopping, __ATOMIC_SEQ_CST)) {
 		rc = daemon_cycle(d, err);
-		if (rc == 0)
-			rc = compact(d, err);
+		if (rc < 0)
+			rc = go_on_without_policy(d, err);
+		compact(d);
 		if (rc == 0)
 			rc = wait_for_something(d, err);
 	}

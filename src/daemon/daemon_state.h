@@ -79,6 +79,7 @@ struct daemon {
 	const struct notify *notify; /* NULL: nobody to tell */
 	double told_s;               /* when it last was */
 	double born_s;               /* the core's zero */
+	double boot_s;               /* the core's time when clock_boot_s() was 0 */
 	double last_s;               /* the core's time of the last cycle: time never goes back */
 	uint32_t next_job;
 	uid_t user_uid; /* whose name `user` is */
@@ -127,9 +128,15 @@ int daemon_new_epoch(struct daemon *d, const char *why, struct err *err);
 
 void daemon_tell_devices(struct daemon *d, uint32_t node, uint64_t devices, bool up);
 
+/* ---- places.c */
+/* After the machine was looked at, before it becomes a cluster. */
+int daemon_keep_places(struct daemon *d, struct err *err);
+
 /* ---- errands.c */
 /* Carries out what is durable; keeps what the machine does not let us do yet. */
 void daemon_run_errands(struct daemon *d);
+/* Of these the stops that users asked for, though they are not durable: nothing is lost if they are asked again. */
+void daemon_run_cancels(struct daemon *d);
 /* The job's submission; ERR_MISSING if the record has it not.  submission_fini(). */
 int daemon_submission(struct daemon *d, uint32_t job, struct submission *out, struct err *err);
 

@@ -255,7 +255,8 @@ static void grant_text(struct daemon *d, const struct live_job *job, const struc
 	json_init(&j, out, false);
 	json_begin_object(&j, NULL);
 	json_int(&j, "gpus", grant->gpus);
-	json_int(&j, "serial", core_engine_job(d->core, job)->resizes + 1);
+	json_int(&j, "serial",
+		core_engine_job(d->core, job)->resizes + core_engine_job(d->core, job)->migrations + 1);
 	json_begin_array(&j, "devices");
 	while (left.n) {
 		struct slice one = slice_cut(&left, ',');
@@ -408,6 +409,8 @@ static bool find_out(struct daemon *d, const struct attempt *a)
 		vec_push(&d->errands, (struct errand){ NOTE_LAUNCH, a->job, a->number });
 	else if (a->stop)
 		vec_push(&d->errands, (struct errand){ NOTE_STOP, a->job, a->number });
+	else if (a->next_told)
+		vec_push(&d->errands, (struct errand){ NOTE_RESIZE, a->job, a->number });
 	return true;
 }
 
@@ -457,27 +460,34 @@ static bool launch(struct daemon *d, const struct errand *errand)
 	return false;
 }
 
-static void stop(struct daemon *d, const struct errand *errand)
+/* Both answer whether that was it; else it is tried again. */
+static bool stop(struct daemon *d, const struct errand *errand)
 {
+	const struct attempt *a = core_attempt(d->core, errand->job, errand->attempt);
 	struct err err = { 0 };
 
-	if (hands_stop(d->hands, errand->job, errand->attempt, false, &err) < 0)
-		log_warning(d->log, "job %u, attempt %u cannot be stopped: %s", errand->job,
-			errand->attempt, err.text);
+	if (!a || a->phase == PHASE_OVER ||
+		hands_stop(d->hands, errand->job, errand->attempt, false, &err) == 0)
+		return true;
+	log_warning(d->log, "job %u, attempt %u cannot be stopped (%s): trying again", errand->job,
+		errand->attempt, err.text);
+	return false;
 }
 
-static void tell_size(struct daemon *d, const struct errand *errand)
+static bool tell_size(struct daemon *d, const struct errand *errand)
 {
 	const struct live_job *job = core_job(d->core, errand->job);
 	const struct attempt *a = core_attempt(d->core, errand->job, errand->attempt);
 	struct err err = { 0 };
 
-	if (!job || !a || !a->next)
-		return;
-	if (write_grant(d, job, a->number, a->next, &err) < 0 ||
-		hands_signal(d->hands, job->id, a->number, SIGURG, &err) < 0)
-		log_warning(d->log, "job %u, attempt %u cannot be told of its new size: %s",
-			job->id, a->number, err.text);
+	if (!job || !a || !a->next || !a->next_told)
+		return true;
+	if (write_grant(d, job, a->number, a->next, &err) == 0 &&
+		hands_signal(d->hands, job->id, a->number, SIGURG, &err) == 0)
+		return true;
+	log_warning(d->log, "job %u, attempt %u cannot be told of its new size (%s): trying again",
+		job->id, a->number, err.text);
+	return false;
 }
 
 static bool find_again(struct daemon *d, const struct errand *errand)
@@ -493,11 +503,19 @@ static bool run_errand(struct daemon *d, const struct errand *errand)
 		return launch(d, errand);
 	if (errand->kind == NOTE_START)
 		return find_again(d, errand);
-	if (errand->kind == NOTE_STOP)
-		stop(d, errand);
-	else
-		tell_size(d, errand);
-	return true;
+	return errand->kind == NOTE_STOP ? stop(d, errand) : tell_size(d, errand);
+}
+
+/* With a disk that is full, whoever fills it can still be cancelled. */
+void daemon_run_cancels(struct daemon *d)
+{
+	for (size_t i = 0; i < d->errands.n; i++) {
+		const struct errand *errand = &d->errands.at[i];
+		const struct attempt *a = core_attempt(d->core, errand->job, errand->attempt);
+
+		if (errand->kind == NOTE_STOP && a && a->stop == STOP_CANCEL)
+			stop(d, errand);
+	}
 }
 
 void daemon_run_errands(struct daemon *d)
@@ -523,6 +541,13 @@ void daemon_news_of_ending(struct daemon *d, const struct ending *e)
 		(json_int_t)e->rss_bytes);
 	struct news news = { .kind = "exit", .job = e->job, .attempt = e->attempt, .body = body };
 
+	/* By the guard's clock: we may hear of it much later. */
+	if (e->known && e->begun_s > 0)
+		json_object_set_new(body, "ran_s", json_real(fmax(0, e->ended_s - e->begun_s)));
+	else
+		json_object_set_new(body, "ran_s", json_real(0));
+	if (e->known && e->asked_s > 0)
+		json_object_set_new(body, "grace_s", json_real(fmax(0, e->ended_s - e->asked_s)));
 	if (e->text[0])
 		json_object_set_new(body, "text", json_string(e->text));
 	else if (!e->known)
@@ -541,7 +566,7 @@ void daemon_hands_begun(void *ctx, uint32_t job, uint32_t attempt, double at_s)
 		.kind = "begun",
 		.job = job,
 		.attempt = attempt,
-		.body = json_pack("{s:f}", "at", at_s),
+		.body = json_pack("{s:f,s:f}", "at", at_s, "at_s", at_s - d->born_s),
 	};
 
 	vec_push(&d->news, news);

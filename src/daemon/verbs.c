@@ -137,7 +137,9 @@ void verb_run(struct daemon *d, struct call *call)
 		call_problem(call, 403, 4, "only root and the daemon's own user may do this");
 		return;
 	}
-	if (d->trouble[0] && strcmp(call->verb->method, "GET") != 0) {
+	/* Whoever fills the disk must be stoppable. */
+	if (d->trouble[0] && strcmp(call->verb->method, "GET") != 0 &&
+		strcmp(call->verb->name, "cancel") != 0) {
 		call_problem(call, 507, 1,
 			"the daemon cannot write its record (%s), so it changes nothing; what runs goes on.  Make room and try again",
 			d->trouble);

@@ -334,6 +334,31 @@ void verb_requeue(struct daemon *d, struct call *call)
 	free(jobs);
 }
 
+/* The same limits as at submission. */
+static bool check_update(const struct daemon *d, struct call *call)
+{
+	bool own_weight = !d->config.system || call->caller.admin;
+	const struct {
+		const char *name;
+		double min, max;
+	} rows[] = {
+		{ "priority", INT32_MIN, INT32_MAX },
+		{ "weight", 1e-6, own_weight ? 1e6 : 1 },
+		{ "time_s", 0, 1e9 },
+		{ "deadline", 0, 1e11 },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		double x = member_number(call->args, rows[i].name, rows[i].max);
+
+		if (x >= rows[i].min && x <= rows[i].max)
+			continue;
+		call_problem(call, 400, 2, "%s: from %g to %g", rows[i].name, rows[i].min, rows[i].max);
+		return false;
+	}
+	return true;
+}
+
 void verb_update(struct daemon *d, struct call *call)
 {
 	uint32_t *jobs;
@@ -352,6 +377,8 @@ void verb_update(struct daemon *d, struct call *call)
 			n = 0;
 		}
 	}
+	if (n && !check_update(d, call))
+		n = 0;
 	while (done < n && apply(d, call, "update", jobs[done], 0, body))
 		done++;
 	if (n && done == n)

@@ -233,6 +233,21 @@ static int add_elements(struct daemon *d, struct call *call, struct submission *
 	return 0;
 }
 
+/* Where everybody may submit, nobody speaks for another or gives themselves a larger share. */
+static int check_account(struct daemon *d, const struct caller *caller,
+	const struct submission *what, struct err *err)
+{
+	if (!d->config.system || caller->admin)
+		return 0;
+	if (what->tenant && strcmp(what->tenant, user_name(d, caller->uid)) != 0)
+		return err_set(err, ERR_REFUSED,
+			"tenant: only root may submit for a tenant other than %s",
+			user_name(d, caller->uid));
+	if (what->weight > 1)
+		return err_set(err, ERR_REFUSED, "weight: only root may give one above 1");
+	return 0;
+}
+
 static int add_one(struct daemon *d, struct call *call, const json_t *words, struct err *err)
 {
 	struct submission what;
@@ -244,6 +259,8 @@ static int add_one(struct daemon *d, struct call *call, const json_t *words, str
 	if (submission_from_json(&what, words, err) < 0)
 		return err->code;
 	rc = submission_check(&what, err);
+	if (rc == 0)
+		rc = check_account(d, &call->caller, &what, err);
 	if (rc == 0 && what.key)
 		known = known_key(d, call->caller.uid, what.key);
 	if (rc == 0 && known) {
@@ -278,13 +295,25 @@ static int add_all(struct daemon *d, struct call *call, struct err *err)
 	return 0;
 }
 
+/* What is not, submission_check() refuses a moment later. */
+static bool is_plain(const char *name)
+{
+	size_t n = 0;
+
+	for (; name[n]; n++) {
+		if ((unsigned char)name[n] < ' ' || n > 127)
+			return false;
+	}
+	return n > 0;
+}
+
 static bool meet_tenant(struct daemon *d, const struct call *call, const json_t *words)
 {
 	const char *tenant = member_text(words, "tenant");
 
-	if (!tenant)
+	if (!tenant || (d->config.system && !call->caller.admin))
 		tenant = user_name(d, call->caller.uid);
-	if (core_knows_tenant(d->core, tenant))
+	if (core_knows_tenant(d->core, tenant) || !is_plain(tenant))
 		return false;
 	/* It may be in the table and not in the core: after an epoch that could not be written down. */
 	tenants_add(&d->epoch.tenants, tenant, strlen(tenant));

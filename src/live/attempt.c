@@ -56,6 +56,7 @@ struct attempt *attempt_create(uint32_t job, uint32_t number, const struct grant
 		.begun_s = NAN,
 		.asked_s = NAN,
 		.over_s = NAN,
+		.told_s = NAN,
 		.code = -1,
 	};
 	return a;
@@ -184,6 +185,7 @@ void attempt_status(const struct attempt *a, const struct cluster *cluster, stru
 	put_time(&j, "begun_s", a->begun_s);
 	put_time(&j, "asked_s", a->asked_s);
 	put_time(&j, "over_s", a->over_s);
+	put_time(&j, "told_s", a->told_s);
 	if (a->code >= 0)
 		json_int(&j, "code", a->code);
 	if (a->signal)
@@ -223,6 +225,7 @@ int attempt_from_status(const json_t *status, const struct cluster *cluster, str
 	a->begun_s = member_number(status, "begun_s", NAN);
 	a->asked_s = member_number(status, "asked_s", NAN);
 	a->over_s = member_number(status, "over_s", NAN);
+	a->told_s = member_number(status, "told_s", NAN);
 	a->code = (int)member_int(status, "code", -1);
 	a->signal = (int)member_int(status, "signal", 0);
 	a->text = text ? mem_strdup(text) : NULL;

@@ -39,6 +39,7 @@ struct attempt {
 	struct grant *grant; /* what it holds */
 	struct grant *next;  /* what it is about to hold without a restart; NULL: nothing */
 	bool next_told;      /* it has been told */
+	double told_s;       /* when; NAN before */
 	enum phase phase;
 	enum stop stop;
 	double ordered_s, launched_s, begun_s, asked_s, over_s; /* NAN before */

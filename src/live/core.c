@@ -236,6 +236,7 @@ static void begin_epoch(struct core *c)
 		take_over(c, c->jobs.at[i]);
 	for (size_t i = 0; i < c->jobs.n; i++)
 		core_restate(c, c->jobs.at[i]);
+	c->gates_moved = true;
 }
 
 bool core_knows_tenant(const struct core *c, const char *tenant)

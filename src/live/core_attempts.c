@@ -124,6 +124,43 @@ static bool blocked(const struct core *c, const struct attempt *a, const struct 
 	return false;
 }
 
+static double answer_due_s(const struct core *c, const struct attempt *a)
+{
+	const struct live_job *job = core_find(c, a->job);
+
+	return a->told_s + (job ? fmax(job->grace_s, 1) : 0);
+}
+
+static void restart_elsewhere(struct core *c, struct attempt *a)
+{
+	struct live_job *job = core_find(c, a->job);
+	struct grant *next = a->next;
+
+	a->next = NULL;
+	a->next_told = false;
+	job->progress.resizable = false;
+	core_stop_attempts(c, job, STOP_MOVE);
+	core_new_attempt(c, job, next);
+	core_restate(c, job);
+	free(next);
+}
+
+void core_end_patience(struct core *c)
+{
+	size_t n = c->attempts.n; /* those made here are not asked */
+
+	for (size_t i = 0; i < n; i++) {
+		struct attempt *a = c->attempts.at[i];
+
+		if (a->phase != PHASE_RUNNING || !a->next || !a->next_told || a->stop)
+			continue;
+		if (c->now_s >= answer_due_s(c, a))
+			restart_elsewhere(c, a);
+		else
+			c->next_gate_s = fmin(c->next_gate_s, answer_due_s(c, a));
+	}
+}
+
 void core_launch_ready(struct core *c)
 {
 	for (size_t i = 0; i < c->attempts.n; i++) {
@@ -136,6 +173,8 @@ void core_launch_ready(struct core *c)
 		} else if (a->phase == PHASE_RUNNING && a->next && !a->next_told && !a->stop &&
 			!blocked(c, a, a->next)) {
 			a->next_told = true;
+			a->told_s = c->now_s;
+			c->next_gate_s = fmin(c->next_gate_s, answer_due_s(c, a));
 			note_grant(c, NOTE_RESIZE, a, a->next);
 		}
 	}

@@ -179,8 +179,13 @@ void core_open_gates(struct core *c)
 		struct live_job *job = c->outside.at[i];
 
 		job->outside = try_gate(c, job, &array);
+		/* A dependency that is met stays met, also for the next daemon. */
+		if (job->changed)
+			core_note(c, NOTE_STATE, job->id, 0, NULL);
+		job->changed = false;
 		if (job->outside)
 			c->outside.at[kept++] = job;
 	}
 	c->outside.n = kept;
+	core_end_patience(c);
 }

@@ -187,13 +187,14 @@ static int in_begun(struct core *c, uint32_t id, uint32_t attempt, const json_t 
 	struct live_job *job = core_find(c, id);
 	struct attempt *a = core_find_attempt(c, id, attempt);
 
-	(void)body;
 	if (!job || !a || a->phase != PHASE_LAUNCHED)
 		return err_set(err, ERR_MISSING, "no attempt %u of job %u waits to begin", attempt, id);
 	a->phase = PHASE_RUNNING;
-	a->begun_s = job->begun_s = c->now_s;
+	/* A daemon that was away hears of it late. */
+	a->begun_s = fmin(c->now_s, fmax(a->launched_s, member_number(body, "at_s", c->now_s)));
+	job->begun_s = a->begun_s;
 	if (isnan(job->first_begun_s)) {
-		job->first_begun_s = c->now_s;
+		job->first_begun_s = a->begun_s;
 		c->gates_moved = true; /* some may follow its start */
 	}
 	job->progress.first_step = job->progress.first_s = job->progress.per_s = NAN;
@@ -287,8 +288,9 @@ static int in_resized(struct core *c, uint32_t id, uint32_t attempt, const json_
 	struct live_job *job = core_find(c, id);
 	struct attempt *a = core_find_attempt(c, id, attempt);
 
-	(void)body;
-	if (!job || !a || !a->next || !a->next_told)
+	/* The answer to an earlier one, sent again, says another size. */
+	if (!job || !a || !a->next || !a->next_told ||
+		member_int(body, "gpus", a->next->gpus) != a->next->gpus)
 		return err_set(err, ERR_MISSING, "attempt %u of job %u was not asked to resize",
 			attempt, id);
 	free(a->grant);
@@ -323,7 +325,8 @@ static int in_devices(struct core *c, uint32_t id, uint32_t attempt, const json_
 /* ---- endings */
 
 struct over {
-	bool known, asked, timed_out;
+	bool known, timed_out;
+	double ran_s;
 	int code, signal;
 	const char *text;
 };
@@ -357,6 +360,21 @@ static void run_again(struct core *c, struct live_job *job, const struct over *o
 	} else {
 		core_tell_progress(c, job, safe);
 	}
+}
+
+/* It saved and left by itself.  One that does so again and again has to wait a little longer each time. */
+static void yield(struct core *c, struct live_job *job, const struct over *over)
+{
+	enum { SHORT_S = 10, DOUBLINGS = 8 };
+
+	job->yields = over->ran_s < SHORT_S ? job->yields + 1 : 1;
+	if (job->yields > 1) {
+		safe_work(c, job, over);
+		withdraw(c, job);
+		job->begin_s = c->now_s +
+			ldexp(1, job->yields - 2 < DOUBLINGS ? (int)job->yields - 2 : DOUBLINGS);
+	}
+	run_again(c, job, over);
 }
 
 static void fail(struct core *c, struct live_job *job, const struct over *over)
@@ -393,16 +411,18 @@ static void conclude(struct core *c, struct live_job *job, enum stop stop, const
 		core_end(c, job, LIVE_NODE_FAIL, over->text);
 	else if ((stop == STOP_PREEMPT || stop == STOP_MOVE) && !job->requeue)
 		core_end(c, job, LIVE_PREEMPTED, over->text);
-	else if (stop || !over->known || over->code == EXIT_CHECKPOINTED)
+	else if (!stop && over->known && over->code == EXIT_CHECKPOINTED)
+		yield(c, job, over);
+	else if (stop || !over->known)
 		run_again(c, job, over);
 	else
 		fail(c, job, over);
 }
 
-static void learn_grace(struct core *c, struct live_job *job, const struct attempt *a)
+static void learn_grace(struct core *c, struct live_job *job, const struct attempt *a, double took_s)
 {
 	if (!isnan(a->asked_s))
-		job->base.resume_cost_s = fmax(0, c->now_s - a->asked_s) +
+		job->base.resume_cost_s = fmax(0, isnan(took_s) ? c->now_s - a->asked_s : took_s) +
 			(isnan(c->start_cost_s) ? 0 : c->start_cost_s);
 }
 
@@ -412,10 +432,10 @@ static int in_exit(struct core *c, uint32_t id, uint32_t number, const json_t *b
 	struct attempt *a = core_find_attempt(c, id, number);
 	struct over over = {
 		.known = member_bool(body, "known", false),
-		.asked = member_bool(body, "asked", false),
 		.timed_out = member_bool(body, "timed_out", false),
 		.code = (int)member_int(body, "code", -1),
 		.signal = (int)member_int(body, "signal", 0),
+		.ran_s = member_number(body, "ran_s", INFINITY),
 		.text = member_text(body, "text"),
 	};
 
@@ -426,10 +446,11 @@ static int in_exit(struct core *c, uint32_t id, uint32_t number, const json_t *b
 	core_retire(c, a, over.text);
 	job->code = over.code;
 	job->signal = over.signal;
+	/* As its guard measured it: the daemon, or the machine, may have been away in between. */
 	if (!isnan(a->begun_s))
-		job->used_s += c->now_s - a->begun_s;
+		job->used_s += member_number(body, "ran_s", c->now_s - a->begun_s);
 	job->begun_s = NAN;
-	learn_grace(c, job, a);
+	learn_grace(c, job, a, member_number(body, "grace_s", NAN));
 	c->gates_moved = true;
 	if (!live_ended(job))
 		conclude(c, job, a->stop, &over);

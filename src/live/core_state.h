@@ -68,6 +68,11 @@ struct attempt *core_find_attempt(const struct core *c, uint32_t job, uint32_t n
 struct attempt *core_new_attempt(struct core *c, struct live_job *job, const struct grant *grant);
 /* Asks every attempt of the job to stop; those not launched are over at once. */
 void core_stop_attempts(struct core *c, struct live_job *job, enum stop why);
+/*
+ * Attempts that were told of another size and have not answered within their grace go on with it after a
+ * restart instead.
+ */
+void core_end_patience(struct core *c);
 /* Launches and resizes what can be now. */
 void core_launch_ready(struct core *c);
 void core_retire(struct core *c, struct attempt *a, const char *text);

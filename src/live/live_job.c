@@ -369,6 +369,7 @@ static void put_state(const struct live_job *job, struct json *j)
 	put_unless(j, "attempt", job->attempt, 0);
 	put_unless(j, "failed", job->failed, 0);
 	put_unless(j, "lost", job->lost, 0);
+	put_unless(j, "yields", job->yields, 0);
 	put_unless(j, "code", job->code, -1);
 	put_unless(j, "signal", job->signal, 0);
 	put_text(j, "end_text", job->end_text);
@@ -451,6 +452,7 @@ static void get_state(struct live_job *job, const json_t *s)
 	job->attempt = (uint32_t)member_int(s, "attempt", 0);
 	job->failed = (uint32_t)member_int(s, "failed", 0);
 	job->lost = (uint32_t)member_int(s, "lost", 0);
+	job->yields = (uint32_t)member_int(s, "yields", 0);
 	job->code = (int)member_int(s, "code", -1);
 	job->signal = (int)member_int(s, "signal", 0);
 	job->end_text = copy_or_null(member_text(s, "end_text"));

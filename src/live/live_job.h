@@ -88,6 +88,7 @@ struct live_job {
 	uint32_t attempt;   /* ordered last; 0: none */
 	uint32_t failed;    /* attempts that failed by themselves */
 	uint32_t lost;      /* attempts that ended with their device or guard */
+	uint32_t yields;    /* times in a row that it saved and left after a short while */
 	double used_s;  /* of its time limit: its commands ran so long in attempts that are over */
 	double begun_s; /* of the present attempt, NAN */
 	double first_begun_s; /* of the first */
@@ -95,7 +96,7 @@ struct live_job {
 	int code, signal; /* of the last attempt that ended; -1, 0: none yet */
 	char *end_text;   /* in words, or NULL */
 	struct live_progress progress;
-	bool changed; /* its status is to be written down */
+	bool changed; /* its status is to be noted */
 	bool outside; /* listed by the core as such */
 };
 
