@@ -241,7 +241,7 @@ new-policy: ## a compiling policy: make new-policy NAME=my-policy FAMILY=order
 
 DOC_DIR = $(DESTDIR)$(PREFIX)/share/doc/stint
 DOC_FILES = $(wildcard README.md CHANGELOG.md CONTRIBUTING.md LICENSE) $(call find,doc,*.md)
-CLIENT_FILES = $(call find,clients,*.py) $(call find,clients,*.[ch]) $(call find,clients,*.md)
+CLIENT_FILES = $(call find,clients,*.py) $(call find,clients,*.[ch]) $(call find,clients,*.md) $(filter-out %__pycache__,$(wildcard examples/live/*))
 SHARE = $(DESTDIR)$(PREFIX)/share
 UNITS = $(DESTDIR)$(PREFIX)/lib/systemd
 BASH_COMPLETION = $(SHARE)/bash-completion/completions/stint

@@ -23,7 +23,10 @@ finish() {
 	if [ -n "${daemon-}" ] && kill -0 "$daemon" 2>/dev/null; then
 		say "Ending the demo: its jobs are cancelled and the daemon stops."
 		"$STINT" cancel --all --quiet >/dev/null 2>&1 || true
-		"$STINT" wait --all --timeout 20 --quiet >/dev/null 2>&1 || true
+		for _ in $(seq 40); do
+			[ -n "$("$STINT" queue --quiet 2>/dev/null)" ] || break
+			sleep 0.5
+		done
 		kill "$daemon" 2>/dev/null || true
 		wait "$daemon" 2>/dev/null || true
 	fi

@@ -179,27 +179,38 @@ struct MHD_Response *follow_events(struct server *server, struct MHD_Connection 
 
 /* ---- logs */
 
-/*
- * A job may name its own output file, in a directory whose owner can put anything there: so
- * what was opened is looked at, not its name.  Output that the daemon keeps is the user's, too.
- */
-static bool may_read(const struct caller *caller, int fd)
+/* Output that the daemon keeps is the user's, too. */
+static bool may_read(const struct caller *caller, const struct stat *st)
 {
-	struct stat st;
-
-	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-		(caller->admin || st.st_uid == caller->uid);
+	return S_ISREG(st->st_mode) && (caller->admin || st->st_uid == caller->uid);
 }
 
+/* What O_PATH found, and no other file that has its name by now. */
+static int reopen(int found)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", found);
+	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
+/*
+ * A job may name its own output file, in a directory whose owner can put anything there: so
+ * what was found is looked at, not its name, and before it is opened, which of a device may do
+ * something.  What is not theirs is not there: the difference is not theirs to know either.
+ */
 int log_open(const struct caller *caller, const char *path)
 {
-	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int found = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC), fd = -1;
+	struct stat st;
 
-	if (fd >= 0 && !may_read(caller, fd)) {
-		close(fd);
-		errno = EACCES;
-		return -1;
+	if (found >= 0) {
+		if (fstat(found, &st) == 0 && may_read(caller, &st))
+			fd = reopen(found);
+		close(found);
 	}
+	if (fd < 0)
+		errno = ENOENT;
 	return fd;
 }
 
@@ -251,7 +262,7 @@ static ssize_t read_file(struct follow *f, char *out, size_t max)
 	if (f->fd < 0)
 		f->fd = log_open(&f->caller, f->path);
 	if (f->fd < 0)
-		return errno == ENOENT ? 0 : -1;
+		return 0; /* not yet */
 	do
 		n = pread(f->fd, out, max, (off_t)f->offset);
 	while (n < 0 && errno == EINTR);
@@ -316,7 +327,7 @@ static bool has_grown(const struct follow *f)
 	struct stat st;
 
 	if (f->fd < 0)
-		return access(f->path, F_OK) == 0;
+		return lstat(f->path, &st) == 0 && may_read(&f->caller, &st);
 	return fstat(f->fd, &st) == 0 && (uint64_t)st.st_size > f->offset;
 }
 

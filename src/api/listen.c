@@ -228,7 +228,7 @@ int tcp_listen(const char *address, uint16_t port, bool exposed, int *out, uint1
 	if (!loopback && !exposed)
 		return err_set(err, ERR_REFUSED,
 			"%s can be reached from other machines, and what is sent is not encrypted: "
-			"this must be asked for expressly",
+			"this must be asked for expressly (--expose)",
 			address);
 	fd = socket(at.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||

@@ -450,9 +450,8 @@ static struct MHD_Response *whole_log(int fd, uint64_t offset)
 	struct MHD_Response *response;
 	struct stat st;
 
-	if (fd < 0 || fstat(fd, &st) < 0 || (uint64_t)st.st_size <= offset) {
-		if (fd >= 0)
-			close(fd);
+	if (fstat(fd, &st) < 0 || (uint64_t)st.st_size <= offset) {
+		close(fd);
 		return MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
 	}
 	response = MHD_create_response_from_fd_at_offset64((uint64_t)st.st_size - offset, fd, offset);
@@ -468,8 +467,9 @@ static enum MHD_Result send_log(struct request *r, const char *path, int64_t att
 	char number[32];
 	uint64_t offset;
 
-	if (fd < 0 && errno != ENOENT) {
-		request_refuse(r, 403, "cannot read %s: %s", path, strerror(errno));
+	/* One that follows waits for it, whatever keeps it away. */
+	if (fd < 0 && !r->follow) {
+		request_refuse(r, 404, "there is no log yet, or it is no plain file of yours");
 		return request_reply(r, NULL);
 	}
 	offset = offset_in(r->offset, fd);
@@ -500,6 +500,32 @@ static enum MHD_Result finish_log(struct request *r)
 	}
 	json_decref(said);
 	return rc;
+}
+
+/*
+ * How much there is, into the answer of the verb `log`: looked up here, since a path that a user
+ * named may lead to where looking takes long, and the daemon has no time for that.
+ */
+static void add_size(struct request *r)
+{
+	json_t *said = json_loadb(r->answer.at, r->answer.n, 0, NULL);
+	const char *path = json_string_value(json_object_get(said, "path"));
+	int fd = path ? log_open(&r->caller, path) : -1;
+	struct stat st = { 0 };
+	char *text;
+
+	if (fd >= 0) {
+		fstat(fd, &st);
+		close(fd);
+	}
+	if (path) {
+		json_object_set_new(said, "size", json_integer((json_int_t)st.st_size));
+		text = json_dumps(said, JSON_COMPACT);
+		buf_clear(&r->answer);
+		buf_str(&r->answer, text);
+		free(text);
+	}
+	json_decref(said);
 }
 
 /* ---- the whole */
@@ -560,5 +586,7 @@ enum MHD_Result request_finish(struct request *r)
 		request_refuse(r, 500, "the daemon answered with status %d", r->status);
 	if (r->log_args && r->status < 400)
 		return finish_log(r);
+	if (!strcmp(r->verb->name, "log") && r->status < 400)
+		add_size(r);
 	return request_reply(r, NULL);
 }

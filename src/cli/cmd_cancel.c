@@ -282,11 +282,14 @@ const struct command command_cancel = {
 
 const struct command command_hold = {
 	.name = "hold",
-	.summary = "keep jobs that wait from starting",
+	.summary = "keep jobs from running",
 	.operands = "[JOB...]",
 	.max_operands = JOBS_MAX,
 	.live = true,
 	.groups = { &flags_which, &flags_daemon },
+	.about = "A job that waits does not start until it is released.  One that runs is stopped first: it\n"
+		 "gets its signal and its grace to save what it can, and waits then.  The first number of an\n"
+		 "array is the whole array; 7_3 is one element.",
 	.examples = hold_examples,
 	.run = run,
 };
@@ -309,6 +312,9 @@ const struct command command_requeue = {
 	.max_operands = JOBS_MAX,
 	.live = true,
 	.groups = { &flags_which, &flags_daemon },
+	.about = "A job that has ended waits again, too.  The first number of an array is all of it that has\n"
+		 "not ended; when the whole array has ended it is that element alone, and the others are\n"
+		 "named one by one: 7_1 7_2.",
 	.examples = requeue_examples,
 	.run = run,
 };

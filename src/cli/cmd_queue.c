@@ -48,6 +48,8 @@ static void tell_more(const struct args *args, const json_t *reply)
 		ui_say(args, "%.0f more; --limit %.0f shows %s", total - shown,
 			fmin(total, LIVE_LIMIT_MAX),
 			total > LIVE_LIMIT_MAX ? "the first of them" : "them");
+	else if (json_is_true(json_object_get(reply, "more")))
+		ui_say(args, "there are more; --limit shows more than %.0f", shown);
 }
 
 static void tell_trouble(const struct args *args, const json_t *reply)
@@ -134,9 +136,9 @@ const struct command command_queue = {
 	.operands = "",
 	.live = true,
 	.groups = { &flags_queue, &flags_daemon },
-	.about = "Those that run come first, then those that wait, in the order of the policy.  TIME is how\n"
-		 "long a job has run, or waited if it is PENDING; ETA is when it is expected to be done;\n"
-		 "REASON is why it waits, or how it ended.",
+	.about = "Those that run come first, then those that wait, by number, then, with --all, those that\n"
+		 "have ended, newest first.  TIME is how long a job has run, or waited if it is PENDING; ETA is\n"
+		 "when it is expected to be done; REASON is why it waits, or how it ended.",
 	.examples = examples,
 	.run = run,
 };

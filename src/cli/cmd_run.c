@@ -77,6 +77,27 @@ static void *on_output(void *ctx)
 	return NULL;
 }
 
+static bool is_lost(int rc)
+{
+	return rc == ERR_IO || rc == ERR_UNREACHABLE;
+}
+
+/* live_wait() has patience once it was answered; that there is such a job we know before. */
+static int wait_on(const struct stay *stay, json_t **job, struct err *err)
+{
+	const double pause_s = 0.5;
+	double patience_s = LIVE_PATIENCE_S;
+	int rc;
+
+	for (;;) {
+		rc = live_wait(stay->args, stay->job, INFINITY, job, err);
+		if (!is_lost(rc) || patience_s <= 0)
+			return rc;
+		live_pause(pause_s);
+		patience_s -= pause_s;
+	}
+}
+
 /* On a terminal, why it waits; once for each reason. */
 static int wait_and_tell(const struct stay *stay, json_t **job, struct err *err)
 {
@@ -107,9 +128,9 @@ static int wait_and_tell(const struct stay *stay, json_t **job, struct err *err)
 		return 0;
 	if (!rc)
 		json_decref(*job);
-	if (rc && tells)
+	if (rc && tells && !is_lost(rc))
 		return rc;
-	return live_wait(stay->args, stay->job, INFINITY, job, err);
+	return wait_on(stay, job, err);
 }
 
 static int stay_with(struct stay *stay, json_t **job, struct err *err)

@@ -166,7 +166,7 @@ void live_bar(double part, int columns, const struct term *term, struct buf *out
 
 /* ---- the table of jobs */
 
-enum { NAME_COLUMNS = 24, REASON_COLUMNS = 30 };
+enum { NAME_COLUMNS = 24, NAME_NARROW = 12, REASON_COLUMNS = 20 };
 
 static void cell_of(struct table *table, struct buf *text)
 {
@@ -225,7 +225,11 @@ static void put_row(struct table *table, const json_t *job, const struct term *t
 
 	live_job_name(job, &text);
 	cell_of(table, &text);
-	live_cut(live_text(job, "name"), term->width ? NAME_COLUMNS : 0, term, &text);
+	live_cut(live_text(job, "name"),
+		!term->width               ? 0
+			: term->width > 80 ? NAME_COLUMNS
+					   : NAME_NARROW,
+		term, &text);
 	cell_of(table, &text);
 	put_user(job, &text);
 	cell_of(table, &text);

@@ -546,6 +546,8 @@ void daemon_news_of_ending(struct daemon *d, const struct ending *e)
 		json_object_set_new(body, "ran_s", json_real(fmax(0, e->ended_s - e->begun_s)));
 	else
 		json_object_set_new(body, "ran_s", json_real(0));
+	if (e->known && e->ended_s > 0)
+		json_object_set_new(body, "ended_at_s", json_real(e->ended_s - d->born_s));
 	if (e->known && e->asked_s > 0)
 		json_object_set_new(body, "grace_s", json_real(fmax(0, e->ended_s - e->asked_s)));
 	if (e->text[0])

@@ -1,16 +1,17 @@
 /*
  * Looking: the queue, one job, its output, waiting for its end.
  */
-#include <errno.h>
 #include <math.h>
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "daemon/verbs_run.h"
 
 enum { JOBS_SHOWN = 1000, JOBS_MOST = 200000 };
+
+static const uint32_t NOBODY = UINT32_MAX;
 
 /* ---- the queue */
 
@@ -18,6 +19,7 @@ struct choice {
 	bool live, ended;
 	uint32_t states; /* bits of enum live_state */
 	const char *user, *tenant, *name;
+	uint32_t uid; /* of `user`; NOBODY: none there is */
 	int64_t limit, after;
 };
 
@@ -46,7 +48,26 @@ static bool choose_states(struct call *call, const char *text, struct choice *ou
 	return true;
 }
 
-static bool read_choice(struct call *call, struct choice *out)
+/* A number is a uid.  The last one who submitted is known; others may be asked for over a network. */
+static uint32_t uid_of(const struct daemon *d, const char *user)
+{
+	struct passwd entry, *found = NULL;
+	char words[4096], *end;
+	unsigned long number;
+
+	if (*user >= '0' && *user <= '9') {
+		number = strtoul(user, &end, 10);
+		if (!*end)
+			return number < NOBODY ? (uint32_t)number : NOBODY;
+	}
+	if (d->user && !strcmp(d->user, user))
+		return d->user_uid;
+	if (getpwnam_r(user, &entry, words, sizeof(words), &found) == 0 && found)
+		return found->pw_uid;
+	return NOBODY;
+}
+
+static bool read_choice(const struct daemon *d, struct call *call, struct choice *out)
 {
 	const char *state = member_text(call->args, "state");
 
@@ -57,6 +78,7 @@ static bool read_choice(struct call *call, struct choice *out)
 		.limit = member_int(call->args, "limit", JOBS_SHOWN),
 		.after = member_int(call->args, "after", 0),
 	};
+	out->uid = out->user ? uid_of(d, out->user) : NOBODY;
 	if (out->limit < 1 || out->limit > JOBS_MOST) {
 		call_problem(call, 400, 2, "limit: 1 to %d", JOBS_MOST);
 		return false;
@@ -72,10 +94,16 @@ static bool same(const char *wanted, const char *have)
 	return !wanted || (have && !strcmp(wanted, have));
 }
 
+/* One without a name in the table of users has its name from its number, or from before. */
+static bool of_user(const struct choice *c, const struct live_job *job)
+{
+	return c->uid == NOBODY ? same(c->user, job->user) : job->uid == c->uid;
+}
+
 static bool chosen(const struct choice *c, const struct live_job *job)
 {
 	return !live_ended(job) && c->states >> job->state & 1 && (int64_t)job->id > c->after &&
-		same(c->user, job->user) && same(c->tenant, job->tenant) && same(c->name, job->name);
+		of_user(c, job) && same(c->tenant, job->tenant) && same(c->name, job->name);
 }
 
 struct listing {
@@ -84,7 +112,8 @@ struct listing {
 	const struct choice *choice;
 	const struct caller *caller;
 	int64_t shown;
-	uint32_t total;
+	uint32_t total; /* of ended ones, which are not counted, those shown */
+	bool more;
 };
 
 /* Those with devices first. */
@@ -97,8 +126,10 @@ static void list_live(struct listing *l, bool with_devices)
 		if ((jobs[i]->state != LIVE_PENDING) != with_devices || !chosen(l->choice, jobs[i]))
 			continue;
 		l->total++;
-		if (l->shown >= l->choice->limit)
+		if (l->shown >= l->choice->limit) {
+			l->more = true;
 			continue;
+		}
 		l->shown++;
 		json_begin_object(l->j, NULL);
 		job_to_json(l->d, jobs[i], l->j, JOB_LINE);
@@ -109,10 +140,11 @@ static void list_live(struct listing *l, bool with_devices)
 static int see_ended(void *ctx, const struct record_job *row)
 {
 	struct listing *l = ctx;
-	int state = live_state_of(row->state);
 
-	if (state < 0 || !(l->choice->states >> state & 1))
+	if (l->shown >= l->choice->limit) {
+		l->more = true;
 		return 0;
+	}
 	l->total++;
 	l->shown++;
 	json_begin_object(l->j, NULL);
@@ -124,18 +156,25 @@ static int see_ended(void *ctx, const struct record_job *row)
 static void list_ended(struct listing *l)
 {
 	const struct choice *c = l->choice;
+	const char *states[LIVE_STATES];
 	struct record_filter filter = {
 		.tenant = c->tenant,
 		.name = c->name,
-		.uid = UINT32_MAX,
+		.states = states,
+		.uid = c->uid,
 		.before_id = (uint32_t)c->after,
-		.limit = (uint32_t)(c->limit - l->shown),
+		.limit = (uint32_t)(c->limit - l->shown) + 1, /* whether there are more */
 		.ended_since_s = NAN,
 	};
 	struct err ignored = { 0 };
 
-	if (filter.limit > 0)
-		record_ended_jobs(l->d->record, &filter, see_ended, l, &ignored);
+	if (c->user && c->uid == NOBODY)
+		return;
+	for (int i = LIVE_COMPLETED; c->states != UINT32_MAX && i < LIVE_STATES; i++) {
+		if (c->states >> i & 1)
+			states[filter.nstates++] = live_state_name((enum live_state)i);
+	}
+	record_ended_jobs(l->d->record, &filter, see_ended, l, &ignored);
 }
 
 static void put_counts(struct daemon *d, struct json *j)
@@ -157,7 +196,7 @@ void verb_jobs(struct daemon *d, struct call *call)
 	struct listing l = { .d = d, .choice = &choice };
 	struct json j;
 
-	if (!read_choice(call, &choice))
+	if (!read_choice(d, call, &choice))
 		return;
 	call_begin(call, &j);
 	l.j = &j;
@@ -174,8 +213,7 @@ void verb_jobs(struct daemon *d, struct call *call)
 	json_end(&j, ']');
 	json_int(&j, "total", l.total);
 	json_int(&j, "shown", l.shown);
-	/* Of ended ones only as many are read as are shown. */
-	json_bool(&j, "more", l.shown >= choice.limit);
+	json_bool(&j, "more", l.more);
 	if (d->trouble[0])
 		json_str(&j, "trouble", d->trouble);
 	json_end(&j, '}');
@@ -305,18 +343,9 @@ static char *own_output(struct daemon *d, uint32_t id, bool err_out)
 	return path.at;
 }
 
-/* A job's own path may lead to what is not its user's: of that nothing is told. */
-static int64_t size_for(const struct caller *caller, const char *path)
-{
-	struct stat info;
-
-	if (stat(path, &info) < 0 || (!caller->admin && info.st_uid != caller->uid))
-		return 0;
-	return info.st_size;
-}
-
 static uint32_t last_attempt(struct daemon *d, uint32_t id, bool *over);
 
+/* Where it is.  How much there is, whoever serves it adds: a job's own path is not looked at here. */
 void verb_log(struct daemon *d, struct call *call)
 {
 	uint32_t id = call_job(d, call, true), attempt;
@@ -344,7 +373,6 @@ void verb_log(struct daemon *d, struct call *call)
 	call_begin(call, &j);
 	json_str(&j, "path", path);
 	json_int(&j, "attempt", attempt);
-	json_int(&j, "size", size_for(&call->caller, path));
 	json_bool(&j, "started", attempt > 0);
 	json_bool(&j, "ended", over);
 	json_end(&j, '}');

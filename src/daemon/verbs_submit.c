@@ -57,18 +57,23 @@ static int expand_after(struct daemon *d, struct submission *what, struct err *e
 {
 	VEC(struct dependency) all = { 0 };
 	uint64_t of_each = what->array ? what->narray : 1;
+	bool more = false;
 
 	for (uint32_t i = 0; i < what->nafter; i++) {
 		struct dependency one = what->after[i];
+		uint32_t left = call_array_size(d, one.job);
 
-		for (uint32_t left = call_array_size(d, one.job); left > 0; left--, one.job++)
+		more |= left > 1;
+		if (more && (all.n + left) * of_each > AFTER_MOST) {
+			size_t n = all.n + left;
+
+			vec_fini(&all);
+			return err_set(err, ERR_USAGE,
+				"dependency: %lu jobs that each wait for %zu or more are too many; put one job between the arrays",
+				(unsigned long)of_each, n);
+		}
+		for (; left > 0; left--, one.job++)
 			vec_push(&all, one);
-	}
-	if (all.n > what->nafter && all.n * of_each > AFTER_MOST) {
-		vec_fini(&all);
-		return err_set(err, ERR_USAGE,
-			"dependency: %lu jobs that each wait for %zu are too many; put one job between the arrays",
-			(unsigned long)of_each, all.n);
 	}
 	if (all.n) {
 		struct dependency *after = arena_array(&what->memory, struct dependency, all.n);
@@ -183,7 +188,18 @@ static int check_runnable(struct daemon *d, struct live_job *job, struct err *er
 	struct buf why = { 0 };
 	int rc = 0;
 
-	if (!core_could_run(d->core, job, &why))
+	if (job->base.cpus > d->machine.cpus)
+		rc = err_set(err, ERR_NEVER,
+			"it can never run here: it needs %g CPUs and this machine has %u",
+			job->base.cpus, d->machine.cpus);
+	else if (d->machine.mem_bytes > 0 && job->base.mem_bytes > d->machine.mem_bytes)
+		rc = err_set(err, ERR_NEVER,
+			"it can never run here: it needs %.1f GiB of memory and this machine has %.1f",
+			(double)job->base.mem_bytes / (1 << 30),
+			(double)d->machine.mem_bytes / (1 << 30));
+	else if (isfinite(job->deadline_s) && job->deadline_s <= d->last_s)
+		rc = err_set(err, ERR_NEVER, "deadline: that moment has passed");
+	else if (!core_could_run(d->core, job, &why))
 		rc = err_set(err, ERR_NEVER, "it can never run here: %s", why.at);
 	buf_fini(&why);
 	return rc;
@@ -243,8 +259,9 @@ static int check_account(struct daemon *d, const struct caller *caller,
 		return err_set(err, ERR_REFUSED,
 			"tenant: only root may submit for a tenant other than %s",
 			user_name(d, caller->uid));
-	if (what->weight > 1)
-		return err_set(err, ERR_REFUSED, "weight: only root may give one above 1");
+	if (what->weight > 1 || what->priority > 0)
+		return err_set(err, ERR_REFUSED,
+			"weight, priority: only root may give more than others have");
 	return 0;
 }
 

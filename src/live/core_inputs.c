@@ -109,7 +109,6 @@ static int in_release(struct core *c, uint32_t id, uint32_t attempt, const json_
 	if (!job || live_ended(job))
 		return no_such_job(id, err);
 	job->held = false;
-	job->begin_s = 0;
 	c->gates_moved = true;
 	core_note(c, NOTE_STATE, id, 0, NULL);
 	return 0;
@@ -426,6 +425,22 @@ static void learn_grace(struct core *c, struct live_job *job, const struct attem
 			(isnan(c->start_cost_s) ? 0 : c->start_cost_s);
 }
 
+/* It ended when its guard says so; a daemon that was away hears of it late. */
+static void set_back(struct core *c, struct live_job *job, struct attempt *a, double ended_s)
+{
+	double from_s = isnan(a->begun_s) ? c->now_s : a->begun_s;
+	double late_s = c->now_s - fmin(c->now_s, fmax(from_s, ended_s));
+
+	a->over_s = c->now_s - late_s;
+	if (!live_ended(job) || late_s == 0)
+		return;
+	job->end_s = c->now_s - late_s;
+	job->base.ran_s = fmax(0, job->base.ran_s - late_s);
+	job->base.served_s = fmax(0, job->base.served_s - late_s * a->grant->gpus);
+	if (!job->base.by_steps)
+		job->base.done = fmax(0, job->base.done - late_s * job->base.rate);
+}
+
 static int in_exit(struct core *c, uint32_t id, uint32_t number, const json_t *body, struct err *err)
 {
 	struct live_job *job = core_find(c, id);
@@ -454,6 +469,7 @@ static int in_exit(struct core *c, uint32_t id, uint32_t number, const json_t *b
 	c->gates_moved = true;
 	if (!live_ended(job))
 		conclude(c, job, a->stop, &over);
+	set_back(c, job, a, member_number(body, "ended_at_s", c->now_s));
 	core_restate(c, job);
 	if (!live_ended(job))
 		core_note(c, NOTE_STATE, id, 0, NULL);

@@ -110,7 +110,10 @@ double core_left_s(const struct core *c, const struct live_job *job, double now_
 	double speed = seen->grant ? seen->rate : job->base.nominal_rate;
 	bool told = job->progress.seen || job->estimate_s > 0;
 
-	if (live_ended(job) || !told || !(speed > 0))
+	/* Of one that waits nobody knows; one that outlives its estimate has shown that it was none. */
+	if (live_ended(job) || !told || !(speed > 0) || !seen->grant)
+		return NAN;
+	if (!job->progress.seen && !(left > 0))
 		return NAN;
 	return fmax(0, left / speed);
 }

@@ -89,9 +89,14 @@ typedef int record_see_event(void *ctx, const struct record_event *event);
 int record_live_jobs(struct record *record, record_see_job *see, void *ctx, struct err *err); /* by id */
 int record_job(struct record *record, uint32_t id, record_see_job *see, void *ctx,
 	struct err *err); /* ERR_MISSING */
-/* Newest first; ended before `before_id` (0: all), `limit` of them; state, tenant, uid as filters (NULL, NULL, UINT32_MAX: none). */
+/*
+ * Newest first; numbers before `before_id` (0: all), `limit` of them (0: all); state, tenant, name and uid as
+ * filters (NULL, NULL, NULL, UINT32_MAX: none).  `nstates` > 0: in one of these states, borrowed.
+ */
 struct record_filter {
 	const char *state, *tenant, *name;
+	const char *const *states;
+	uint32_t nstates;
 	uint32_t uid;
 	uint32_t before_id;
 	uint32_t limit;

@@ -2,6 +2,7 @@
  * The live record: reading.
  */
 #include <math.h>
+#include <string.h>
 
 #include "store/record.h"
 #include "store/record_parts.h"
@@ -30,6 +31,7 @@ struct viewer {
 	record_see_attempt *attempt;
 	record_see_event *event;
 	void *ctx;
+	const struct record_filter *filter; /* of jobs, may be NULL: what the statement does not sort out */
 };
 
 static int show_job(const struct viewer *viewer, sqlite3_stmt *st)
@@ -88,18 +90,39 @@ static int show(const struct viewer *viewer, sqlite3_stmt *st)
 	return viewer->attempt ? show_attempt(viewer, st) : show_event(viewer, st);
 }
 
-/* Shows every row and gives the statement back.  `rows`: how many, may be NULL. */
+static bool has_state(const struct record_filter *filter, const char *state)
+{
+	for (uint32_t i = 0; i < filter->nstates; i++) {
+		if (!strcmp(filter->states[i], state))
+			return true;
+	}
+	return !filter->nstates;
+}
+
+static bool is_wanted(const struct viewer *viewer, sqlite3_stmt *st)
+{
+	return !viewer->filter || has_state(viewer->filter, text_of(st, 5));
+}
+
+static bool is_enough(const struct viewer *viewer, uint64_t n)
+{
+	return viewer->filter && viewer->filter->limit && n >= viewer->filter->limit;
+}
+
+/* Shows every row that is wanted and gives the statement back.  `rows`: how many, may be NULL. */
 static int walk(struct record *record, struct record_query *query, const struct viewer *viewer,
 	uint64_t *rows, struct err *err)
 {
 	uint64_t n = 0;
 	int rc = 0, step = SQLITE_DONE;
 
-	while (!rc && (step = sqlite3_step(query->st)) == SQLITE_ROW) {
+	while (!rc && !is_enough(viewer, n) && (step = sqlite3_step(query->st)) == SQLITE_ROW) {
+		if (!is_wanted(viewer, query->st))
+			continue;
 		rc = show(viewer, query->st);
 		n++;
 	}
-	if (!rc && step != SQLITE_DONE)
+	if (!rc && step != SQLITE_DONE && step != SQLITE_ROW)
 		rc = record_failed(record->db, record->path, "read", err);
 	record_give(query);
 	if (rows)
@@ -143,7 +166,8 @@ static void bind_filter(sqlite3_stmt *st, const struct record_filter *filter)
 	if (filter->uid != UINT32_MAX)
 		sqlite3_bind_int64(st, 4, filter->uid);
 	sqlite3_bind_int64(st, 5, filter->before_id);
-	sqlite3_bind_int64(st, 6, limit_of(filter->limit));
+	/* Those of a set of states are sorted out, and counted, as they are read. */
+	sqlite3_bind_int64(st, 6, filter->nstates ? -1 : limit_of(filter->limit));
 }
 
 int record_ended_jobs(struct record *record, const struct record_filter *filter,
@@ -158,7 +182,8 @@ int record_ended_jobs(struct record *record, const struct record_filter *filter,
 	bind_filter(query.st, filter);
 	if (since)
 		sqlite3_bind_double(query.st, 7, filter->ended_since_s);
-	return walk(record, &query, &(struct viewer){ .job = see, .ctx = ctx }, NULL, err);
+	return walk(record, &query, &(struct viewer){ .job = see, .ctx = ctx, .filter = filter },
+		NULL, err);
 }
 
 /* ---- attempts and events */

@@ -734,9 +734,9 @@ static void a_job_makes_room_without_a_restart(void **state)
 	assert_true(play_number(&p, 1, "resizes") == 1);
 	play_begun(&p, 134, 2, 1);
 	play_change(&p, 135, "cancel", 2);
-	play_exit(&p, 150, 2, 1, 0);
-	play_pass(&p, 181); /* what was left is taken */
-	play_do(&p, 190, "resized", 1, 1, "{\"gpus\":4}");
+	play_exit(&p, 150, 2, 1, 0); /* what was left is taken */
+	play_says(&p, "over 2.1, end 2, state 1.1, resize 1.1");
+	play_do(&p, 160, "resized", 1, 1, "{\"gpus\":4}");
 	assert_int_equal(grant_of(&p, 1, 1)->gpus, 4);
 	play_exit(&p, 200, 1, 1, 0);
 	play_says(&p, "over 1.1, end 1");
@@ -752,6 +752,24 @@ static void a_job_that_cannot_resize_is_restarted(void **state)
 	play_says(&p, "stop 1.1, start 1.2, start 2.1");
 	play_exit(&p, 132, 1, 1, EXIT_CHECKPOINTED);
 	play_says(&p, "over 1.1, state 1, launch 1.2, launch 2.1");
+	play_close(&p);
+}
+
+/* The others cannot wait for ever: one that does not answer within its grace is restarted. */
+static void patience_with_a_job_that_does_not_answer_ends(void **state)
+{
+	struct play p;
+
+	(void)state;
+	open_with_an_elastic_job(&p, "{\"step\":0,\"total\":1000000,\"resizable\":true}");
+	play_restart(&p, 140);
+	play_pass(&p, 159);
+	play_says(&p, "");
+	play_pass(&p, 175);
+	play_says(&p, "stop 1.1, start 1.2");
+	assert_true(p.rows.at[p.rows.n - 1].at_s == 160);
+	play_exit(&p, 176, 1, 1, EXIT_CHECKPOINTED);
+	play_says(&p, "over 1.1, state 1, launch 2.1, launch 1.2");
 	play_close(&p);
 }
 
@@ -780,12 +798,13 @@ static void a_job_that_was_to_grow_is_stopped(void **state)
 	assert_true(core_attempt(p.core, 1, 1)->next_told);
 	play_change(&p, 182, "hold", 1);
 	play_says(&p, "stop 1.1, state 1");
-	play_submit(&p, 183, (struct ask){ .gpus = 2 });
+	play_restart(&p, 183); /* the new engine gives its devices away */
 	play_submit(&p, 184, (struct ask){ .gpus = 2 });
-	play_says(&p, "start 4.1");
-	play_pass(&p, 250);
-	play_says(&p, "");
-	play_exit(&p, 251, 1, 1, 143);
+	play_submit(&p, 185, (struct ask){ .gpus = 2 });
+	play_pass(&p, 245);
+	assert_int_equal(core_attempt(p.core, 3, 1)->phase, PHASE_WAITING);
+	assert_int_equal(core_attempt(p.core, 4, 1)->phase, PHASE_WAITING);
+	play_exit(&p, 246, 1, 1, 143);
 	play_says(&p, "over 1.1, state 1, launch 3.1, launch 4.1");
 	play_close(&p);
 }
@@ -800,6 +819,8 @@ static void one_that_ended_is_not_told_of_its_size(void **state)
 	play_do(&p, 133, "resized", 1, 1, "{}");
 	play_begun(&p, 134, 2, 1);
 	play_change(&p, 135, "cancel", 2);
+	play_restart(&p, 136); /* the new engine has devices to give that are not left yet */
+	play_do(&p, 137, "devices", 0, 0, "{\"node\":0,\"devices\":0,\"up\":true}");
 	play_pass(&p, 181);
 	assert_non_null(core_attempt(p.core, 1, 1)->next);
 	assert_false(core_attempt(p.core, 1, 1)->next_told);
@@ -1073,6 +1094,7 @@ int main(void)
 		cmocka_unit_test(a_table_of_tenants_knows_its_own),
 		cmocka_unit_test(a_job_makes_room_without_a_restart),
 		cmocka_unit_test(a_job_that_cannot_resize_is_restarted),
+		cmocka_unit_test(patience_with_a_job_that_does_not_answer_ends),
 		cmocka_unit_test(a_job_ends_before_it_made_room),
 		cmocka_unit_test(a_job_that_was_to_grow_is_stopped),
 		cmocka_unit_test(one_that_ended_is_not_told_of_its_size),

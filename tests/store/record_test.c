@@ -243,6 +243,19 @@ static void jobs_live_and_end(void **state)
 	good(record_ended_jobs(r, &filter, note_job, &seen, &err), &err);
 	expect_text(&seen, " 3 2");
 	filter = any;
+	filter.states = (const char *const[]){ "FAILED", "COMPLETED" };
+	filter.nstates = 1;
+	filter.limit = 1; /* of those that are wanted, not of those that are looked at */
+	good(record_ended_jobs(r, &filter, note_job, &seen, &err), &err);
+	expect_text(&seen, " 3");
+	filter.nstates = 2;
+	filter.limit = 2;
+	good(record_ended_jobs(r, &filter, note_job, &seen, &err), &err);
+	expect_text(&seen, " 5 3");
+	filter.before_id = 3;
+	good(record_ended_jobs(r, &filter, note_job, &seen, &err), &err);
+	expect_text(&seen, " 2");
+	filter = any;
 	filter.state = "COMPLETED";
 	filter.tenant = "ana";
 	filter.name = "train";

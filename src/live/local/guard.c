@@ -420,16 +420,27 @@ static int patience_ms(const struct guard *g)
 	return ms < 0 ? 0 : ms > 1e9 ? 1000000000 : (int)ms;
 }
 
+/*
+ * A shell that died of the stop may have left the program that saves: it has the rest of the grace.  A
+ * command that ended by itself has said that it is done.
+ */
+static bool others_save(const struct guard *g, bool children)
+{
+	return g->over && children && g->stage == STOPPING && g->ending.signal;
+}
+
 static void watch(struct guard *g)
 {
-	while (!g->over && g->stage != KILLING) {
+	bool children = true;
+
+	while ((!g->over || others_save(g, children)) && g->stage != KILLING) {
 		struct pollfd on[] = { { g->signals, POLLIN, 0 }, { g->started, POLLIN, 0 } };
 
 		poll(on, 2, patience_ms(g));
 		if (on[1].revents)
 			see_start(g);
 		hear(g);
-		reap(g);
+		children = reap(g);
 		see_clock(g);
 	}
 }

@@ -80,9 +80,16 @@ static void binary_output_and_the_jobs_own_paths(void **state)
 	assert_int_equal(fread(bytes, 1, sizeof(bytes), in), 9);
 	assert_memory_equal(bytes, "a\0b\377\ntwo\n", 9);
 	fclose(in);
-	l.job = 2; /* a second one is added, not written over */
+	l.job = 2; /* another job begins it anew, */
 	launch(f, &l);
 	ending_of(f, 2);
+	in = fopen(path, "re");
+	assert_int_equal(fread(bytes, 1, sizeof(bytes), in), 9);
+	fclose(in);
+	l.job = 3; /* and a later attempt goes on in it */
+	l.attempt = 2;
+	launch(f, &l);
+	ending_of(f, 3);
 	in = fopen(path, "re");
 	assert_int_equal(fread(bytes, 1, sizeof(bytes), in), 18);
 	fclose(in);
