@@ -14,4 +14,4 @@
 # would end the shell, and its exit code would hide the 85 that asks to be run again.
 index=${SLURM_ARRAY_TASK_ID:-0}
 exec python3 examples/live/train.py --seed "$index" \
-	--checkpoint "seed-$index-${STINT_ARRAY_ID:-0}.ckpt" "$@"
+	--checkpoint "${TMPDIR:-$HOME}/stint-seed-$index-${STINT_ARRAY_ID:-0}.ckpt" "$@"

@@ -37,10 +37,10 @@ enum { COMPACT_JOBS = 200000 };
 
 enum { LOCK_TRIES = 200 }; /* every 10 ms */
 
-/* Whoever sets the machine's clock while we run does not move it. */
+/* Whoever sets the machine's clock while we run does not move it.  No two cycles have the same time. */
 double daemon_now_s(struct daemon *d)
 {
-	return fmax(d->last_s, d->boot_s + clock_boot_s());
+	return fmax(nextafter(d->last_s, INFINITY), d->boot_s + clock_boot_s());
 }
 
 /* ---- opening */

@@ -157,6 +157,22 @@ void daemon_tell_devices(struct daemon *d, uint32_t node, uint64_t devices, bool
 	vec_push(&d->news, news);
 }
 
+/* Before the new core decides anything. */
+static void apply_down(struct daemon *d, uint32_t node, uint64_t down)
+{
+	json_t *body = json_pack("{s:I,s:I,s:b}", "node", (json_int_t)node, "devices",
+		(json_int_t)down, "up", 0);
+	char *text = json_dumps(body, JSON_COMPACT);
+	struct err err = { 0 };
+
+	if (core_apply(d->core, "devices", 0, 0, d->last_s, body, &err) == 0)
+		daemon_row(d, "devices", 0, 0, d->last_s, text, false);
+	else
+		log_error(d->log, "devices of node %u: %s", node, err.text);
+	free(text);
+	json_decref(body);
+}
+
 static void tell_down(struct daemon *d)
 {
 	const struct cluster *cluster = &d->epoch.cluster;
@@ -171,7 +187,7 @@ static void tell_down(struct daemon *d)
 				down |= UINT64_C(1) << i;
 		}
 		if (down)
-			daemon_tell_devices(d, node, down, false);
+			apply_down(d, node, down);
 	}
 }
 

@@ -251,6 +251,9 @@ uint32_t engine_adopt(struct engine *e, const struct job *spec, const struct gra
 	e->demand += job->gpus;
 	list_active(e, job->id);
 	engine_mark(e, job->id);
+	if (!e->dirty) /* whoever decides now has not seen it */
+		e->dirty_since_s = e->now_s;
+	e->dirty = true;
 	engine_tell(e, (struct event){ .kind = EV_START, .job = job->id, .grant = job->grant });
 	return job->id;
 }
@@ -426,6 +429,7 @@ static void begin(struct engine *e, uint32_t id)
 	if (!job->grant)
 		return;
 	job->ready_s = e->now_s;
+	engine_mark(e, id);
 	engine_tell(e, (struct event){ .kind = EV_BEGUN, .job = id });
 }
 

@@ -134,15 +134,12 @@ static double answer_due_s(const struct core *c, const struct attempt *a)
 static void restart_elsewhere(struct core *c, struct attempt *a)
 {
 	struct live_job *job = core_find(c, a->job);
-	struct grant *next = a->next;
 
-	a->next = NULL;
-	a->next_told = false;
+	/* It was told, and may be on its new devices: until it has ended it keeps those as well. */
 	job->progress.resizable = false;
 	core_stop_attempts(c, job, STOP_MOVE);
-	core_new_attempt(c, job, next);
+	core_new_attempt(c, job, a->next);
 	core_restate(c, job);
-	free(next);
 }
 
 void core_end_patience(struct core *c)

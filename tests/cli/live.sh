@@ -232,8 +232,10 @@ later=$job
 run stint show "$later"
 out 'PENDING' "a job waits for its begin"
 run stint release "$later"
-run stint wait "$later"
-want 0 "unless it is released"
+run stint show "$later"
+out 'PENDING' "also if it is released"
+run stint cancel "$later"
+want 0 "and can be cancelled"
 submit --begin now+1s --deadline now+6h -- true
 run stint wait "$job" --timeout 60s
 want 0 "a begin comes by itself"

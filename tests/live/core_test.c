@@ -487,10 +487,14 @@ static void a_begin_time_is_kept_to_the_second(void **state)
 	play_apply(&p, "exit", 1, 1, "{\"known\":true,\"code\":0}");
 	play_end(&p);
 	play_says(&p, "over 1.1, end 1, start 2.1, launch 2.1");
-	play_submit(&p, 301, (struct ask){ .gpus = 1, .begin_s = 1000 });
-	play_change(&p, 302, "release", 3); /* now, then */
+	play_submit(&p, 301, (struct ask){ .gpus = 1, .begin_s = 1000, .hold = true });
+	play_change(&p, 302, "release", 3); /* lets it go, but not before its time */
+	play_reason(&p, 3, "begin-time");
 	play_exit(&p, 303, 2, 1, 0);
-	play_says(&p, "over 2.1, end 2, start 3.1, launch 3.1");
+	play_says(&p, "over 2.1, end 2");
+	play_pass(&p, 1001);
+	play_says(&p, "start 3.1, launch 3.1");
+	assert_true(p.rows.at[p.rows.n - 1].at_s == 1000);
 	play_close(&p);
 }
 
@@ -734,9 +738,11 @@ static void a_job_makes_room_without_a_restart(void **state)
 	assert_true(play_number(&p, 1, "resizes") == 1);
 	play_begun(&p, 134, 2, 1);
 	play_change(&p, 135, "cancel", 2);
-	play_exit(&p, 150, 2, 1, 0); /* what was left is taken */
-	play_says(&p, "over 2.1, end 2, state 1.1, resize 1.1");
-	play_do(&p, 160, "resized", 1, 1, "{\"gpus\":4}");
+	play_exit(&p, 150, 2, 1, 0); /* what was left is taken in the next round */
+	play_says(&p, "over 2.1, end 2");
+	play_pass(&p, 181);
+	play_says(&p, "state 1.1, resize 1.1");
+	play_do(&p, 182, "resized", 1, 1, "{\"gpus\":4}");
 	assert_int_equal(grant_of(&p, 1, 1)->gpus, 4);
 	play_exit(&p, 200, 1, 1, 0);
 	play_says(&p, "over 1.1, end 1");
@@ -770,6 +776,29 @@ static void patience_with_a_job_that_does_not_answer_ends(void **state)
 	assert_true(p.rows.at[p.rows.n - 1].at_s == 160);
 	play_exit(&p, 176, 1, 1, EXIT_CHECKPOINTED);
 	play_says(&p, "over 1.1, state 1, launch 2.1, launch 1.2");
+	play_close(&p);
+}
+
+/* Perhaps it has them, and only its answer is missing. */
+static void devices_that_were_offered_are_not_free(void **state)
+{
+	struct play p;
+
+	(void)state;
+	open_with_an_elastic_job(&p, "{\"step\":0,\"total\":1000000,\"resizable\":true}");
+	play_do(&p, 133, "resized", 1, 1, "{}");
+	play_exit(&p, 140, 2, 1, 0);
+	play_pass(&p, 181); /* told to grow */
+	play_pass(&p, 211);
+	play_says(&p, "stop 1.1, start 1.2");
+	play_change(&p, 212, "hold", 1);
+	play_restart(&p, 213);
+	play_submit(&p, 214, (struct ask){ .gpus = 2 });
+	play_submit(&p, 215, (struct ask){ .gpus = 2 });
+	play_pass(&p, 275);
+	assert_int_equal(core_attempt(p.core, 3, 1)->phase, PHASE_WAITING);
+	assert_int_equal(core_attempt(p.core, 4, 1)->phase, PHASE_WAITING);
+	play_exit(&p, 276, 1, 1, 143);
 	play_close(&p);
 }
 
@@ -1095,6 +1124,7 @@ int main(void)
 		cmocka_unit_test(a_job_makes_room_without_a_restart),
 		cmocka_unit_test(a_job_that_cannot_resize_is_restarted),
 		cmocka_unit_test(patience_with_a_job_that_does_not_answer_ends),
+		cmocka_unit_test(devices_that_were_offered_are_not_free),
 		cmocka_unit_test(a_job_ends_before_it_made_room),
 		cmocka_unit_test(a_job_that_was_to_grow_is_stopped),
 		cmocka_unit_test(one_that_ended_is_not_told_of_its_size),
