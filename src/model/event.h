@@ -29,10 +29,10 @@ enum event_kind {
 	EV_LOST,  /* the job's node failed under it */
 	EV_WAIT,  /* the reason why it waits became `reason` */
 	/* a driver tells the engine, of real jobs and devices */
-	EV_WITHDRAW,     /* whoever asked for `job` takes it back */
-	EV_YIELD,        /* `job` gave its devices back by itself; `value` steps are safe */
-	EV_BEGUN,        /* `job` makes its first step on its grant now */
-	EV_PROGRESS,     /* `job` has shown how far it is: `job_spec` has done, saved, work_est and speeds */
+	EV_WITHDRAW, /* whoever asked for `job` takes it back */
+	EV_YIELD,    /* `job` gave its devices back by itself; `value` steps are safe */
+	EV_BEGUN,    /* `job` makes its first step on its grant now */
+	EV_PROGRESS, /* `job` has shown how far it is: `job_spec` has done, saved, work_est and speeds */
 	EV_DEVICES_DOWN, /* `devices` of `node` */
 	EV_DEVICES_UP,
 	EV_KINDS

@@ -67,7 +67,7 @@ static inline void pair_instance_init(struct pair_instance *in, struct rng *rng,
 	double wanted = 0, there = 0;
 
 	*in = (struct pair_instance){
-		.program = { .jobs = jobs, .types = types, .rows = 1, .z_cost = -1 }
+		.program = { .jobs = jobs, .types = types, .rows = 1, .z_cost = -1 },
 	};
 	in->entry = arena_array(&in->memory, struct pair_entry, entries);
 	in->value = arena_array(&in->memory, double, 2 * entries * types);
