@@ -40,8 +40,10 @@ static void offer_word(const struct offer *o, const char *word, const char *abou
 static const struct command *command_named(const char *const *words, size_t n, size_t *took)
 {
 	int used = 0;
-	const struct command *command = n ? command_find((int)n, (char **)(void *)words, &used, NULL)
-					  : NULL;
+	struct err ignored = { 0 };
+	const struct command *command = n
+		? command_find((int)n, (char **)(void *)words, &used, &ignored)
+		: NULL;
 
 	*took = (size_t)used;
 	return command;
