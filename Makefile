@@ -51,6 +51,10 @@ LIB := $(B)/libstint.a
 wanted = $(if $(T),$(foreach f,$(1),$(if $(findstring $(T),$(f)),$(f))),$(1))
 TEST_BIN := $(patsubst %.c,$(B)/%,$(call wanted,$(TEST_SRC)))
 TEST_SH := $(call wanted,$(wildcard tests/cli/*.sh))
+ifneq ($(SAN),)
+# These measure, package or test scripts: sanitizers tell nothing of them.
+TEST_SH := $(filter-out $(patsubst %,tests/cli/%.sh,fidelity deb install man completion client_python),$(TEST_SH))
+endif
 FAKES := $(B)/tests/fake/libnvidia-ml.so.1 $(B)/tests/fake/libfaults.so
 FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(FUZZ_SRC))
 
