@@ -165,9 +165,9 @@ parity: ## compare with published simulators, one table
 	@$(BUILD) all
 	@STINT='$(abspath $(B)/stint)' tools/parity
 
-determinism: ## equal results from gcc and clang, -O0 and -O3, one thread and two
+determinism: ## equal results from gcc and clang, -O0 and -O3, one thread and two (BUILDS='gcc-O0 clang-O3': only these)
 	@tools/setup test
-	@tools/check-determinism
+	@BUILDS='$(BUILDS)' tools/check-determinism
 
 # ---- fuzzing
 
@@ -216,8 +216,8 @@ lint-warnings:
 	@$(MAKE) --quiet B=build-werror CFLAGS=-Werror all tests
 
 # An archive hides two functions of one name: the linker takes whichever it meets first.
-lint-names: lint-warnings
-	@twice=$$(nm -g build-werror/libstint.a | awk '$$2 == "T" || $$2 == "D" || $$2 == "R" { print $$3 }' | \
+lint-names: $(LIB)
+	@twice=$$(nm -g $(LIB) | awk '$$2 == "T" || $$2 == "D" || $$2 == "R" { print $$3 }' | \
 		sort | uniq -d); [ -z "$$twice" ] || { echo "defined twice: $$twice"; exit 1; }
 
 lint-cppcheck:
