@@ -548,7 +548,8 @@ static int read_sealed(int want)
 	return 0;
 }
 
-static void expect_sealed(int want)
+/* False: it cannot be tried here. */
+static bool expect_sealed(int want)
 {
 	int status;
 	pid_t child = fork();
@@ -559,9 +560,10 @@ static void expect_sealed(int want)
 	chmod(folder, 0700);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
 		puts("skip - mounting is not allowed here");
-		skip();
+		return false;
 	}
 	assert_int_equal(status, 0);
+	return true;
 }
 
 static void a_copy_that_cannot_be_written_is_read(void **state)
@@ -574,7 +576,10 @@ static void a_copy_that_cannot_be_written_is_read(void **state)
 	run_shell("cp '%s' '%s'", place, live);
 	run_shell("cp '%s-wal' '%s-wal'", place, live);
 	record_close(r);
-	expect_sealed(0);
+	if (!expect_sealed(0)) {
+		free(live);
+		skip();
+	}
 	free(place);
 	place = live;
 	expect_sealed(ERR_REFUSED); /* with a log beside it that cannot be taken in */
