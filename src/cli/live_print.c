@@ -174,7 +174,7 @@ static void cell_of(struct table *table, struct buf *text)
 	buf_clear(text);
 }
 
-/* "alice", or "alice/vision" if it is on somebody else's account. */
+/* The user, and "/TENANT" after it if the job is on another account. */
 static void put_user(const json_t *job, struct buf *out)
 {
 	const char *user = live_text(job, "user"), *tenant = live_text(job, "tenant");
