@@ -445,13 +445,7 @@ static void progress(struct engine *e, uint32_t id, const struct job *seen)
 		job->rate = seen->rate;
 	}
 	job->done = seen->done;
-	job->saved = seen->saved;
-	job->work_est = seen->work_est;
-	job->nominal_rate = seen->nominal_rate;
-	job->by_steps = seen->by_steps;
-	job->stop_loses = seen->stop_loses;
-	job->start_cost_s = seen->start_cost_s;
-	job->resume_cost_s = seen->resume_cost_s;
+	job_take_belief(job, seen);
 	engine_tell(e, (struct event){ .kind = EV_PROGRESS, .job = id, .value = seen->done });
 	engine_mark(e, id);
 }

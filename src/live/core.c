@@ -310,13 +310,7 @@ void core_tell_progress(struct core *c, struct live_job *job, double done)
 	else if (other_unit)
 		spec.rate = job->base.nominal_rate;
 	spec.done = done;
-	spec.saved = job->base.saved;
-	spec.work_est = job->base.work_est;
-	spec.nominal_rate = job->base.nominal_rate;
-	spec.by_steps = job->base.by_steps;
-	spec.stop_loses = job->base.stop_loses;
-	spec.start_cost_s = job->base.start_cost_s;
-	spec.resume_cost_s = job->base.resume_cost_s;
+	job_take_belief(&spec, &job->base);
 	core_tell(c, (struct event){ .kind = EV_PROGRESS, .job = job->engine_id }, &spec);
 }
 
@@ -326,13 +320,7 @@ static struct job merged(const struct core *c, const struct live_job *job)
 	struct job now = *core_engine_job(c, job);
 
 	now.grant = NULL;
-	now.saved = job->base.saved;
-	now.work_est = job->base.work_est;
-	now.nominal_rate = job->base.nominal_rate;
-	now.by_steps = job->base.by_steps;
-	now.stop_loses = job->base.stop_loses;
-	now.start_cost_s = job->base.start_cost_s;
-	now.resume_cost_s = job->base.resume_cost_s;
+	job_take_belief(&now, &job->base);
 	return now;
 }
 

@@ -12,6 +12,30 @@ static int no_such_job(uint32_t id, struct err *err)
 	return err_set(err, ERR_MISSING, "there is no job %u here; it may have ended", id);
 }
 
+/* The job if it has not ended; NULL with why not. */
+static struct live_job *one_alive(const struct core *c, uint32_t id, struct err *err)
+{
+	struct live_job *job = core_find(c, id);
+
+	if (job && !live_ended(job))
+		return job;
+	no_such_job(id, err);
+	return NULL;
+}
+
+/* An attempt that runs and its job, for what it says of itself; NULL with why not. */
+static struct attempt *one_running(const struct core *c, uint32_t id, uint32_t number,
+	struct live_job **job, struct err *err)
+{
+	struct attempt *a = core_find_attempt(c, id, number);
+
+	*job = core_find(c, id);
+	if (*job && a && a->phase == PHASE_RUNNING)
+		return a;
+	err_set(err, ERR_MISSING, "attempt %u of job %u does not run", number, id);
+	return NULL;
+}
+
 /* The policies' table of tenants is fixed for an epoch. */
 static int refuse_stranger(const struct core *c, const struct live_job *job, struct err *err)
 {
@@ -71,12 +95,12 @@ static void take_back(struct core *c, struct live_job *job, enum stop why)
 
 static int in_cancel(struct core *c, uint32_t id, uint32_t attempt, const json_t *body, struct err *err)
 {
-	struct live_job *job = core_find(c, id);
+	struct live_job *job = one_alive(c, id, err);
 
 	(void)attempt;
 	(void)body;
-	if (!job || live_ended(job))
-		return no_such_job(id, err);
+	if (!job)
+		return err->code;
 	take_back(c, job, STOP_CANCEL);
 	if (!core_alive(c, id))
 		core_end(c, job, LIVE_CANCELLED, NULL);
@@ -87,12 +111,12 @@ static int in_cancel(struct core *c, uint32_t id, uint32_t attempt, const json_t
 
 static int in_hold(struct core *c, uint32_t id, uint32_t attempt, const json_t *body, struct err *err)
 {
-	struct live_job *job = core_find(c, id);
+	struct live_job *job = one_alive(c, id, err);
 
 	(void)attempt;
 	(void)body;
-	if (!job || live_ended(job))
-		return no_such_job(id, err);
+	if (!job)
+		return err->code;
 	job->held = true;
 	take_back(c, job, STOP_HOLD);
 	core_wait_outside(c, job);
@@ -102,12 +126,12 @@ static int in_hold(struct core *c, uint32_t id, uint32_t attempt, const json_t *
 
 static int in_release(struct core *c, uint32_t id, uint32_t attempt, const json_t *body, struct err *err)
 {
-	struct live_job *job = core_find(c, id);
+	struct live_job *job = one_alive(c, id, err);
 
 	(void)attempt;
 	(void)body;
-	if (!job || live_ended(job))
-		return no_such_job(id, err);
+	if (!job)
+		return err->code;
 	job->held = false;
 	c->gates_moved = true;
 	core_note(c, NOTE_STATE, id, 0, NULL);
@@ -145,11 +169,11 @@ static int in_requeue(struct core *c, uint32_t id, uint32_t attempt, const json_
 /* In the engine the change shows when it comes in again. */
 static int in_update(struct core *c, uint32_t id, uint32_t attempt, const json_t *body, struct err *err)
 {
-	struct live_job *job = core_find(c, id);
+	struct live_job *job = one_alive(c, id, err);
 
 	(void)attempt;
-	if (!job || live_ended(job))
-		return no_such_job(id, err);
+	if (!job)
+		return err->code;
 	if (core_alive(c, id))
 		return err_set(err, ERR_REFUSED,
 			"job %u holds devices; hold it first, change it, then release it", id);
@@ -173,7 +197,7 @@ static double blend(double before, double seen)
 
 static void learn_start_cost(struct core *c, struct live_job *job, const struct attempt *a)
 {
-	double cost_s = fmax(0, c->now_s - a->launched_s);
+	double cost_s = fmax(0, a->begun_s - a->launched_s);
 
 	c->start_cost_s = blend(c->start_cost_s, cost_s);
 	if (a->number == 1)
@@ -243,12 +267,12 @@ static void count_in_steps(struct live_job *job, double total)
 static int in_progress(struct core *c, uint32_t id, uint32_t attempt, const json_t *body,
 	struct err *err)
 {
-	struct live_job *job = core_find(c, id);
-	struct attempt *a = core_find_attempt(c, id, attempt);
+	struct live_job *job;
+	struct attempt *a = one_running(c, id, attempt, &job, err);
 	double step = member_number(body, "step", NAN);
 
-	if (!job || !a || a->phase != PHASE_RUNNING)
-		return err_set(err, ERR_MISSING, "attempt %u of job %u does not run", attempt, id);
+	if (!a)
+		return err->code;
 	if (isnan(step) || step < 0)
 		return err_set(err, ERR_USAGE, "step: a number of steps made so far is needed");
 	job->progress.step = step;
@@ -267,12 +291,12 @@ static int in_progress(struct core *c, uint32_t id, uint32_t attempt, const json
 static int in_checkpointed(struct core *c, uint32_t id, uint32_t attempt, const json_t *body,
 	struct err *err)
 {
-	struct live_job *job = core_find(c, id);
-	struct attempt *a = core_find_attempt(c, id, attempt);
+	struct live_job *job;
+	struct attempt *a = one_running(c, id, attempt, &job, err);
 	double step = member_number(body, "step", NAN);
 
-	if (!job || !a || a->phase != PHASE_RUNNING)
-		return err_set(err, ERR_MISSING, "attempt %u of job %u does not run", attempt, id);
+	if (!a)
+		return err->code;
 	if (!isnan(step) && step >= 0)
 		job->progress.step = step;
 	job->base.saved = job->base.by_steps ? job->progress.step

@@ -27,6 +27,17 @@ void job_init(struct job *job)
 	job->turn_end_s = INFINITY;
 }
 
+void job_take_belief(struct job *job, const struct job *from)
+{
+	job->saved = from->saved;
+	job->work_est = from->work_est;
+	job->nominal_rate = from->nominal_rate;
+	job->by_steps = from->by_steps;
+	job->stop_loses = from->stop_loses;
+	job->start_cost_s = from->start_cost_s;
+	job->resume_cost_s = from->resume_cost_s;
+}
+
 /* Seconds of steps that the totals do not hold yet. */
 static double stepping_s(const struct job *job, double now_s)
 {

@@ -192,6 +192,9 @@ static inline bool job_ended(const struct job *job)
 	return job->state >= JOB_FINISHED;
 }
 
+/* What is believed of the job and what it has saved, as `from` has it; nothing of where it stands. */
+void job_take_belief(struct job *job, const struct job *from);
+
 /* Sets the fields of a job that nothing is known of: one device, weight 1, no deadline, not started. */
 void job_init(struct job *job);
 
