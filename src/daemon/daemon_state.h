@@ -137,8 +137,6 @@ int daemon_keep_places(struct daemon *d, struct err *err);
 void daemon_run_errands(struct daemon *d);
 /* Of these the stops that users asked for, though they are not durable: nothing is lost if they are asked again. */
 void daemon_run_cancels(struct daemon *d);
-/* The job's submission; ERR_MISSING if the record has it not.  submission_fini(). */
-int daemon_submission(struct daemon *d, uint32_t job, struct submission *out, struct err *err);
 
 /* What the hands tell becomes news for the next cycle. */
 void daemon_news_of_ending(struct daemon *d, const struct ending *ending);
@@ -146,7 +144,26 @@ void daemon_hands_begun(void *ctx, uint32_t job, uint32_t attempt, double at_s);
 void daemon_hands_ended(void *ctx, const struct ending *ending);
 void daemon_claim_attempts(struct daemon *d);
 
-/* ---- devices */
+/* ---- words.c */
+/* The job's submission; ERR_MISSING if the record has it not.  submission_fini(). */
+int daemon_submission(struct daemon *d, uint32_t job, struct submission *out, struct err *err);
+/* A file of the job's own, with the signs in its name replaced; NULL if it names none.  malloc'ed. */
+char *daemon_output(const struct daemon *d, const struct live_job *job, const char *pattern,
+	const char *cwd);
+
+/* ---- environment.c */
+struct environment {
+	struct arena words;
+	VEC(const char *) at; /* NULL after the last; some are the submission's */
+};
+void daemon_environment(struct daemon *d, struct environment *env, const struct live_job *job,
+	const struct attempt *a, const struct submission *what, const char *dir);
+
+/* ---- grant_file.c */
+int daemon_write_grant(struct daemon *d, const struct live_job *job, uint32_t attempt,
+	const struct grant *grant, struct err *err);
+
+/* ---- devices.c */
 /* "0,1" of a grant, by what `of` says of each device. */
 void daemon_devices(const struct daemon *d, const struct grant *grant,
 	const char *(*of)(const struct machine_device *device), struct buf *out);

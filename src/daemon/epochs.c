@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "daemon/daemon_state.h"
 
-/* What ended jobs are called, by number, for dependencies. */
+/* A core that takes over what the record has. */
 struct taking {
 	struct daemon *d;
 	struct core *core;
@@ -66,7 +66,7 @@ static int adopt_job(void *ctx, const struct record_job *job)
 	return rc < 0 ? err_prefix(t->err, "job %u", job->id) : 0;
 }
 
-/* Devices that are gone since: the attempt is ended by force, and its job waits for other devices. */
+/* Devices that are gone since: the attempt is asked to stop, and its job waits for other devices. */
 static void give_up(struct daemon *d, const struct record_attempt *attempt, const char *why)
 {
 	struct ending ending;
@@ -122,14 +122,19 @@ static int open_core(struct daemon *d, struct core **out, struct err *err)
 	return 0;
 }
 
+static void body_of_epoch(struct daemon *d, const char *why, struct buf *out)
+{
+	d->epoch.why = why;
+	epoch_to_json(&d->epoch, out);
+}
+
 /* Apart from its row, so that a restart without options goes on as it was. */
 static int keep_epoch(struct daemon *d, const char *why, struct err *err)
 {
 	struct buf body = { 0 };
 	int rc;
 
-	d->epoch.why = why;
-	epoch_to_json(&d->epoch, &body);
+	body_of_epoch(d, why, &body);
 	rc = record_set_meta(d->record, "epoch", body.at, err);
 	buf_fini(&body);
 	return rc;
@@ -139,29 +144,28 @@ static void row_of_epoch(struct daemon *d, const char *why)
 {
 	struct buf body = { 0 };
 
-	d->epoch.why = why;
-	epoch_to_json(&d->epoch, &body);
+	body_of_epoch(d, why, &body);
 	daemon_row(d, "epoch", 0, 0, d->last_s, body.at, false);
 	buf_fini(&body);
 }
 
-/* Devices that are down are news to every new core. */
+static json_t *body_of_devices(uint32_t node, uint64_t devices, bool up)
+{
+	return json_pack("{s:I,s:I,s:b}", "node", (json_int_t)node, "devices", (json_int_t)devices,
+		"up", up);
+}
+
 void daemon_tell_devices(struct daemon *d, uint32_t node, uint64_t devices, bool up)
 {
-	struct news news = {
-		.kind = "devices",
-		.body = json_pack("{s:I,s:I,s:b}", "node", (json_int_t)node, "devices",
-			(json_int_t)devices, "up", up),
-	};
+	struct news news = { .kind = "devices", .body = body_of_devices(node, devices, up) };
 
 	vec_push(&d->news, news);
 }
 
-/* Before the new core decides anything. */
+/* Devices that are down are news to every new core, before it decides anything. */
 static void apply_down(struct daemon *d, uint32_t node, uint64_t down)
 {
-	json_t *body = json_pack("{s:I,s:I,s:b}", "node", (json_int_t)node, "devices",
-		(json_int_t)down, "up", 0);
+	json_t *body = body_of_devices(node, down, false);
 	char *text = json_dumps(body, JSON_COMPACT);
 	struct err err = { 0 };
 

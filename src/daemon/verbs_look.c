@@ -307,40 +307,25 @@ static int see_ended_job(void *ctx, const struct record_job *row)
 	return 0;
 }
 
-static void name_output(const struct daemon *d, const struct live_job *job, const char *pattern,
-	const char *cwd, struct buf *out)
-{
-	struct output_words words = {
-		.id = job->id,
-		.index = job->array_id ? (int32_t)job->array_index : -1,
-		.array_id = job->array_id,
-		.name = job->name,
-		.user = job->user ? job->user : "",
-		.node = d->machine.host,
-	};
-
-	submission_output(pattern, cwd, &words, out);
-}
-
 static char *own_output(struct daemon *d, uint32_t id, bool err_out)
 {
 	struct submission what;
 	struct err ignored = { 0 };
 	struct live_job *ended = NULL;
 	const struct live_job *job = core_job(d->core, id);
-	struct buf path = { 0 };
 	const char *pattern;
+	char *path = NULL;
 
 	if (daemon_submission(d, id, &what, &ignored) < 0)
 		return NULL;
 	if (!job && record_job(d->record, id, see_ended_job, &ended, &ignored) == 0)
 		job = ended;
 	pattern = err_out && what.err_out ? what.err_out : what.out;
-	if (pattern && job)
-		name_output(d, job, pattern, what.cwd, &path);
+	if (job)
+		path = daemon_output(d, job, pattern, what.cwd);
 	live_job_destroy(ended);
 	submission_fini(&what);
-	return path.at;
+	return path;
 }
 
 static uint32_t last_attempt(struct daemon *d, uint32_t id, bool *over);
