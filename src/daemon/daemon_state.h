@@ -139,7 +139,6 @@ void daemon_run_errands(struct daemon *d);
 void daemon_run_cancels(struct daemon *d);
 
 /* What the hands tell becomes news for the next cycle. */
-void daemon_news_of_ending(struct daemon *d, const struct ending *ending);
 void daemon_hands_begun(void *ctx, uint32_t job, uint32_t attempt, double at_s);
 void daemon_hands_ended(void *ctx, const struct ending *ending);
 void daemon_claim_attempts(struct daemon *d);

@@ -230,7 +230,7 @@ void daemon_run_errands(struct daemon *d)
 
 /* ---- what the hands tell */
 
-void daemon_news_of_ending(struct daemon *d, const struct ending *e)
+static void news_of_ending(struct daemon *d, const struct ending *e)
 {
 	json_t *body = json_pack("{s:b,s:i,s:i,s:b,s:b,s:f,s:f,s:f,s:I}", "known", e->known, "code",
 		e->code, "signal", e->signal, "asked", e->asked, "timed_out", e->timed_out, "begun",
@@ -278,7 +278,7 @@ void daemon_hands_ended(void *ctx, const struct ending *ending)
 
 	if (a && a->phase == PHASE_LAUNCHED && ending->begun_s > 0)
 		daemon_hands_begun(d, ending->job, ending->attempt, ending->begun_s);
-	daemon_news_of_ending(d, ending);
+	news_of_ending(d, ending);
 }
 
 /* After a restart: every attempt that was ordered is found, launched or known to be over. */

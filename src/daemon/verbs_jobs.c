@@ -255,7 +255,7 @@ static void change(struct daemon *d, struct call *call, const char *input)
 
 	while (done < n && apply(d, call, input, jobs[done], 0, body))
 		done++;
-	/* Of an array, what was done is done: those that ended meanwhile do not matter. */
+	/* At the first that cannot be changed it stops, and the answer is why; those before it are changed. */
 	if (n && done == n)
 		answer_changed(d, call, jobs, n);
 	json_decref(body);

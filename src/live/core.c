@@ -343,6 +343,14 @@ void core_leave_engine(struct core *c, struct live_job *job)
 	job->engine_id = JOB_NONE;
 }
 
+void core_withdraw(struct core *c, struct live_job *job)
+{
+	if (job->engine_id == JOB_NONE)
+		return;
+	core_tell(c, (struct event){ .kind = EV_WITHDRAW, .job = job->engine_id }, NULL);
+	core_leave_engine(c, job);
+}
+
 static enum live_state state_of(const struct core *c, const struct live_job *job)
 {
 	const struct attempt *a = core_alive(c, job->id);

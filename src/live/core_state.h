@@ -61,6 +61,8 @@ void core_restate(struct core *c, struct live_job *job);
 void core_end(struct core *c, struct live_job *job, enum live_state state, const char *text);
 /* It is no more the engine's. */
 void core_leave_engine(struct core *c, struct live_job *job);
+/* The same, and the engine is told; nothing if it was not there. */
+void core_withdraw(struct core *c, struct live_job *job);
 
 /* ---- core_attempts.c */
 struct attempt *core_alive(const struct core *c, uint32_t job); /* the newest that is not over */
@@ -85,6 +87,9 @@ void core_bind(struct core *c, struct live_job *job);
 /* It waits until its gates open. */
 void core_wait_outside(struct core *c, struct live_job *job);
 void core_open_gates(struct core *c);
+
+/* ---- core_endings.c */
+int core_exit(struct core *c, uint32_t id, uint32_t number, const json_t *body, struct err *err);
 
 /* ---- core_world.c */
 struct observer core_observer(struct core *c);

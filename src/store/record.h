@@ -121,7 +121,8 @@ double record_last_s(struct record *record); /* at_s of the last event, 0: none 
 /* Mean of "ran_s" in the status of the last `n` completed jobs of that uid and name; NAN if there are none. */
 double record_mean_run_s(struct record *record, uint32_t uid, const char *name, uint32_t n);
 
-/* Small facts that do not change by events: "born" (seconds since 1970), "machine". */
+/* Small facts that do not change by events: "born" (seconds since 1970), "epoch" (rules for
+ * the next start), "devices" (their places). */
 int record_set_meta(struct record *record, const char *key, const char *value,
 	struct err *err); /* its own transaction */
 bool record_meta(struct record *record, const char *key, struct buf *out);
