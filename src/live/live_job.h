@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/members.h"
 #include "base/text.h"
 #include "live/submission.h"
 #include "model/cluster.h"
@@ -116,11 +117,5 @@ static inline bool live_ended(const struct live_job *job)
 /* Everything but `name`, `tenant` etc. of the record's own columns is inside too: the status is enough. */
 void live_job_status(const struct live_job *job, struct buf *out);
 int live_job_from_status(const json_t *status, struct live_job **out, struct err *err);
-
-/* Members of JSON objects, with what to take where there is none. */
-double member_number(const json_t *object, const char *key, double otherwise);
-int64_t member_int(const json_t *object, const char *key, int64_t otherwise);
-const char *member_text(const json_t *object, const char *key); /* NULL */
-bool member_bool(const json_t *object, const char *key, bool otherwise);
 
 #endif
