@@ -49,6 +49,8 @@ static enum verdict admission_verdict(struct engine *e, const struct job *job, s
 {
 	bool dead = false;
 	uint32_t other = open_dependency(e, job, &dead);
+	const struct chosen_policy *policy = &e->config->policy;
+	enum verdict verdict;
 	struct round round;
 
 	if (other != JOB_NONE) {
@@ -56,8 +58,12 @@ static enum verdict admission_verdict(struct engine *e, const struct job *job, s
 		return dead ? ADMIT_REJECT : ADMIT_HOLD;
 	}
 	round = engine_round(e);
-	return e->config->admission.rule->decide(e->config->admission.state, &round, job, e->demand,
+	verdict = e->config->admission.rule->decide(e->config->admission.state, &round, job, e->demand,
 		why);
+	if (verdict == ADMIT_ACCEPT && policy->rule->welcome &&
+		!policy->rule->welcome(policy->state, &round, job, why))
+		verdict = ADMIT_REJECT;
+	return verdict;
 }
 
 /* In order of arrival: one that was held comes before those that came after it. */

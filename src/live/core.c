@@ -50,7 +50,7 @@ static void copy_config(struct core *c, const struct core_config *config)
 	if (config->tenants && config->tenants->n)
 		tenants_copy(config->tenants, &c->tenants);
 	c->speeds = profile_create(c->cluster, &c->model_names);
-	c->belief = (struct rates){ c->cluster, c->speeds };
+	c->belief = (struct rates){ .cluster = c->cluster, .profile = c->speeds };
 	c->watch = core_observer(c);
 	c->engine_config = (struct engine_config){
 		.cluster = c->cluster,

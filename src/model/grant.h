@@ -10,6 +10,8 @@
 struct cluster;
 struct job;
 
+#define BATCH_TUNED UINT32_MAX
+
 /* Devices of one node, as bits. */
 struct slot {
 	uint32_t node;
@@ -25,7 +27,7 @@ struct grant {
 	uint32_t type;   /* of its devices; of most of them if it is mixed, the first of equals */
 	uint32_t gpus;   /* devices in all slots */
 	uint32_t nslots; /* nodes */
-	uint32_t batch;  /* total batch size, 0: the job's own */
+	uint32_t batch;  /* total batch size, 0: the job's own; BATCH_TUNED: its agent chooses */
 	bool mixed;      /* its devices are of several types */
 	bool balanced; /* a faster device gets more of each batch, so that all are busy; else all get the same */
 	double share;   /* of each device's compute, 1: all of it */

@@ -132,6 +132,7 @@ static const struct {
 	[WHY_NO_HOST] = { "no-host", "no node has the CPUs or memory" },
 	[WHY_ORPHANED] = { "orphaned", "the job it follows will never finish" },
 	[WHY_YIELDED] = { "yielded", "it gave its devices back by itself" },
+	[WHY_DEADLINE] = { "deadline", "its deadline cannot be promised" },
 };
 
 const char *why_name(enum why why)
@@ -142,6 +143,19 @@ const char *why_name(enum why why)
 const char *why_meaning(enum why why)
 {
 	return (unsigned)why < WHY_COUNT ? whys[why].meaning : "?";
+}
+
+/* What would make it fit: time, or devices. */
+static void deadline_text(const struct reason *reason, struct buf *out)
+{
+	char time[32];
+
+	buf_str(out, "its deadline cannot be promised beside those promised already");
+	if (reason->at_s > 0 && isfinite(reason->at_s))
+		buf_printf(out, "; one at %s could be", text_duration(reason->at_s, time));
+	if (reason->need > 0)
+		buf_printf(out, "; so could this one on %d devices, of which %d are left", reason->need,
+			reason->have);
 }
 
 void reason_text(const struct reason *reason, const char *other, struct buf *out)
@@ -206,6 +220,9 @@ void reason_text(const struct reason *reason, const char *other, struct buf *out
 		break;
 	case WHY_NO_HOST:
 		buf_str(out, "no nodes have the CPUs and memory it needs where the placer wants it");
+		break;
+	case WHY_DEADLINE:
+		deadline_text(reason, out);
 		break;
 	case WHY_YIELDED:
 		buf_str(out, "it gave its devices back and waits to go on");

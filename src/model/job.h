@@ -57,6 +57,7 @@ enum why {
 	WHY_NO_HOST,    /* no nodes have the CPUs and memory, or lie as the placer wants */
 	WHY_ORPHANED,   /* `other`, which it follows, will never finish */
 	WHY_YIELDED,    /* it gave its devices back by itself */
+	WHY_DEADLINE,   /* its deadline cannot be promised; `need` devices at once would do, or the deadline `at_s` */
 	WHY_COUNT
 };
 
@@ -64,6 +65,7 @@ struct reason {
 	enum why why;
 	int32_t need, have;
 	uint32_t other; /* a job, or JOB_NONE */
+	double at_s;    /* WHY_DEADLINE: the earliest deadline that could be kept; else 0 */
 };
 
 struct job {

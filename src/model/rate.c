@@ -230,6 +230,11 @@ double rate_if(const struct rates *rates, const struct job *job, uint32_t type, 
 	return alone(rates, job, type, packed(rates, type, gpus));
 }
 
+double rate_in(const struct rates *rates, const struct job *job, uint32_t type, struct shape shape)
+{
+	return alone(rates, job, type, shape);
+}
+
 /* Types never share a node; that they share a rack is assumed. */
 static struct shape packed_parts(const struct rates *rates, const struct grant_part *parts, uint32_t n)
 {

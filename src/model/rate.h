@@ -10,9 +10,14 @@
 #include "model/job.h"
 #include "model/profile.h"
 
+struct agents;
+struct training;
+
 struct rates {
 	const struct cluster *cluster;
 	const struct profile *profile; /* NULL: every job runs at its nominal speed */
+	const struct training *training; /* how models were profiled (model/training.h); NULL: not at all */
+	const struct agents *agents; /* what jobs have shown of themselves (model/agents.h); NULL: nobody listens */
 };
 
 /* Speeds asked for at the same version are the same; 0 where all are nominal. */
@@ -35,6 +40,8 @@ double rate(const struct rates *rates, const struct job *job, const struct grant
 
 /* The same for devices not chosen yet, packed as closely as the nodes of the type allow. */
 double rate_if(const struct rates *rates, const struct job *job, uint32_t type, uint32_t gpus);
+/* The same for devices that lie so. */
+double rate_in(const struct rates *rates, const struct job *job, uint32_t type, struct shape shape);
 /* The same for a mixture. */
 double rate_if_mixed(const struct rates *rates, const struct job *job,
 	const struct grant_part *parts, uint32_t nparts, bool balanced);

@@ -36,7 +36,10 @@ struct watch *watch_create(struct estimator *estimator, const struct cluster *cl
 	struct watch *w = mem_alloc(sizeof(*w));
 
 	w->estimator = estimator;
-	w->belief = (struct rates){ cluster, estimator_belief(estimator) };
+	w->belief = (struct rates){
+		.cluster = cluster,
+		.profile = estimator_belief(estimator),
+	};
 	w->after_s = after_s;
 	return w;
 }

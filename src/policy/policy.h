@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/option.h"
+#include "model/compat.h"
 #include "model/figure.h"
 #include "model/round.h"
 #include "placement/plan.h"
@@ -47,6 +48,17 @@ struct policy {
 		struct program *program, struct shares *shares, struct err *err);
 	/* Numbers about the run so far; returns how many.  NULL: none. */
 	uint32_t (*figures)(const void *self, struct figure out[FIGURES_MAX]);
+	/*
+	 * Which published simulator's rules the world shall follow too (model/compat.h): its answer to the
+	 * option `compat`.  NULL: none.
+	 */
+	enum compat (*compat)(const void *self);
+	/*
+	 * Asked of a job that admission lets in: false refuses it for good, with the reason (what would
+	 * make it fit).  NULL: everybody is welcome.
+	 */
+	bool (*welcome)(void *self, const struct round *round, const struct job *job,
+		struct reason *why);
 	/* Edits the plan.  Required. */
 	int (*decide)(void *self, const struct round *round, struct plan *plan, struct err *err);
 };

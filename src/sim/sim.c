@@ -13,12 +13,16 @@
 
 void sim_config_init(struct sim_config *config)
 {
-	*config = (struct sim_config){ .costs = { NAN, NAN, NAN } };
+	*config = (struct sim_config){ .costs = { NAN, NAN, NAN }, .compat = -1 };
 }
 
 static int run(const struct sim_config *config, struct outcome *out, struct err *err)
 {
-	struct rates belief = { config->cluster, config->belief ? config->belief : config->truth };
+	struct rates belief = {
+		.cluster = config->cluster,
+		.profile = config->belief ? config->belief : config->truth,
+		.training = config->training,
+	};
 	struct rule_specs specs = { config->policy, config->placer, config->admit };
 	struct tenants tenants = { 0 };
 	struct world world = { 0 };

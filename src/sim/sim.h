@@ -15,6 +15,7 @@
 #include "model/cluster.h"
 #include "model/profile.h"
 #include "model/tenant.h"
+#include "model/training.h"
 #include "model/trace.h"
 
 /* Seconds a job holds its devices without making steps; NAN: what the trace says of the job. */
@@ -36,6 +37,8 @@ struct sim_config {
 	const struct cluster *cluster;
 	const struct profile *truth;  /* NULL: every job at nominal speed */
 	const struct profile *belief; /* NULL: the truth, or what `estimate` makes of it */
+	const struct training *training; /* how models really train; NULL: all go at the speed of their profile */
+	int compat; /* enum compat: whose rules the world follows; -1: as the policy asks */
 	const char *estimate; /* options of sim/belief.h: speeds are estimated; NULL: they are known */
 	const struct tenants *tenants; /* not bound: each run binds a copy; NULL: none were given */
 	const char *policy;            /* "tiresias:queues=3,limit_s=3600" */

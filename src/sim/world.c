@@ -90,7 +90,7 @@ static double cost(double configured, double own)
 static void prepare_arrival(struct world *w)
 {
 	const struct sim_config *c = w->config;
-	struct rates belief = { c->cluster, c->belief ? c->belief : c->truth };
+	struct rates belief = { .cluster = c->cluster, .profile = c->belief ? c->belief : c->truth };
 	struct job *job = &w->arriving;
 
 	*job = c->trace->jobs[w->next];
@@ -128,6 +128,105 @@ static double next_fate_s(const struct world *w)
 	return drawn_s;
 }
 
+/* ---- jobs that do not go at one speed */
+
+void world_add_pace(struct world *w, const struct pace *pace, void *self)
+{
+	w->paces[w->npaces].pace = pace;
+	w->paces[w->npaces++].self = self;
+}
+
+static void find_leader(struct world *w, const struct job *job, uint32_t id)
+{
+	if (w->npaces == 0)
+		return;
+	vec_grow_zero(&w->led, (size_t)id + 1);
+	for (uint32_t i = 0; i < w->npaces && !w->led.at[id].by; i++) {
+		if (w->paces[i].pace->leads(w->paces[i].self, job))
+			w->led.at[id].by = (uint8_t)(i + 1);
+	}
+}
+
+static bool is_led(const struct world *w, uint32_t job)
+{
+	return job < w->led.n && w->led.at[job].by;
+}
+
+static void expect(struct world *w, uint32_t job, const struct stretch *stretch)
+{
+	w->led.at[job].last = stretch->last;
+	heap_put(&w->ends, job, stretch->until_s, w->order++);
+}
+
+/* Whether what ends next is but a stretch. */
+static bool goes_on(const struct world *w)
+{
+	uint32_t job = heap_top(&w->ends)->id;
+
+	return is_led(w, job) && !w->led.at[job].last;
+}
+
+/* A stretch of a job ended, and it goes on at another speed. */
+static int take_stretch(struct world *w, struct event *event, struct err *err)
+{
+	struct heap_item item = heap_pop(&w->ends);
+	struct led *led = &w->led.at[item.id];
+	struct stretch stretch = { 0 };
+
+	if (w->paces[led->by - 1].pace->next(w->paces[led->by - 1].self, &led->job, item.key, &stretch,
+		    err) < 0)
+		return err_prefix(err, "job %s", led->job.label);
+	expect(w, item.id, &stretch);
+	led->job.done = stretch.done;
+	led->job.rate = stretch.rate;
+	*event = (struct event){
+		.kind = EV_PROGRESS,
+		.at_s = item.key,
+		.job = item.id,
+		.job_spec = &led->job,
+	};
+	return 0;
+}
+
+/* Seconds before the first step there. */
+static double cost_of(const struct action *a)
+{
+	if (a->act == ACT_RENEW)
+		return fmax(0, a->job->ready_s - a->now_s); /* it goes on with what it is about */
+	if (a->act == ACT_CHANGE && a->job->grant->gpus != a->grant->gpus)
+		return a->job->resize_cost_s;
+	return a->act == ACT_START && a->job->attempts == 0 ? a->job->start_cost_s
+							    : a->job->resume_cost_s;
+}
+
+static int lead(struct world *w, struct action *a, struct err *err)
+{
+	struct led *led = &w->led.at[a->job->id];
+	const struct pace *pace = w->paces[led->by - 1].pace;
+	void *self = w->paces[led->by - 1].self;
+	struct stretch stretch = { 0 };
+	double cost_s = pace->cost_s(self, a);
+
+	a->ready_s = a->now_s + (isnan(cost_s) ? cost_of(a) : cost_s);
+	if (pace->begin(self, a, &stretch, err) < 0)
+		return err->code;
+	a->done = stretch.done;
+	a->rate = stretch.rate;
+	led->job = *a->job;
+	led->job.grant = a->grant;
+	led->job.done = stretch.done;
+	led->job.rate = stretch.rate;
+	expect(w, a->job->id, &stretch);
+	return 0;
+}
+
+static double halt(struct world *w, const struct job *job, double now_s)
+{
+	uint32_t by = w->led.at[job->id].by - 1u;
+
+	return w->paces[by].pace->stop(w->paces[by].self, job, now_s);
+}
+
 static struct event take_end(struct world *w)
 {
 	struct heap_item item = heap_pop(&w->ends);
@@ -143,6 +242,7 @@ static struct event take_end(struct world *w)
 static struct event take_arrival(struct world *w)
 {
 	prepare_arrival(w);
+	find_leader(w, &w->arriving, w->next);
 	w->next++;
 	return (struct event){
 		.kind = EV_SUBMIT,
@@ -192,11 +292,12 @@ static int sim_wait(void *self, double until_s, struct event *event, struct err 
 	double end_s = next_end_s(w), fate_s = next_fate_s(w), arrival_s = next_arrival_s(w);
 	double next_s = fmin(end_s, fmin(fate_s, arrival_s));
 
-	(void)err;
 	if (next_s > until_s)
 		*event = (struct event){ .kind = EV_TIMER, .at_s = until_s };
 	else if (isinf(next_s))
 		*event = (struct event){ .kind = EV_END };
+	else if (end_s == next_s && goes_on(w))
+		return take_stretch(w, event, err);
 	else if (end_s == next_s)
 		*event = take_end(w);
 	else if (fate_s == next_s)
@@ -209,17 +310,6 @@ static int sim_wait(void *self, double until_s, struct event *event, struct err 
 static double steps_done(const struct world *w, const struct job *job, double now_s)
 {
 	return fmin(job_done(job, now_s), w->config->trace->work[job->id]);
-}
-
-/* Seconds before the first step there. */
-static double cost_of(const struct action *a)
-{
-	if (a->act == ACT_RENEW)
-		return fmax(0, a->job->ready_s - a->now_s); /* it goes on with what it is about */
-	if (a->act == ACT_CHANGE && a->job->grant->gpus != a->grant->gpus)
-		return a->job->resize_cost_s;
-	return a->act == ACT_START && a->job->attempts == 0 ? a->job->start_cost_s
-							    : a->job->resume_cost_s;
 }
 
 /*
@@ -259,10 +349,13 @@ static int sim_act(void *self, struct action *a, struct err *err)
 	struct world *w = self;
 	const struct job *job = a->job;
 
-	a->done = steps_done(w, job, a->now_s);
+	a->done = is_led(w, job->id) && job->grant ? halt(w, job, a->now_s)
+						   : steps_done(w, job, a->now_s);
 	heap_remove(&w->ends, job->id);
 	if (a->act == ACT_STOP)
 		return 0;
+	if (is_led(w, job->id))
+		return lead(w, a, err);
 	a->rate = rate(&w->truth, job, a->grant, a->beside, a->nbeside);
 	if (!(a->rate > 0))
 		return refuse_place(w, a->grant, err);
@@ -297,7 +390,8 @@ static int sim_lost(void *self, const struct job *job, double now_s, double *don
 	heap_remove(&w->ends, job->id);
 	if (every_s > 0)
 		unsaved_s = fmin(unsaved_s, fmod(ran_s, every_s));
-	*done = fmax(job->done, steps_done(w, job, now_s) - unsaved_s * job->rate);
+	*done = is_led(w, job->id) ? halt(w, job, now_s) : steps_done(w, job, now_s);
+	*done = fmax(job->done, *done - unsaved_s * job->rate);
 	return 0;
 }
 
@@ -450,5 +544,6 @@ void world_fini(struct world *w)
 	heap_fini(&w->fates);
 	vec_fini(&w->scripted);
 	vec_fini(&w->down);
+	vec_fini(&w->led);
 	arena_fini(&w->gangs);
 }

@@ -10,12 +10,22 @@
 #include "base/vec.h"
 #include "engine/driver.h"
 #include "model/rate.h"
+#include "sim/pace.h"
 #include "sim/sim.h"
+
+enum { PACES_MAX = 4 };
 
 struct node_event {
 	double at_s;
 	uint32_t node;
 	bool up;
+};
+
+/* A job that somebody leads. */
+struct led {
+	uint8_t by;     /* 1 + index in world.paces, 0: it goes at one speed */
+	bool last;      /* it ends with its present stretch */
+	struct job job; /* as it was when it got its devices */
 };
 
 struct world {
@@ -32,7 +42,17 @@ struct world {
 	VEC(bool) down;    /* by node, for the drawn ones */
 	struct rng failure_rng;
 	uint64_t order; /* breaks ties between ends: first started first */
+	/* Who leads jobs that change their speed, asked in this order. */
+	struct {
+		const struct pace *pace;
+		void *self;
+	} paces[PACES_MAX];
+	uint32_t npaces;
+	VEC(struct led) led; /* by job; empty if there are no paces */
 };
+
+/* Somebody who leads jobs, from before the first event. */
+void world_add_pace(struct world *world, const struct pace *pace, void *self);
 
 extern const struct driver sim_driver;
 

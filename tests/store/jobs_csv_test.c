@@ -62,7 +62,7 @@ static void what_is_not_known_is_empty(void **state)
 	job.label = "x";
 	job.state = JOB_REJECTED;
 	job.gpus = 64;
-	job.reason = (struct reason){ WHY_TOO_LARGE, 64, 32, JOB_NONE };
+	job.reason = (struct reason){ .why = WHY_TOO_LARGE, .need = 64, .have = 32, .other = JOB_NONE };
 	check(&trace, &job,
 		"x,,,,64,0,,,,0,0,0,rejected,0,0,0,0,0,,,too-large,"
 		"it needs 64 devices and the cluster can never give more than 32\n");
@@ -82,7 +82,7 @@ static void a_reason_names_the_other_job(void **state)
 		jobs[i].label = i ? "late" : "early";
 		jobs[i].state = JOB_UNFINISHED;
 	}
-	jobs[1].reason = (struct reason){ WHY_BEHIND, 1, 0, 0 };
+	jobs[1].reason = (struct reason){ .why = WHY_BEHIND, .need = 1 };
 	jobs_csv(&trace, &outcome, &out);
 	assert_non_null(strstr(out.at, ",unfinished,0,0,0,0,0,,,behind,"));
 	assert_non_null(strstr(out.at, "early"));

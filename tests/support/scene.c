@@ -127,7 +127,10 @@ int scene_try_policy(struct scene *scene, const struct policy *policy, void *sta
 	struct outcome *out, struct err *err)
 {
 	const struct sim_config *c = &scene->config;
-	struct rates belief = { &scene->cluster, c->belief ? c->belief : c->truth };
+	struct rates belief = {
+		.cluster = &scene->cluster,
+		.profile = c->belief ? c->belief : c->truth,
+	};
 	struct engine_config engine = {
 		.cluster = &scene->cluster,
 		.belief = &belief,

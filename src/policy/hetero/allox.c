@@ -320,8 +320,12 @@ static void choose_one(const struct lineup *m, struct choice *c, struct place *a
 	if (gang > c->room[w]) {
 		if (!p->round->jobs[p->id[at->row]].grant)
 			plan_why(plan, p->id[at->row],
-				(struct reason){ WHY_BUSY, (int32_t)gang, (int32_t)c->room[w],
-					JOB_NONE });
+				(struct reason){
+					.why = WHY_BUSY,
+					.need = (int32_t)gang,
+					.have = (int32_t)c->room[w],
+					.other = JOB_NONE,
+				});
 		if (c->next[w] == JOB_NONE) {
 			c->next[w] = p->id[at->row];
 			c->next_s[w] = m->ready_s[w][gang - 1];
@@ -368,7 +372,7 @@ static void stop_leavers(const struct lineup *m, const struct choice *c, struct 
 		plan_stop(plan, job);
 		if (!chosen[job->id])
 			plan_why(plan, job->id,
-				(struct reason){ WHY_OUTRANKED, job->gpus, 0, JOB_NONE });
+				(struct reason){ .why = WHY_OUTRANKED, .need = job->gpus, .other = JOB_NONE });
 	}
 }
 

@@ -16,8 +16,8 @@
 #include "policy/hetero/program.h"
 #include "policy/policy.h"
 
-enum compat { COMPAT_NONE, COMPAT_GAVEL };
-extern const char *const compat_names[]; /* for OPT_CHOICE */
+/* For OPT_CHOICE: values of enum compat, as far as they concern policies by shares. */
+extern const char *const compat_names[];
 
 /* What policies that work by shares offer as options; embedded as `turns`. */
 struct share_turns {

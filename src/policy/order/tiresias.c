@@ -19,8 +19,8 @@ enum { QUEUES_MAX = 16 };
 enum order { ORDER_STARTED, ORDER_RUNNING, ORDER_ARRIVAL, ORDER_GITTINS };
 static const char *const order_names[] = { "started", "running", "arrival", "gittins", NULL };
 
-enum compat { COMPAT_NONE, COMPAT_SIMULATOR };
-static const char *const compat_names[] = { "none", "simulator", NULL };
+enum published { PUBLISHED_NONE, PUBLISHED_OWN };
+static const char *const published_names[] = { "none", "simulator", NULL };
 
 struct tiresias {
 	int queues;
@@ -53,7 +53,7 @@ static const struct option options[] = {
 		"what a job that does not fit does to those behind it"),
 	OPT_DOUBLE(struct tiresias, round_s, 0, 0, 1e6,
 		"decide every so many seconds only; 0: at every event"),
-	OPT_CHOICE(struct tiresias, compat, COMPAT_NONE, compat_names,
+	OPT_CHOICE(struct tiresias, compat, PUBLISHED_NONE, published_names,
 		"arithmetic of the published simulator"),
 	{ 0 },
 };
@@ -132,7 +132,7 @@ static void demote(const struct tiresias *t, const struct round *round, const st
 
 	while (m->queue < t->queues - 1 && passed(served_s(round, job), t->limit[m->queue])) {
 		m->queue++;
-		if (t->compat == COMPAT_SIMULATOR)
+		if (t->compat == PUBLISHED_OWN)
 			return;
 	}
 }
@@ -249,12 +249,12 @@ static int tiresias_decide(void *self, const struct round *round, struct plan *p
 	(void)err;
 	if (t->order == ORDER_GITTINS)
 		sizes_learn(&t->sizes, round);
-	if (t->compat == COMPAT_NONE && t->order != ORDER_GITTINS) {
+	if (t->compat == PUBLISHED_NONE && t->order != ORDER_GITTINS) {
 		kit_in_order(&t->ranking, &ordering, self, round, plan);
 		return 0;
 	}
 	kit_anew(&ordering, self, round, plan);
-	if (t->compat == COMPAT_SIMULATOR)
+	if (t->compat == PUBLISHED_OWN)
 		wake_as_published(t, round, plan);
 	else
 		kit_wake_at_jumps(&ordering, self, round, plan);

@@ -1,0 +1,131 @@
+#include "model/elastic.h"
+
+#include <math.h>
+
+#include "base/names.h"
+#include "model/agents.h"
+#include "model/training.h"
+
+struct configuration configuration_packed(const struct cluster *cluster, uint32_t type, uint32_t gpus)
+{
+	uint32_t per_node = cluster->types[type].max_per_node;
+
+	return (struct configuration){ type, gpus, per_node ? (gpus + per_node - 1) / per_node : 1 };
+}
+
+/* NULL: nobody listens to it. */
+static const struct batch_limits *limits_of(const struct rates *rates, const struct job *job,
+	uint32_t type)
+{
+	return rates->agents ? agents_limits(rates->agents, job->id, type) : NULL;
+}
+
+/* How much faster one device of `type` is than one of `other`. */
+static double type_ratio(const struct rates *rates, const struct job *job, uint32_t type, uint32_t other)
+{
+	double here = 0, there = 0;
+
+	if (rates->training && job->model != NAME_NONE) {
+		here = training_single(rates->training, job->model, type);
+		there = training_single(rates->training, job->model, other);
+	}
+	if (!(here > 0 && there > 0)) {
+		here = rate_if(rates, job, type, 1);
+		there = rate_if(rates, job, other, 1);
+	}
+	return there > 0 ? here / there : 0;
+}
+
+static double cap_of(const struct job *job, const struct batch_limits *limits, enum batching batching)
+{
+	return batching == BATCHING_ASKED && job->batch > 0 ? fmin(job->batch, limits->max)
+							     : limits->max;
+}
+
+static double from_agent(const struct rates *rates, const struct job *job, struct configuration c,
+	enum batching batching, double *batch)
+{
+	const struct batch_limits *limits = limits_of(rates, job, c.type);
+	struct goodput_choice choice;
+	double fixed = 0;
+
+	if (batching == BATCHING_FIXED)
+		fixed = job->batch > 0 ? job->batch : limits->initial;
+	if (!agents_goodput(rates->agents, job->id, c.type, (struct goodput_shape){ c.nodes, c.gpus },
+		    cap_of(job, limits, batching), fixed, &choice))
+		return 0;
+	if (batch)
+		*batch = choice.batch;
+	return choice.goodput;
+}
+
+/* The first type that it was measured on, `type` itself before all; ntypes: none. */
+static uint32_t measured_type(const struct rates *rates, const struct job *job, uint32_t type)
+{
+	uint32_t ntypes = rates->cluster->ntypes;
+
+	if (agents_fit(rates->agents, job->id, type))
+		return type;
+	for (uint32_t other = 0; other < ntypes; other++) {
+		if (agents_fit(rates->agents, job->id, other))
+			return other;
+	}
+	return ntypes;
+}
+
+bool elastic_is_measured(const struct rates *rates, const struct job *job)
+{
+	if (!limits_of(rates, job, 0))
+		return true;
+	return measured_type(rates, job, 0) < rates->cluster->ntypes;
+}
+
+double elastic_speed(const struct rates *rates, const struct job *job, struct configuration c,
+	enum batching batching, double *batch)
+{
+	struct shape shape = { .gpus = c.gpus, .nodes = c.nodes, .racks = 1 };
+	uint32_t type;
+
+	if (batch)
+		*batch = 0;
+	if (!limits_of(rates, job, c.type))
+		return rate_in(rates, job, c.type, shape);
+	type = measured_type(rates, job, c.type);
+	if (type == c.type)
+		return from_agent(rates, job, c, batching, batch);
+	if (type < rates->cluster->ntypes)
+		return type_ratio(rates, job, c.type, type) *
+			from_agent(rates, job, configuration_packed(rates->cluster, type, c.gpus),
+				batching, batch);
+	return rate_in(rates, job, c.type, shape);
+}
+
+static double batch_allows(const struct batch_limits *limits)
+{
+	return limits->min_local > 0 ? floor(limits->max / limits->min_local) : INFINITY;
+}
+
+uint32_t elastic_most(const struct rates *rates, const struct job *job, uint32_t type, double growth)
+{
+	const struct batch_limits *limits = limits_of(rates, job, type);
+	double most = job_most_on(job, type), had = 0;
+
+	if (!limits)
+		return (uint32_t)most;
+	for (uint32_t t = 0; t < rates->cluster->ntypes; t++)
+		had = fmax(had, agents_most(rates->agents, job->id, t));
+	if (growth > 0)
+		most = fmin(most, fmax(1, growth * had));
+	return (uint32_t)fmax(1, fmin(most, batch_allows(limits)));
+}
+
+double elastic_restart_s(const struct rates *rates, const struct job *job)
+{
+	const struct training_model *model = rates->training && job->model != NAME_NONE
+		? training_of(rates->training, job->model)
+		: NULL;
+
+	if (model)
+		return model->restart_believed_s;
+	return fmax(job->resize_cost_s, job->resume_cost_s);
+}

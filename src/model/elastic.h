@@ -1,0 +1,47 @@
+/*
+ * What a scheduler believes of a job in a configuration that it may never have
+ * been in: the one question of every elastic policy.
+ *
+ * Answers come from the best source there is:
+ *	the job's own measurements on that type (model/agents.h),
+ *	its measurements on another type, times how much faster one device is here,
+ *	the speed of its model as measured or estimated (model/rate.h).
+ * Speeds of one job compare with each other, and those of the last kind are its
+ * steps per second; across jobs only ratios mean anything.
+ */
+#ifndef MODEL_ELASTIC_H
+#define MODEL_ELASTIC_H
+
+#include "model/rate.h"
+
+/* One way a job can run. */
+struct configuration {
+	uint32_t type, gpus, nodes;
+};
+
+enum batching {
+	BATCHING_FIXED, /* the batch that was asked for, whatever the devices */
+	BATCHING_TUNED, /* what its agent finds best up to the model's limit */
+	BATCHING_ASKED, /* what it finds best up to the batch that was asked for */
+};
+
+/* On as few nodes of the type as hold so many. */
+struct configuration configuration_packed(const struct cluster *cluster, uint32_t type, uint32_t gpus);
+
+/* Progress per second; 0: it cannot run so.  `batch`, where not NULL, receives the total batch (0: the job's own). */
+double elastic_speed(const struct rates *rates, const struct job *job, struct configuration c,
+	enum batching batching, double *batch);
+
+/* Whether it has shown on any type how fast it is; such that nothing shows (no agent) count too. */
+bool elastic_is_measured(const struct rates *rates, const struct job *job);
+
+/*
+ * Most devices it should get on the type now: what it may have, what its batch allows, and not more than
+ * `growth` times what it ever had on any type (1 at first; growth 0: no such limit).
+ */
+uint32_t elastic_most(const struct rates *rates, const struct job *job, uint32_t type, double growth);
+
+/* Seconds that a start, migration or resize is believed to cost it. */
+double elastic_restart_s(const struct rates *rates, const struct job *job);
+
+#endif
