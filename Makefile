@@ -22,7 +22,7 @@ VERSION := $(shell cat VERSION)
 # Asked once and only when something is compiled: on a fresh machine
 # pkg-config is not there before tools/setup has run.
 once = $(eval $(1) := $(2))$($(1))
-PKGS := jansson libcyaml clp cbc zlib sqlite3 libmicrohttpd
+PKGS := jansson libcyaml clp cbc qhull_r zlib sqlite3 libmicrohttpd
 PKG_CFLAGS = $(call once,PKG_CFLAGS,$(shell pkg-config --cflags $(PKGS) 2>/dev/null))
 PKG_LIBS = $(call once,PKG_LIBS,$(shell pkg-config --libs $(PKGS) 2>/dev/null))
 TEST_LIBS = $(call once,TEST_LIBS,$(shell pkg-config --libs cmocka 2>/dev/null))

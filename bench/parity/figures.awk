@@ -1,6 +1,7 @@
 # What the runs of one row gave.  Files: summary.json of each run, then with
-# kind=exact, jct or log the published per-job record and jobs.csv of a run
-# (jct: of the record the lines that begin with ids and a comma), or with
+# kind=exact, jct, log or jcts the published per-job record and jobs.csv of a run
+# (jct: of the record the lines that begin with ids and a comma; jcts: a JSON
+# object "jcts", of which the member ids counts), or with
 # kind=draw jobs.csv of each run, of which the jobs FIRST-LAST (ids) count.
 #
 # Prints: mean JCT, its deviation from draw to draw, makespan, CPU seconds of a
@@ -45,8 +46,8 @@ BEGIN {
 	sub(/\r$/, "")
 }
 FNR == 1 {
-	part = FILENAME ~ /summary.json$/ ? "summary" : FILENAME ~ /\/jobs.csv$/ ? "jobs" : "record"
-	if (part != "summary" && !(part == "record" && kind == "log")) {
+	part = FILENAME ~ /\/runs\/[0-9]+\/summary.json$/ ? "summary" : FILENAME ~ /\/jobs.csv$/ ? "jobs" : "record"
+	if (part != "summary" && !(part == "record" && (kind == "log" || kind ~ /^jcts/))) {
 		close_draw()
 		read_header()
 		next
@@ -71,6 +72,16 @@ part == "record" && kind == "log" {
 	}
 	next
 }
+part == "record" && kind ~ /^jcts/ {
+	split($0, field, /[":, ]+/)
+	if (field[3] == "{")
+		inside = field[2] == ids
+	else if (inside && field[3] != "") {
+		jct[field[2]] = field[3]
+		jobs++
+	}
+	next
+}
 part == "record" && kind == "jct" {
 	if (index($0, ids ",") == 1) {
 		jct[$at["job_id"]] = $at["jct_seconds"]
@@ -89,9 +100,9 @@ kind == "exact" {
 	matched += id in end && equal(start[id], $at["start_s"]) && equal(end[id], $at["finish_s"])
 	simulated++
 }
-kind == "jct" || kind == "log" {
+kind == "jct" || kind == "log" || kind ~ /^jcts/ {
 	id = $at["id"]
-	matched += id in jct && near(jct[id], $at["jct_s"], kind == "log" ? 1e-6 : 6e-4)
+	matched += id in jct && near(jct[id], $at["jct_s"], kind == "jct" ? 6e-4 : 1e-6)
 	simulated++
 }
 kind == "draw" && $at["id"] >= id_range[1] + 0 && $at["id"] <= id_range[2] + 0 {

@@ -32,6 +32,10 @@ function difference(kind, jct, makespan)
 {
 	if (kind == "exact" || kind == "jct" || kind == "log")
 		return must(f[5] == 0, f[5] " of " f[6] " JOBS DIFFER") " of " f[6] " jobs"
+	if (kind ~ /^jcts/) {
+		split(kind, limit, ":")
+		return f[5] <= limit[2] + 0 && f[5] > 0 ? f[5] " of " f[6] " jobs" : must(f[5] == 0, f[5] " of " f[6] " JOBS DIFFER") " of " f[6] " jobs"
+	}
 	if (kind == "rounded")
 		return must(rounded(f[1], jct) == jct && rounded(f[3], makespan) == makespan, "DIFFERS")
 	if (kind == "draw")

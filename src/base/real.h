@@ -8,5 +8,6 @@
 
 double real_log(double x); /* x > 0 */
 double real_exp(double x);
+double real_pow(double x, double y); /* x > 0; relative error about |y log x| units of the last place */
 
 #endif

@@ -55,12 +55,14 @@ static void args_of(const struct replay_call *call, struct args *out)
 		.tenants = m->tenants,
 		.cluster = m->cluster_spec,
 		.throughputs = m->throughputs,
+		.profiles = m->profiles,
 		.start_cost = m->start_cost_s,
 		.resume_cost = m->resume_cost_s,
 		.resize_cost = m->resize_cost_s,
 		.mtbf = m->mtbf_s,
 		.repair = m->mtbf_s > 0 ? m->repair_s : 0,
 		.failures = m->failures_file,
+		.loan = m->loan,
 		.until = m->until_s,
 		.seed = (int64_t)m->seed,
 		.error = m->error,
@@ -159,6 +161,20 @@ static int check_file(const struct replay_call *call, const char *what, const ch
 	return rc;
 }
 
+static int read_loan(struct replay_call *call, struct err *err)
+{
+	const struct manifest *m = &call->manifest;
+	int rc = setup_loan(&call->recorded, &call->setup.cluster, &call->setup.loan,
+		&call->setup.loan_hash, err);
+
+	if (!rc && call->setup.loan_hash != m->loan_hash)
+		rc = err_set(err, ERR_DIFFER,
+			"loan %s has changed since %s was made: its hash is %016llx, recorded was %016llx",
+			m->loan, call->dir, (unsigned long long)call->setup.loan_hash,
+			(unsigned long long)m->loan_hash);
+	return rc;
+}
+
 static int check_files(const struct replay_call *call, struct err *err)
 {
 	const struct manifest *m = &call->manifest;
@@ -192,6 +208,12 @@ static int read_workload(struct replay_call *call, struct err *err)
 			"%s is not what %s was made from: its hash is %016llx, recorded was %016llx",
 			trace, call->dir, (unsigned long long)base->trace.hash,
 			(unsigned long long)m->trace_hash);
+	if (!rc && base->profiles_hash != m->profiles_hash)
+		rc = err_set(err, ERR_DIFFER,
+			"profiles %s have changed since %s was made: their hash is %016llx, recorded was "
+			"%016llx",
+			m->profiles, call->dir, (unsigned long long)base->profiles_hash,
+			(unsigned long long)m->profiles_hash);
 	return rc;
 }
 
@@ -210,6 +232,8 @@ static int prepare(struct replay_call *call, struct err *err)
 		rc = cluster_read_yaml(call->dir, yaml, strlen(yaml), &call->setup.cluster, err);
 	if (!rc)
 		rc = check_files(call, err);
+	if (!rc)
+		rc = read_loan(call, err);
 	if (!rc)
 		rc = setup_tenants(&call->recorded, &call->setup.tenants, err);
 	if (!rc)

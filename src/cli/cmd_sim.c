@@ -84,6 +84,8 @@ static void name_failed(const struct outcome *o, bool cut_short, struct buf *out
 
 		if (state != JOB_REJECTED && !(state == JOB_UNFINISHED && !cut_short))
 			continue;
+		if (o->jobs[i].reason.why == WHY_DEADLINE)
+			continue;
 		if (n++ < NAMED_MAX)
 			buf_printf(out, "%sjob %.100s", n > 1 ? ", " : "", o->jobs[i].label);
 	}

@@ -46,10 +46,10 @@ struct args {
 	const char *tenants;
 
 	/* the world */
-	const char *cluster, *throughputs;
+	const char *cluster, *throughputs, *profiles;
 	double start_cost, resume_cost, resize_cost; /* NAN: what the trace says */
 	double mtbf, repair;                         /* 0: no failures */
-	const char *failures;
+	const char *failures, *loan;
 	double until; /* 0: to the end */
 	double at;    /* shares: the moment to look at; NAN: when most jobs are active */
 
@@ -60,6 +60,10 @@ struct args {
 	const char *estimate;
 	const char *resample;
 	const char *rounds;
+
+	/* fitting */
+	const char *goodput;
+	const char *optimus_loss, *optimus_speed;
 
 	/* generating */
 	int64_t jobs;

@@ -43,8 +43,12 @@ static struct manifest manifest_of(const struct run *run, const struct sim_confi
 		.repair_s = config->failures.repair_s,
 		.failures_file = (char *)args->failures,
 		.failures_hash = run->setup->failures_hash,
+		.loan = (char *)args->loan,
+		.loan_hash = run->setup->loan_hash,
 		.throughputs = (char *)args->throughputs,
 		.throughputs_hash = run->setup->throughputs_hash,
+		.profiles = (char *)args->profiles,
+		.profiles_hash = run->workload->profiles_hash,
 		.tenants = (char *)args->tenants,
 		.tenants_hash = run->setup->tenants.hash,
 		.until_s = config->until_s,
@@ -129,7 +133,9 @@ int run_record(const struct run *run, const struct summary *summary, struct err 
 int run_verdict(const struct args *args, const struct summary *summary, const char *names,
 	struct err *err)
 {
-	uint32_t all = summary->jobs_submitted, refused = summary->jobs_rejected;
+	/* Whose deadline was refused could run well enough: that is an answer, not a failure. */
+	uint32_t all = summary->jobs_submitted - summary->deadlines_refused;
+	uint32_t refused = summary->jobs_rejected - summary->deadlines_refused;
 	/* Jobs that --until cut short are as they were asked for. */
 	uint32_t left = args->until > 0 ? 0 : summary->jobs_unfinished;
 	const char *colon = names && *names ? ": " : "";

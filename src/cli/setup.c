@@ -24,6 +24,7 @@ static const struct flag decider_flags[] = {
 static const struct flag world_flags[] = {
 	TEXT(cluster, "SPEC", "16x8:v100,4x4:a100 or a YAML file; see 'stint cluster'"),
 	TEXT(throughputs, "FILE", "measured speeds, Gavel's JSON or CSV (default: estimates)"),
+	TEXT(profiles, "DIR", "how models train, by batch and placement; 'catalogue' makes them up"),
 	NUMBER(start_cost, FLAG_SECONDS, "S", NAN, 0, 1e9,
 		"time before a job's first step (default: as the trace says)"),
 	NUMBER(resume_cost, FLAG_SECONDS, "S", NAN, 0, 1e9,
@@ -33,6 +34,8 @@ static const struct flag world_flags[] = {
 		"mean time between failures of a node (0, the default: none)"),
 	NUMBER(repair, FLAG_SECONDS, "S", 0, 0, 1e12, "mean time to repair it (0, the default: 1h)"),
 	TEXT(failures, "FILE", "failures from CSV: time_s,node,up|down"),
+	TEXT(loan, "FILE[:OPTIONS]",
+		"borrowed nodes from CSV: time_s,servers; type=TYPE or nodes=N says which"),
 	NUMBER(until, FLAG_SECONDS, "S", 0, 0, 1e15, "stop there (0, the default: when all is done)"),
 	{ 0 },
 };
@@ -180,6 +183,12 @@ static int check_flags(const struct args *args, struct err *err)
 		rc = input_exists("failures", args->failures, err);
 	if (!rc && args->throughputs)
 		rc = input_exists("throughputs", args->throughputs, err);
+	if (!rc && args->profiles && !profiles_are_synthetic(args->profiles) &&
+		!file_is_dir(args->profiles))
+		rc = err_set(err, ERR_MISSING,
+			"profiles %s: no such folder; name one with a folder for each model, or say "
+			"--profiles catalogue",
+			args->profiles);
 	if (!rc && args->tenants)
 		rc = input_exists("tenants", args->tenants, err);
 	if (!rc && args->tenants && !strcmp(args->tenants, "-"))
@@ -255,6 +264,28 @@ int file_hash(const char *path, uint64_t *out, struct err *err)
 	return 0;
 }
 
+int setup_loan(const struct args *args, const struct cluster *cluster, struct loan *out,
+	uint64_t *hash, struct err *err)
+{
+	char *path;
+	int rc;
+
+	*hash = 0;
+	if (!args->loan)
+		return 0;
+	path = loan_path(args->loan);
+	rc = input_exists("loan", path, err);
+	if (!rc && !strcmp(path, "-"))
+		rc = err_set(err, ERR_USAGE,
+			"--loan names a file, so that the run can be replayed, not standard input");
+	if (!rc)
+		rc = loan_create(args->loan, cluster, out, err);
+	if (!rc)
+		rc = file_hash(path, hash, err);
+	free(path);
+	return rc;
+}
+
 int setup_read(const struct args *args, const char *trace, struct setup *out, struct err *err)
 {
 	int rc;
@@ -265,6 +296,8 @@ int setup_read(const struct args *args, const char *trace, struct setup *out, st
 		rc = setup_tenants(args, &out->tenants, err);
 	if (!rc)
 		rc = setup_cluster(args->cluster, &out->cluster, err);
+	if (!rc)
+		rc = setup_loan(args, &out->cluster, &out->loan, &out->loan_hash, err);
 	if (!rc)
 		speeds_check_types(args, &out->cluster);
 	if (!rc)
@@ -292,6 +325,7 @@ void setup_fini(struct setup *setup)
 	workload_fini(&setup->base);
 	cluster_fini(&setup->cluster);
 	tenants_fini(&setup->tenants);
+	loan_fini(&setup->loan);
 	for (size_t i = 0; i < setup->npairings; i++)
 		free(setup->pairings[i].label);
 	free(setup->pairings);
@@ -318,6 +352,7 @@ void setup_config(const struct setup *setup, const struct workload *workload,
 	out->trace = &workload->trace;
 	out->cluster = &setup->cluster;
 	out->truth = workload->profile;
+	out->training = workload->training;
 	out->tenants = setup->tenants.n ? &setup->tenants : NULL;
 	out->policy = pair->policy->full;
 	out->placer = pair->placer->full;
@@ -328,6 +363,7 @@ void setup_config(const struct setup *setup, const struct workload *workload,
 	out->estimate = setup->estimate;
 	out->costs = (struct costs){ args->start_cost, args->resume_cost, args->resize_cost };
 	out->failures = (struct failures){ args->mtbf, repair_s(args), args->failures };
+	out->loan = setup->loan.pool ? &setup->loan : NULL;
 	out->until_s = args->until;
 }
 
@@ -356,8 +392,12 @@ void setup_settings(const struct setup *setup, struct buf *out)
 		buf_printf(out, ", a node fails every %s", text_duration(args->mtbf, time));
 	if (args->failures)
 		buf_printf(out, ", failures from %s", args->failures);
+	if (args->loan)
+		buf_printf(out, ", nodes borrowed as in %s", args->loan);
 	if (args->throughputs)
 		buf_printf(out, ", speeds from %s", args->throughputs);
+	if (args->profiles)
+		buf_printf(out, ", profiles from %s", args->profiles);
 	if (args->tenants)
 		buf_printf(out, ", tenants from %s", args->tenants);
 	if (args->until > 0)

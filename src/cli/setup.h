@@ -14,6 +14,7 @@
 #include "cli/workload.h"
 #include "model/cluster.h"
 #include "model/tenant.h"
+#include "sim/loan.h"
 #include "sim/sim.h"
 
 /* With flags_workload, all that shapes results: a manifest's command repeats them. */
@@ -43,7 +44,8 @@ struct setup {
 	struct cluster cluster;
 	struct tenants tenants; /* not bound; empty: none were given */
 	struct workload base;
-	uint64_t throughputs_hash, failures_hash; /* of the files' bytes; 0: there is none */
+	struct loan loan;       /* empty: nothing is borrowed */
+	uint64_t throughputs_hash, failures_hash, loan_hash; /* of the files' bytes; 0: there is none */
 };
 
 /* How many rules the words of --policy or --placer name, lists taken apart. */
@@ -52,6 +54,9 @@ size_t setup_count(const struct words *words);
 /* The steps of setup_read(), for who has some of the parts already. */
 int setup_rules(const struct args *args, struct setup *out, struct err *err);
 int setup_cluster(const char *spec, struct cluster *out, struct err *err);
+/* Reads --loan, if it is there; `out` must be empty. */
+int setup_loan(const struct args *args, const struct cluster *cluster, struct loan *out,
+	uint64_t *hash, struct err *err);
 /* Reads --tenants, if it is there. */
 int setup_tenants(const struct args *args, struct tenants *out, struct err *err);
 

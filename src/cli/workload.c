@@ -11,6 +11,7 @@
 #include "cli/ui.h"
 #include "io/cluster_io.h"
 #include "io/trace_io.h"
+#include "io/training_io.h"
 
 static const struct flag workload_flags[] = {
 	TEXT(format, "NAME", "read the trace as this format ('stint trace formats')"),
@@ -36,6 +37,11 @@ int input_exists(const char *what, const char *path, struct err *err)
 			"%s %s: no such file; 'synth:' with a colon draws one, as in synth:jobs=1000",
 			what, path);
 	return err_set(err, ERR_MISSING, "%s %s: no such file", what, path);
+}
+
+bool profiles_are_synthetic(const char *profiles)
+{
+	return !strcmp(profiles, "catalogue");
 }
 
 static const char synth_prefix[] = "synth:", resample_prefix[] = "resample:";
@@ -96,6 +102,50 @@ static int read_speeds(const struct args *args, const struct cluster *cluster, s
 	return profile_read(args->throughputs, cluster, &out->trace.models, out->own_profile, err);
 }
 
+/* --profiles: how models train; from the catalogue, or from files. */
+static int read_training(const struct args *args, const struct cluster *cluster,
+	struct workload *out, struct err *err)
+{
+	struct notes notes = { 0 };
+	int rc = 0;
+
+	if (!args->profiles)
+		return 0;
+	out->own_training = training_create(cluster, &out->trace.models);
+	out->training = out->own_training;
+	if (profiles_are_synthetic(args->profiles))
+		training_synthesise(out->own_training);
+	else
+		rc = training_read(args->profiles, cluster, &out->trace.models, out->own_training,
+			&notes, &out->profiles_hash, err);
+	ui_notes(args, args->profiles, &notes);
+	notes_fini(&notes);
+	return rc;
+}
+
+static void tell_training(const struct args *args, const struct trace *trace, uint32_t bound)
+{
+	if (bound == 0)
+		ui_say(args,
+			"warning: --profiles %s says nothing of any job here; all go at the speed of their "
+			"model",
+			args->profiles);
+	else if (bound < trace->njobs)
+		ui_say(args, "%u of %u jobs train as --profiles %s says, the others at the speed of their model",
+			bound, trace->njobs, args->profiles);
+}
+
+static int read_and_bind_training(const struct args *args, const struct cluster *cluster,
+	struct workload *out, struct err *err)
+{
+	int rc = read_training(args, cluster, out, err);
+
+	if (!rc && out->training)
+		tell_training(args, &out->trace,
+			training_bind(out->training, out->profile, &out->trace));
+	return rc;
+}
+
 static int read_plain(const struct args *args, const char *source, uint64_t seed,
 	const struct cluster *cluster, struct workload *out, struct err *err)
 {
@@ -104,6 +154,8 @@ static int read_plain(const struct args *args, const char *source, uint64_t seed
 	if (!rc)
 		rc = read_speeds(args, cluster, out, err);
 	if (!rc)
+		rc = read_and_bind_training(args, cluster, out, err);
+	if (!rc && !out->training)
 		speeds_tell(args, &out->trace, cluster, out->profile);
 	return rc;
 }
@@ -129,11 +181,14 @@ static int read_resampled(const struct args *args, const char *source, uint64_t 
 	trace_resample(&out->trace, (uint64_t)draw, &drawn);
 	/* The profile keeps the address of the model names; the names themselves are the same. */
 	profile_destroy(out->own_profile);
+	training_destroy(out->own_training);
 	trace_fini(&out->trace);
 	out->trace = drawn;
 	free(out->source);
 	out->source = mem_strdup(source);
-	return read_speeds(args, cluster, out, err);
+	rc = read_speeds(args, cluster, out, err);
+	/* Its jobs are bound already: they were copied so. */
+	return rc ? rc : read_training(args, cluster, out, err);
 }
 
 static int read_any(const struct args *args, const char *source, uint64_t seed,
@@ -158,7 +213,9 @@ int workload_read(const struct args *args, const char *source, uint64_t seed,
 
 uint32_t workload_resample(const struct workload *from, uint64_t seed, struct workload *out)
 {
-	*out = (struct workload){ .profile = from->profile };
+	*out = (struct workload){ .profile = from->profile,
+		.training = from->training,
+		.profiles_hash = from->profiles_hash };
 	out->source = mem_printf("%s%llu:%s", resample_prefix, (unsigned long long)seed, from->source);
 	return trace_resample(&from->trace, seed, &out->trace);
 }
@@ -192,6 +249,7 @@ int workload_redraw(const struct args *args, const struct workload *from, uint64
 void workload_fini(struct workload *workload)
 {
 	profile_destroy(workload->own_profile);
+	training_destroy(workload->own_training);
 	trace_fini(&workload->trace);
 	notes_fini(&workload->notes);
 	free(workload->source);

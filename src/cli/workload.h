@@ -12,6 +12,7 @@
 #include "io/notes.h"
 #include "model/cluster.h"
 #include "model/profile.h"
+#include "model/training.h"
 #include "model/trace.h"
 
 /* The flags that say how a trace is read. */
@@ -24,6 +25,9 @@ struct workload {
 	struct notes notes;
 	const struct profile *profile;
 	struct profile *own_profile; /* NULL: borrowed from the workload this one was drawn from */
+	const struct training *training; /* of --profiles; NULL: there is none */
+	struct training *own_training;   /* likewise */
+	uint64_t profiles_hash;          /* of the files read; 0: none were */
 };
 
 /*
@@ -50,6 +54,9 @@ void workload_fini(struct workload *workload);
 char *workload_seeded(const char *source, uint64_t seed);
 /* Whether another seed gives another workload. */
 bool workload_is_drawn(const char *source);
+
+/* Whether --profiles asks for those made from the catalogue; else it names a folder. */
+bool profiles_are_synthetic(const char *profiles);
 
 /* ERR_USAGE with "did you mean" when --format names none. */
 int check_format(const struct args *args, struct err *err);

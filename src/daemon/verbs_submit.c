@@ -201,6 +201,8 @@ static int check_runnable(struct daemon *d, struct live_job *job, struct err *er
 		rc = err_set(err, ERR_NEVER, "deadline: that moment has passed");
 	else if (!core_could_run(d->core, job, &why))
 		rc = err_set(err, ERR_NEVER, "it can never run here: %s", why.at);
+	else if (!core_is_welcome(d->core, job, d->last_s, &why))
+		rc = err_set(err, ERR_REFUSED, "refused: %s", why.at);
 	buf_fini(&why);
 	return rc;
 }

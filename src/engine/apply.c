@@ -4,9 +4,13 @@
 #include <math.h>
 
 #include "engine/state.h"
+#include "model/regime.h"
 
 /* A job that so many failures in a row threw back to where it was will never finish. */
 enum { FRUITLESS_MAX = 1000 };
+
+/* What comes after a decision waits for the next: this much of a round past its boundary is past it. */
+#define LATE 1e-6
 
 void engine_settle(struct engine *e, struct job *job)
 {
@@ -17,6 +21,10 @@ void engine_settle(struct engine *e, struct job *job)
 	job->turn_steps = 0;
 	job->ran_s += ran_s;
 	job->served_s += ran_s * (job->grant->gpus - job->lent_gpus);
+	job->eff_s += ran_s * (job->grant->gpus - job->lent_gpus) * job->efficiency;
+	course_work(&e->course, steps_from_s, steps_from_s + ran_s, job->grant->gpus - job->lent_gpus,
+		job->efficiency);
+	job->occupied_s += (e->now_s - job->counted_s) * (job->grant->gpus - job->lent_gpus);
 	job->overhead_s += e->now_s - job->counted_s - ran_s;
 	job->counted_s = e->now_s;
 }
@@ -230,6 +238,21 @@ bool engine_could_run(struct engine *e, const struct job *job, struct reason *wh
 	return could_run(e, &trial, why);
 }
 
+bool engine_is_welcome(struct engine *e, const struct job *job, struct reason *why)
+{
+	const struct chosen_policy *policy = &e->config->policy;
+	struct job trial = *job;
+	struct round round;
+
+	if (!could_run(e, &trial, why))
+		return false;
+	if (!policy->rule->welcome)
+		return true;
+	trial.id = JOB_NONE;
+	round = engine_round(e);
+	return policy->rule->welcome(policy->state, &round, &trial, why);
+}
+
 /* A job the engine has not seen before. */
 static struct job *take_in(struct engine *e, const struct job *spec)
 {
@@ -315,6 +338,14 @@ static void end_active(struct engine *e, struct job *job, enum job_state state)
 }
 
 /* It may wait: one that was told to stop can still come to its end. */
+/* Seconds it takes as asked; of one that changes its batch, as profiled. */
+static double alone_s(const struct engine *e, const struct job *job)
+{
+	if (job->adapts && job->grant)
+		return adaptation_run_s(e->config->belief, job, job->grant->type);
+	return job->done / job->nominal_rate;
+}
+
 static void finish(struct engine *e, uint32_t id, double done)
 {
 	struct job *job = &e->jobs.at[id];
@@ -325,7 +356,7 @@ static void finish(struct engine *e, uint32_t id, double done)
 	end_active(e, job, JOB_FINISHED);
 	engine_tell(e,
 		(struct event){ .kind = EV_FINISH, .job = id, .grant = job->grant, .value = done });
-	job->fair_s = job->done / job->nominal_rate * course_crowding(&e->course, id, job->arrival_s);
+	job->fair_s = alone_s(e, job) * course_crowding(&e->course, id, job->arrival_s);
 	let_go(e, job);
 	reconsider_held(e);
 }
@@ -449,6 +480,7 @@ static void progress(struct engine *e, uint32_t id, const struct job *seen)
 	if (job->grant) {
 		engine_settle(e, job);
 		job->rate = seen->rate;
+		job->efficiency = seen->efficiency;
 	}
 	job->done = seen->done;
 	job_take_belief(job, seen);
@@ -469,6 +501,8 @@ static int lose_all(struct engine *e, uint32_t node, uint64_t devices, struct er
 
 static int node_down(struct engine *e, uint32_t node, struct err *err)
 {
+	if (!engine_node_turns(e, node, false))
+		return 0;
 	engine_tell(e, (struct event){ .kind = EV_NODE_DOWN, .job = JOB_NONE, .node = node });
 	if (lose_all(e, node, UINT64_MAX, err) < 0)
 		return err->code;
@@ -481,6 +515,8 @@ static int node_down(struct engine *e, uint32_t node, struct err *err)
 
 static void node_up(struct engine *e, uint32_t node)
 {
+	if (!engine_node_turns(e, node, true))
+		return;
 	plan_node_up(&e->plan, node, true);
 	e->capacity_changed = true;
 	engine_tell(e, (struct event){ .kind = EV_NODE_UP, .job = JOB_NONE, .node = node });
@@ -507,10 +543,10 @@ static int devices_turn(struct engine *e, const struct event *event, struct err 
 
 int engine_apply(struct engine *e, const struct event *event, struct err *err)
 {
-	/* News of a running job is no reason to decide anew; the next decision sees it. */
-	if (event->kind != EV_PROGRESS && event->kind != EV_BEGUN) {
+	/* How far a job has come is no reason to decide anew; the next decision sees it. */
+	if ((event->kind != EV_PROGRESS || event->value > 0) && event->kind != EV_BEGUN) {
 		if (!e->dirty)
-			e->dirty_since_s = e->now_s;
+			e->dirty_since_s = e->now_s + (event->late ? e->period_s * LATE : 0);
 		e->dirty = true;
 	}
 	if (event->kind == EV_SUBMIT || event->kind == EV_FINISH)
@@ -544,6 +580,8 @@ int engine_apply(struct engine *e, const struct event *event, struct err *err)
 	case EV_DEVICES_DOWN:
 	case EV_DEVICES_UP:
 		return devices_turn(e, event, err);
+	case EV_LOAN:
+		return engine_borrow(e, event->value, err);
 	default:
 		return err_set(err, ERR_BROKEN, "driver %s told '%s', which is not a driver's to tell",
 			e->driver->name, event_name(event->kind));

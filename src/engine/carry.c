@@ -41,6 +41,7 @@ static int act(struct engine *e, struct job *job, enum act kind, const struct gr
 		.done = job->done,
 		.ready_s = e->now_s,
 		.rate = job->nominal_rate,
+		.efficiency = 1,
 	};
 	if (e->driver->act(e->world, action, err) < 0)
 		return err_prefix(err, "job %s", job->label);
@@ -73,6 +74,7 @@ static void hold(struct engine *e, struct job *job, const struct grant *grant,
 	job->held_s = job->counted_s = e->now_s;
 	job->ready_s = action->ready_s;
 	job->rate = action->rate;
+	job->efficiency = action->efficiency;
 	job->turn_end_s = grant->until_s > 0 ? grant->until_s : INFINITY;
 	job->turn_steps = action->turn_steps;
 	job->company = action->nbeside;
@@ -87,6 +89,7 @@ static int start(struct engine *e, struct job *job, const struct grant *grant, s
 	if (act(e, job, ACT_START, grant, &action, err) < 0)
 		return err->code;
 	job->waited_s += e->now_s - job->wait_since_s;
+	job->restarts += job->attempts > 0 && !action.seamless;
 	job->attempts++;
 	if (isnan(job->start_s))
 		job->start_s = e->now_s;
@@ -137,6 +140,7 @@ static int change(struct engine *e, struct job *job, const struct grant *grant, 
 	job->done = action.done;
 	job->migrations += !resized;
 	job->resizes += resized;
+	job->restarts += !action.seamless;
 	hold(e, job, grant, &action);
 	engine_tell(e,
 		(struct event){

@@ -18,9 +18,30 @@ void course_init(struct course *course, const struct cluster *cluster, const uin
 void course_fini(struct course *course)
 {
 	vec_fini(&course->sums);
+	vec_fini(&course->work);
 	vec_fini(&course->spans);
 	vec_fini(&course->open);
 	vec_fini(&course->crowding_at_start_s);
+}
+
+static struct jumps join_jumps(struct jumps a, struct jumps b, double step_s)
+{
+	return (struct jumps){ a.by + b.by, a.brings + a.by * step_s + b.brings };
+}
+
+static void coarsen_work(struct course *c)
+{
+	size_t n = (c->work.n + 1) / 2;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct work_step a = c->work.at[2 * i];
+		const struct work_step b = 2 * i + 1 < c->work.n ? c->work.at[2 * i + 1]
+								 : (struct work_step){ 0 };
+
+		c->work.at[i].useful = join_jumps(a.useful, b.useful, c->step_s);
+		c->work.at[i].good = join_jumps(a.good, b.good, c->step_s);
+	}
+	c->work.n = n;
 }
 
 /* Halves the number of steps by joining neighbours. */
@@ -42,7 +63,37 @@ static void coarsen(struct course *c)
 		c->sums.at[i] = sum;
 	}
 	c->sums.n = n;
+	coarsen_work(c);
 	c->step_s *= 2;
+}
+
+static void add_jump(struct jumps *jumps, double by, double left_s)
+{
+	jumps->by += by;
+	jumps->brings += by * left_s;
+}
+
+static void put_jump(struct course *c, double at_s, double useful, double good)
+{
+	size_t step = (size_t)(at_s / c->step_s);
+	double left_s = (double)(step + 1) * c->step_s - at_s;
+
+	vec_grow_zero(&c->work, step + 1);
+	add_jump(&c->work.at[step].useful, useful, left_s);
+	add_jump(&c->work.at[step].good, good, left_s);
+}
+
+/* Two jumps, however long it took: a run of a million jobs does not notice. */
+void course_work(struct course *c, double from_s, double to_s, double gpus, double efficiency)
+{
+	double at_s = fmax(0, from_s - c->from_s), end_s = to_s - c->from_s;
+
+	if (!c->begun || !(end_s > at_s))
+		return;
+	while (end_s >= c->step_s * SAMPLES_MAX)
+		coarsen(c);
+	put_jump(c, at_s, gpus, gpus * efficiency);
+	put_jump(c, end_s, -gpus, -gpus * efficiency);
 }
 
 static void add_to_step(struct course *c, size_t step, double seconds)
@@ -228,6 +279,25 @@ double course_crowding(const struct course *course, uint32_t job, double arrival
 	return fmax(1, (course->crowding_s - course->crowding_at_start_s.at[job]) / life_s);
 }
 
+/* Rounding may leave a little of jumps that cancel. */
+static double pass_jumps(const struct jumps *jumps, double *rate, double step_s)
+{
+	double sum = fmax(0, *rate * step_s + jumps->brings);
+
+	*rate = fmax(0, *rate + jumps->by);
+	return sum;
+}
+
+static void work_to_sums(struct course *c)
+{
+	double useful = 0, good = 0;
+
+	for (size_t i = 0; i < c->sums.n && i < c->work.n; i++) {
+		c->sums.at[i].useful_gpus = pass_jumps(&c->work.at[i].useful, &useful, c->step_s);
+		c->sums.at[i].good_gpus = pass_jumps(&c->work.at[i].good, &good, c->step_s);
+	}
+}
+
 static void sums_to_means(struct course *c)
 {
 	double length_s = c->now_s - c->from_s;
@@ -240,6 +310,8 @@ static void sums_to_means(struct course *c)
 		sum->up_gpus /= seconds;
 		sum->running /= seconds;
 		sum->pending /= seconds;
+		sum->useful_gpus /= seconds;
+		sum->good_gpus /= seconds;
 	}
 }
 
@@ -247,6 +319,7 @@ void course_finish(struct course *c, double now_s, struct outcome *out)
 {
 	if (c->begun)
 		pass(c, now_s);
+	work_to_sums(c);
 	sums_to_means(c);
 	for (size_t i = 0; i < c->spans.n; i++) {
 		if (isnan(c->spans.at[i].to_s))

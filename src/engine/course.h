@@ -19,6 +19,15 @@ struct crowd {
 	double demand_gpus; /* asked for by jobs that run or wait */
 };
 
+/* A rate that jumps: what the jumps of a step add up to, and what they bring until its end. */
+struct jumps {
+	double by, brings;
+};
+
+struct work_step {
+	struct jumps useful, good;
+};
+
 struct course {
 	const struct cluster *cluster;
 	const uint32_t *held; /* devices in somebody's hands, after the event at hand */
@@ -28,6 +37,7 @@ struct course {
 	bool begun;
 	double step_s;
 	VEC(struct sample) sums; /* integrals over each step */
+	VEC(struct work_step) work; /* of useful and good GPUs, which are known only afterwards */
 	VEC(struct span) spans;
 	VEC(uint32_t) open; /* by job: 1 + its first open span, 0 none */
 	uint64_t spans_dropped;
@@ -41,6 +51,9 @@ void course_init(struct course *course, const struct cluster *cluster, const uin
 	bool want_spans);
 void course_fini(struct course *course);
 struct observer course_observer(struct course *course);
+
+/* So many GPUs made steps between these times, at that efficiency.  Told when it is over. */
+void course_work(struct course *course, double from_s, double to_s, double gpus, double efficiency);
 
 /* Mean crowding since the job was submitted: 1 when everybody had room, 2 when twice the cluster was asked for. */
 double course_crowding(const struct course *course, uint32_t job, double arrival_s);

@@ -30,6 +30,8 @@ struct action {
 	double done;    /* steps that are safe now */
 	double ready_s; /* when it makes its next step (not for ACT_STOP) */
 	double rate;    /* steps per second expected or observed there */
+	double efficiency; /* what a sample is worth there, against one of the model's initial batch; 1: as much */
+	bool seamless; /* it went on without being restarted */
 	double turn_steps; /* for a grant that is a turn: the steps it will have made when the turn ends */
 };
 

@@ -54,13 +54,15 @@ void engine_tell(struct engine *e, struct event event)
 struct round engine_round(struct engine *e)
 {
 	size_t bytes = e->config->policy.rule->job_state_size * e->jobs.n;
+	struct round round;
 
 	vec_grow_zero(&e->job_state, bytes);
-	return (struct round){
+	round = (struct round){
 		.now_s = e->now_s,
 		.cluster = e->config->cluster,
 		.belief = e->config->belief,
 		.tenants = e->config->tenants,
+		.on_loan = engine_on_loan(e),
 		.jobs = e->jobs.at,
 		.njobs = (uint32_t)e->jobs.n,
 		.active = e->active.at,
@@ -74,6 +76,9 @@ struct round engine_round(struct engine *e)
 		.seed = e->config->seed,
 		.closed = e->driver->over(e->world),
 	};
+	for (uint32_t type = 0; type < e->config->cluster->ntypes; type++)
+		round.up[type] = e->plan.space.types[type].up;
+	return round;
 }
 
 void engine_mark(struct engine *e, uint32_t job)
@@ -223,6 +228,8 @@ static void engine_fini(struct engine *e)
 	vec_fini(&e->changed);
 	vec_fini(&e->disturbed);
 	vec_fini(&e->beside);
+	vec_fini(&e->on_loan);
+	vec_fini(&e->broken);
 	plan_fini(&e->plan);
 	course_fini(&e->course);
 	arena_fini(&e->scratch);

@@ -39,6 +39,7 @@ struct engine_config {
 	const struct cluster *cluster;
 	const struct rates *belief;
 	const struct tenants *tenants; /* bound; NULL: none were given */
+	const bool *pool; /* by node: others lend it, see EV_LOAN; NULL: all are ours */
 	struct chosen_policy policy;
 	struct chosen_placer placer;
 	struct chosen_admission admission;
@@ -84,6 +85,9 @@ const struct job *engine_jobs(const struct engine *e, uint32_t *n);
 uint64_t engine_decisions(const struct engine *e);
 /* Whether `job` could run on the whole cluster if it were alone; else why not.  Changes nothing. */
 bool engine_could_run(struct engine *e, const struct job *job, struct reason *why);
+
+/* The same, and whether the policy would let it in as things are. */
+bool engine_is_welcome(struct engine *e, const struct job *job, struct reason *why);
 
 /* Runs until the driver has no more to tell and every job has ended, or none can.  `out` is written on success only. */
 int engine_run(const struct engine_config *config, const struct driver *driver, void *world,

@@ -17,6 +17,8 @@ struct sample {
 	double up_gpus;
 	double running; /* jobs */
 	double pending;
+	double useful_gpus; /* making steps */
+	double good_gpus;   /* the same, each times what its samples are worth there */
 };
 
 /* One job on some devices of one node. */

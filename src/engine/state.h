@@ -18,6 +18,12 @@ struct shadow {
 	uint32_t fruitless;    /* losses in a row without a step saved in between */
 };
 
+/* A node of the pool that others lend. */
+struct borrowed {
+	bool away;   /* its owner has it */
+	bool broken; /* it failed, wherever it is */
+};
+
 struct engine {
 	const struct engine_config *config;
 	const struct driver *driver;
@@ -40,6 +46,8 @@ struct engine {
 	uint32_t ended;
 	int64_t demand; /* GPUs asked for by admitted jobs */
 
+	VEC(bool) on_loan; /* by node: it is borrowed now; empty unless nodes are */
+	VEC(bool) broken;  /* likewise: it failed, wherever it is */
 	struct plan plan;
 	bool shared;      /* some device was, before this decision */
 	double period_s;  /* of the policy; 0: decides at every event */
@@ -79,6 +87,13 @@ void engine_disturb(struct engine *e, uint32_t job, const struct grant *grant);
 /* Tells the driver about changed company. */
 int engine_settle_company(struct engine *e, struct err *err);
 int engine_carry_out(struct engine *e, struct err *err);
+
+/* loan.c: by node, whether it is borrowed now; NULL: none ever is. */
+const bool *engine_on_loan(struct engine *e);
+/* So many nodes of the pool are lent from now on. */
+int engine_borrow(struct engine *e, double servers, struct err *err);
+/* A node failed or is mended; false: it is not here now, so that this is nobody's news. */
+bool engine_node_turns(struct engine *e, uint32_t node, bool up);
 
 /* decide.c: one decision, checked and carried out. */
 int engine_decide(struct engine *e, struct err *err);

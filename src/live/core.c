@@ -50,7 +50,7 @@ static void copy_config(struct core *c, const struct core_config *config)
 	if (config->tenants && config->tenants->n)
 		tenants_copy(config->tenants, &c->tenants);
 	c->speeds = profile_create(c->cluster, &c->model_names);
-	c->belief = (struct rates){ .cluster = c->cluster, .profile = c->speeds };
+	c->belief = (struct rates){ .cluster = c->cluster, .profile = c->speeds, .cautious = true };
 	c->watch = core_observer(c);
 	c->engine_config = (struct engine_config){
 		.cluster = c->cluster,
@@ -73,6 +73,11 @@ int core_open(const struct core_config *config, double now_s, struct core **out,
 		core_close(c);
 		return err->code;
 	}
+	c->agents = agents_create(c->cluster->ntypes,
+		(struct agents_options){
+			.merged = c->engine_config.policy.rule->traits & POLICY_TYPELESS,
+		});
+	c->belief.agents = c->agents;
 	*out = c;
 	return 0;
 }
@@ -95,6 +100,7 @@ void core_close(struct core *c)
 	vec_fini(&c->notes);
 	arena_fini(&c->words);
 	profile_destroy(c->speeds);
+	agents_destroy(c->agents);
 	names_fini(&c->tenant_names);
 	names_fini(&c->model_names);
 	tenants_fini(&c->tenants);
@@ -220,6 +226,7 @@ static void take_over(struct core *c, struct live_job *job)
 		job->base.counted_s = c->now_s;
 	job->engine_id = engine_adopt(c->engine, &job->base, claim(a));
 	vec_push(&c->of_engine, job);
+	core_teach(c, job);
 }
 
 static void begin_epoch(struct core *c)
@@ -311,7 +318,14 @@ void core_tell_progress(struct core *c, struct live_job *job, double done)
 		spec.rate = job->base.nominal_rate;
 	spec.done = done;
 	job_take_belief(&spec, &job->base);
-	core_tell(c, (struct event){ .kind = EV_PROGRESS, .job = job->engine_id }, &spec);
+	core_tell(c,
+		(struct event){
+			.kind = EV_PROGRESS,
+			.job = job->engine_id,
+			.value = job->learnt,
+		},
+		&spec);
+	job->learnt = false;
 }
 
 /* Totals as the engine has them; the rest as the core knows it better. */
@@ -340,6 +354,7 @@ void core_leave_engine(struct core *c, struct live_job *job)
 	job->base.wait_since_s = c->now_s;
 	job->base.state = JOB_FUTURE;
 	c->of_engine.at[job->engine_id] = NULL;
+	agents_forget(c->agents, job->engine_id);
 	job->engine_id = JOB_NONE;
 }
 

@@ -80,6 +80,8 @@ int core_submit(struct core *core, struct live_job *job, double at_s, struct err
 bool core_is_input(const char *name);
 /* Whether a job of this status could ever run here; else why not, in words.  Changes nothing. */
 bool core_could_run(struct core *core, const struct live_job *job, struct buf *why);
+/* Whether the policy would let it in now; else why not and what would do, in words.  Changes nothing. */
+bool core_is_welcome(struct core *core, const struct live_job *job, double now_s, struct buf *why);
 /* A tenant nobody spoke of before needs a new epoch where there is a table of tenants. */
 bool core_knows_tenant(const struct core *core, const char *tenant);
 

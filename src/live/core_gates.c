@@ -133,6 +133,7 @@ static void enter_engine(struct core *c, struct live_job *job)
 	job->base.wait_since_s = c->now_s;
 	job->engine_id = (uint32_t)c->of_engine.n;
 	vec_push(&c->of_engine, job);
+	core_teach(c, job);
 	core_tell(c, (struct event){ .kind = EV_SUBMIT, .job = JOB_NONE }, &job->base);
 }
 
@@ -188,4 +189,5 @@ void core_open_gates(struct core *c)
 	}
 	c->outside.n = kept;
 	core_end_patience(c);
+	core_end_silence(c);
 }

@@ -214,11 +214,23 @@ static int in_begun(struct core *c, uint32_t id, uint32_t attempt, const json_t 
 	}
 	job->progress.first_step = job->progress.first_s = job->progress.per_s = NAN;
 	learn_start_cost(c, job, a);
+	core_end_silence(c); /* from when on it will be taken to say nothing */
 	if (job->engine_id != JOB_NONE && !a->stop)
 		core_tell(c, (struct event){ .kind = EV_BEGUN, .job = job->engine_id }, NULL);
 	core_restate(c, job);
 	core_note(c, NOTE_STATE, id, attempt, NULL);
 	return 0;
+}
+
+/* Its speed on as many devices as it asked for: measured, as its agent believes, or in proportion. */
+static double as_asked(const struct core *c, const struct live_job *job, const struct attempt *a)
+{
+	uint32_t gpus = (uint32_t)job->base.gpus;
+	double believed = 0;
+
+	if (gpus != a->grant->gpus && job->engine_id != JOB_NONE)
+		believed = core_agent_speed(c, core_engine_job(c, job), a->grant->type, gpus, 1);
+	return believed > 0 ? believed : job->progress.per_s * gpus / a->grant->gpus;
 }
 
 /* Speed as this attempt has shown it, and what the others may learn from it. */
@@ -236,8 +248,9 @@ static void learn_speed(struct core *c, struct live_job *job, const struct attem
 		return;
 	p->per_s = made / took_s;
 	p->seen = true;
+	core_measure(c, job, a, p->per_s, made, took_s);
 	if (job->base.by_steps)
-		job->base.nominal_rate = p->per_s * job->base.gpus / a->grant->gpus;
+		job->base.nominal_rate = as_asked(c, job, a);
 	if (job->base.model != NAME_NONE && !a->grant->mixed)
 		profile_add(c->speeds, job->base.model, a->grant->type, a->grant->gpus,
 			a->grant->nslots, p->per_s);
@@ -273,6 +286,7 @@ static int in_progress(struct core *c, uint32_t id, uint32_t attempt, const json
 	job->progress.loss = member_number(json_object_get(body, "metrics"), "loss",
 		job->progress.loss);
 	job->progress.resizable = member_bool(body, "resizable", job->progress.resizable);
+	core_listen(c, job, json_object_get(body, "metrics"));
 	count_in_steps(job, job->progress.total);
 	learn_speed(c, job, a, step);
 	if (job->base.by_steps)

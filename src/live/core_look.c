@@ -118,21 +118,44 @@ double core_left_s(const struct core *c, const struct live_job *job, double now_
 	return fmax(0, left / speed);
 }
 
+/* The job as the engine would see it.  Names are not added: what is refused must leave no trace. */
+static struct job trial_of(struct core *core, const struct live_job *job)
+{
+	struct job trial = job->base;
+
+	trial.label = "it";
+	trial.types = live_job_types(job, core->cluster);
+	trial.model = job->model ? names_find(&core->model_names, job->model, strlen(job->model))
+				 : NAME_NONE;
+	return trial;
+}
+
 bool core_could_run(struct core *core, const struct live_job *job, struct buf *why)
 {
-	struct live_job trial = *job;
+	struct job trial = trial_of(core, job);
 	struct reason reason;
-	bool could;
+	bool could = engine_could_run(core_engine(core), &trial, &reason);
 
-	/* Names are not added: what is refused must leave no trace. */
-	trial.base.label = "it";
-	trial.base.types = live_job_types(job, core->cluster);
-	trial.base.model = job->model ? names_find(&core->model_names, job->model, strlen(job->model))
-				      : NAME_NONE;
-	could = engine_could_run(core_engine(core), &trial.base, &reason);
 	if (!could)
 		reason_text(&reason, NULL, why);
 	return could;
+}
+
+bool core_is_welcome(struct core *core, const struct live_job *job, double now_s, struct buf *why)
+{
+	struct job trial = trial_of(core, job);
+	struct reason reason = { 0 };
+	bool welcome = engine_is_welcome(core_engine(core), &trial, &reason);
+	double later_s = reason.at_s - now_s;
+	char text[32];
+
+	if (welcome)
+		return true;
+	reason.at_s = 0; /* the core's time means nothing to people */
+	reason_text(&reason, NULL, why);
+	if (reason.why == WHY_DEADLINE && isfinite(later_s) && later_s > 0)
+		buf_printf(why, "; one %s from now could be", text_duration(later_s, text));
+	return false;
 }
 
 size_t core_forgotten(const struct core *c)

@@ -7,6 +7,7 @@
 #include "base/vec.h"
 #include "engine/engine.h"
 #include "live/core.h"
+#include "model/agents.h"
 
 /* Something the engine has yet to be told. */
 struct told {
@@ -24,7 +25,8 @@ struct core {
 	struct rule_specs rules;
 	struct tenants tenants, bound; /* as given; with every name of this epoch */
 	struct names tenant_names, model_names;
-	struct profile *speeds; /* what reports have shown */
+	struct profile *speeds; /* what reports have shown, by model */
+	struct agents *agents;  /* the same of each elastic job, by the engine's number */
 	double now_s;
 
 	VEC(struct live_job *) jobs; /* by number; ended ones until their notes are forgotten */
@@ -87,6 +89,20 @@ void core_bind(struct core *c, struct live_job *job);
 /* It waits until its gates open. */
 void core_wait_outside(struct core *c, struct live_job *job);
 void core_open_gates(struct core *c);
+
+/* ---- core_speeds.c */
+/* What the metrics of a report say of its batch. */
+void core_listen(struct core *c, struct live_job *job, const json_t *metrics);
+/* Its attempt makes `per_s` steps a second on what it has, as `made` steps have shown. */
+void core_measure(struct core *c, struct live_job *job, const struct attempt *a, double per_s,
+	double made, double took_s);
+/* Its agent shall know what is known of it, once the engine has a number for it. */
+void core_teach(struct core *c, const struct live_job *job);
+/* Those that say nothing of their speed are not waited for any longer. */
+void core_end_silence(struct core *c);
+/* Steps a second of the engine's job there, as its agent believes; 0: it has none. */
+double core_agent_speed(const struct core *c, const struct job *job, uint32_t type, uint32_t gpus,
+	uint32_t nodes);
 
 /* ---- core_endings.c */
 int core_exit(struct core *c, uint32_t id, uint32_t number, const json_t *body, struct err *err);

@@ -38,7 +38,11 @@ static void answer(const struct core *c, struct action *a)
 	a->done = job_done(a->job, a->now_s);
 	if (a->act == ACT_STOP)
 		return;
-	believed = rate(&c->belief, a->job, a->grant, a->beside, a->nbeside);
+	believed = a->grant->mixed || a->nbeside ? 0
+						 : core_agent_speed(c, a->job, a->grant->type,
+							   a->grant->gpus, a->grant->nslots);
+	if (!(believed > 0))
+		believed = rate(&c->belief, a->job, a->grant, a->beside, a->nbeside);
 	a->rate = believed > 0 ? believed : a->job->nominal_rate;
 	a->ready_s = a->now_s + believed_cost_s(a);
 	if (a->grant->until_s > 0)
@@ -80,6 +84,7 @@ static int core_act(void *self, struct action *a, struct err *err)
 		break;
 	case ACT_CHANGE:
 		if (resize_in_place(job, core_alive(c, job->id), a->grant)) {
+			a->seamless = true;
 			/* Others may be given what it is to leave: that must not be forgotten. */
 			core_note(c, NOTE_STATE, job->id, core_alive(c, job->id)->number, NULL);
 			break;

@@ -55,6 +55,11 @@ static void progress_init(struct live_progress *p)
 		.first_step = NAN,
 		.first_s = NAN,
 		.loss = NAN,
+		.batch = NAN,
+		.max_batch = NAN,
+		.sync_s = NAN,
+		.grad_sqr = NAN,
+		.grad_var = NAN,
 	};
 }
 
@@ -113,7 +118,7 @@ struct live_job *live_job_create(uint32_t id, const struct submission *what, dou
 	if (what->nafter)
 		memcpy(job->after, what->after, what->nafter * sizeof(*job->after));
 	job->engine_id = JOB_NONE;
-	job->begun_s = job->first_begun_s = job->end_s = NAN;
+	job->begun_s = job->first_begun_s = job->end_s = job->first_batch = NAN;
 	job->code = -1;
 	progress_init(&job->progress);
 	fill_base(job, what);
@@ -133,6 +138,7 @@ void live_job_destroy(struct live_job *job)
 	free(job->comment);
 	free(job->end_text);
 	free(job->after);
+	vec_fini(&job->speeds);
 	free((char *)job->base.label);
 	free(job);
 }
@@ -211,6 +217,7 @@ static const struct number numbers[] = {
 	LIVE(begun_s, NAN),
 	LIVE(first_begun_s, NAN),
 	LIVE(end_s, NAN),
+	LIVE(first_batch, NAN),
 	BASE(weight, 1),
 	BASE(cpus, 0),
 	BASE(share, 0),
@@ -242,6 +249,11 @@ static const struct number numbers[] = {
 	{ "progress_first_step", offsetof(struct live_job, progress.first_step), NAN },
 	{ "progress_first_s", offsetof(struct live_job, progress.first_s), NAN },
 	{ "progress_loss", offsetof(struct live_job, progress.loss), NAN },
+	{ "batch", offsetof(struct live_job, progress.batch), NAN },
+	{ "max_batch", offsetof(struct live_job, progress.max_batch), NAN },
+	{ "sync_s", offsetof(struct live_job, progress.sync_s), NAN },
+	{ "grad_sqr", offsetof(struct live_job, progress.grad_sqr), NAN },
+	{ "grad_var", offsetof(struct live_job, progress.grad_var), NAN },
 };
 
 enum { NUMBERS = sizeof(numbers) / sizeof(numbers[0]) };
@@ -347,15 +359,39 @@ static void put_state(const struct live_job *job, struct json *j)
 	put_text(j, "end_text", job->end_text);
 	put_flag(j, "resizable", job->progress.resizable, false);
 	put_flag(j, "speed_seen", job->progress.seen, false);
+	put_flag(j, "silent", job->silent, false);
 	put_flag(j, "by_steps", job->base.by_steps, false);
 	put_flag(j, "stop_loses", job->base.stop_loses, true);
 	put_unless(j, "attempts", job->base.attempts, 0);
 	put_unless(j, "preemptions", job->base.preemptions, 0);
 	put_unless(j, "migrations", job->base.migrations, 0);
 	put_unless(j, "resizes", job->base.resizes, 0);
+	put_unless(j, "restarts", job->base.restarts, 0);
 	put_unless(j, "failures", job->base.failures, 0);
 	put_unless(j, "company", job->base.company, 0);
 	put_unless(j, "gate_job", job->gate_job, 0);
+}
+
+static void put_speeds(const struct live_job *job, struct json *j)
+{
+	if (!job->speeds.n)
+		return;
+	json_begin_array(j, "speeds");
+	for (size_t i = 0; i < job->speeds.n; i++) {
+		const struct live_speed *s = &job->speeds.at[i];
+
+		json_begin_object(j, NULL);
+		json_str(j, "type", s->type);
+		json_int(j, "nodes", s->nodes);
+		json_int(j, "gpus", s->gpus);
+		if (s->batch > 0)
+			json_double(j, "batch", s->batch);
+		json_double(j, "step_s", s->step_s);
+		if (!isnan(s->sync_s))
+			json_double(j, "sync_s", s->sync_s);
+		json_end(j, '}');
+	}
+	json_end(j, ']');
 }
 
 void live_job_status(const struct live_job *job, struct buf *out)
@@ -368,6 +404,7 @@ void live_job_status(const struct live_job *job, struct buf *out)
 	put_after(job, &j);
 	put_state(job, &j);
 	put_numbers(job, &j);
+	put_speeds(job, &j);
 	json_end(&j, '}');
 }
 
@@ -430,15 +467,40 @@ static void get_state(struct live_job *job, const json_t *s)
 	job->end_text = copy_or_null(member_text(s, "end_text"));
 	job->progress.resizable = member_bool(s, "resizable", false);
 	job->progress.seen = member_bool(s, "speed_seen", false);
+	job->silent = member_bool(s, "silent", false);
 	job->base.by_steps = member_bool(s, "by_steps", false);
 	job->base.stop_loses = member_bool(s, "stop_loses", true);
 	job->base.attempts = (uint32_t)member_int(s, "attempts", 0);
 	job->base.preemptions = (uint32_t)member_int(s, "preemptions", 0);
 	job->base.migrations = (uint32_t)member_int(s, "migrations", 0);
 	job->base.resizes = (uint32_t)member_int(s, "resizes", 0);
+	job->base.restarts = (uint32_t)member_int(s, "restarts", 0);
 	job->base.failures = (uint32_t)member_int(s, "failures", 0);
 	job->base.company = (uint32_t)member_int(s, "company", 0);
 	job->gate_job = (uint32_t)member_int(s, "gate_job", 0);
+}
+
+static void get_speeds(struct live_job *job, const json_t *status)
+{
+	const json_t *speeds = json_object_get(status, "speeds"), *one;
+	size_t i;
+
+	json_array_foreach(speeds, i, one)
+	{
+		const char *type = member_text(one, "type");
+		struct live_speed s = {
+			.nodes = (uint32_t)member_int(one, "nodes", 1),
+			.gpus = (uint32_t)member_int(one, "gpus", 1),
+			.batch = member_number(one, "batch", 0),
+			.step_s = member_number(one, "step_s", NAN),
+			.sync_s = member_number(one, "sync_s", NAN),
+		};
+
+		if (!type || !(s.step_s > 0) || job->speeds.n >= LIVE_SPEEDS_MAX)
+			continue;
+		snprintf(s.type, sizeof(s.type), "%s", type);
+		vec_push(&job->speeds, s);
+	}
 }
 
 int live_job_from_status(const json_t *status, struct live_job **out, struct err *err)
@@ -456,6 +518,7 @@ int live_job_from_status(const json_t *status, struct live_job **out, struct err
 	get_after(job, status);
 	get_state(job, status);
 	get_numbers(job, status);
+	get_speeds(job, status);
 	job->base.deadline_s = job->deadline_s;
 	job->state = (enum live_state)state;
 	job->engine_id = JOB_NONE;

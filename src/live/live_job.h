@@ -15,6 +15,7 @@
 #include "base/err.h"
 #include "base/members.h"
 #include "base/text.h"
+#include "base/vec.h"
 #include "live/submission.h"
 #include "model/cluster.h"
 #include "model/job.h"
@@ -57,7 +58,22 @@ struct live_progress {
 	double loss;                /* NAN: not said */
 	bool resizable;             /* it can change size without a restart */
 	bool seen;                  /* its speed has shown, in this attempt or before */
+	/* Metrics that elastic policies go by; NAN: not said. */
+	double batch, max_batch; /* total batch now; the largest it would use by itself */
+	double sync_s;           /* of a step: synchronising between devices */
+	double grad_sqr, grad_var;
 };
+
+/* How fast it was on so many devices. */
+struct live_speed {
+	char type[48]; /* by name: numbers of types change with the machine */
+	uint32_t nodes, gpus;
+	double batch;  /* 0: it did not say */
+	double step_s; /* of one of its steps */
+	double sync_s; /* NAN: it did not say */
+};
+
+enum { LIVE_SPEEDS_MAX = 32 };
 
 struct live_job {
 	uint32_t id;
@@ -97,6 +113,10 @@ struct live_job {
 	int code, signal; /* of the last attempt that ended; -1, 0: none yet */
 	char *end_text;   /* in words, or NULL */
 	struct live_progress progress;
+	double first_batch;            /* that it ever reported, which its steps count in; NAN: none */
+	VEC(struct live_speed) speeds; /* the oldest first, each configuration once */
+	bool silent; /* ran for long and did not show its speed */
+	bool learnt; /* other speeds are believed of it than the engine was told */
 	bool changed; /* its status is to be noted */
 	bool outside; /* listed by the core as such */
 };

@@ -32,6 +32,8 @@ const struct batch_limits *agents_limits(const struct agents *agents, uint32_t j
 /* A measured step.  What was seen of the same (nodes, replicas, atomic) stays.  True: it was new. */
 bool agents_observe(struct agents *agents, uint32_t job, uint32_t type,
 	const struct goodput_sample *sample);
+/* Nothing is known of the job any more, as before its limits were told. */
+void agents_forget(struct agents *agents, uint32_t job);
 /* The latest gradient statistics. */
 void agents_feel(struct agents *agents, uint32_t job, struct gradient gradient);
 struct gradient agents_gradient(const struct agents *agents, uint32_t job);

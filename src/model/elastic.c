@@ -39,7 +39,18 @@ static double type_ratio(const struct rates *rates, const struct job *job, uint3
 static double cap_of(const struct job *job, const struct batch_limits *limits, enum batching batching)
 {
 	return batching == BATCHING_ASKED && job->batch > 0 ? fmin(job->batch, limits->max)
-							     : limits->max;
+							    : limits->max;
+}
+
+/* Its agent counts replicas: of a hybrid model these are units of several devices. */
+static double replicas_on(const struct rates *rates, const struct job *job, struct configuration c)
+{
+	const struct training_model *model = rates->training && job->model != NAME_NONE
+		? training_of(rates->training, job->model)
+		: NULL;
+	uint32_t unit = model && model->unit[c.type] > 1 ? model->unit[c.type] : 1;
+
+	return c.gpus / unit;
 }
 
 static double from_agent(const struct rates *rates, const struct job *job, struct configuration c,
@@ -51,7 +62,8 @@ static double from_agent(const struct rates *rates, const struct job *job, struc
 
 	if (batching == BATCHING_FIXED)
 		fixed = job->batch > 0 ? job->batch : limits->initial;
-	if (!agents_goodput(rates->agents, job->id, c.type, (struct goodput_shape){ c.nodes, c.gpus },
+	if (!agents_goodput(rates->agents, job->id, c.type,
+		    (struct goodput_shape){ c.nodes, replicas_on(rates, job, c) },
 		    cap_of(job, limits, batching), fixed, &choice))
 		return 0;
 	if (batch)
@@ -112,6 +124,9 @@ uint32_t elastic_most(const struct rates *rates, const struct job *job, uint32_t
 
 	if (!limits)
 		return (uint32_t)most;
+	/* Of one that must be done in time nobody can wait for it to show that more devices help. */
+	if (rates->cautious && isinf(job->deadline_s) && !elastic_is_measured(rates, job))
+		return job_least_on(job, type);
 	for (uint32_t t = 0; t < rates->cluster->ntypes; t++)
 		had = fmax(had, agents_most(rates->agents, job->id, t));
 	if (growth > 0)

@@ -35,6 +35,7 @@ enum event_kind {
 	EV_PROGRESS, /* `job` has shown how far it is: `job_spec` has done, saved, work_est and speeds */
 	EV_DEVICES_DOWN, /* `devices` of `node` */
 	EV_DEVICES_UP,
+	EV_LOAN, /* a driver tells the engine: `value` nodes of the pool are lent from now on */
 	EV_KINDS
 };
 
@@ -46,9 +47,10 @@ struct event {
 	uint64_t devices; /* EV_DEVICES_DOWN, EV_DEVICES_UP */
 	uint32_t attempt;
 	const struct job *job_spec; /* EV_SUBMIT from a driver */
+	bool late; /* from a driver: it comes after the decision of this moment, so the next round is the first to see it */
 	const struct grant *grant; /* EV_START, EV_MIGRATE, EV_RESIZE, EV_RENEW: the new one; EV_PREEMPT, EV_FINISH, EV_LOST, EV_WITHDRAW, EV_YIELD: the old one */
 	struct reason reason;
-	double value; /* EV_FINISH: steps made in all; EV_LOST, EV_YIELD: seconds of work lost (EV_YIELD from a driver: steps that are safe); EV_START: seconds until the first step; EV_MIGRATE, EV_RESIZE: devices it had; EV_RENEW: jobs beside it */
+	double value; /* EV_PROGRESS: above 0 if other speeds are believed of it from now on; EV_FINISH: steps made in all; EV_LOST, EV_YIELD: seconds of work lost (EV_YIELD from a driver: steps that are safe); EV_START: seconds until the first step; EV_MIGRATE, EV_RESIZE: devices it had; EV_RENEW: jobs beside it */
 };
 
 const char *event_name(enum event_kind kind);

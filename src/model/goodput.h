@@ -65,7 +65,8 @@ struct batch_split goodput_split(const struct batch_limits *limits, double repli
 
 /*
  * The best of 50 total batches in geometric progression up to `cap` (the first of equals), or just
- * `fixed` where that is above 0.  False, and a goodput of 0: no batch fits the limits.
+ * `fixed` where that is above 0.  The smallest batch of so many devices is tried even above `cap`, not
+ * above limits->max.  False, and a goodput of 0: no batch fits the limits.
  */
 bool goodput_best(const struct goodput_params *p, struct gradient g, const struct batch_limits *limits,
 	struct goodput_shape shape, double cap, double fixed, struct goodput_choice *out);

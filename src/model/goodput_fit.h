@@ -8,6 +8,8 @@
 #ifndef MODEL_GOODPUT_FIT_H
 #define MODEL_GOODPUT_FIT_H
 
+#include <stdbool.h>
+
 #include "base/err.h"
 #include "model/goodput.h"
 
@@ -20,12 +22,27 @@ struct goodput_sample {
 
 struct goodput_fit_options {
 	double tolerance; /* relative change of the objective at which the search ends; 0: 1e-5 */
+	/*
+	 * Search from more places than the one that schedulers' agents start from, and keep the best: for
+	 * people, who fit once.  An agent that did so would not believe what published ones do.
+	 */
+	bool thorough;
 };
 
 struct goodput_fit {
 	struct goodput_params params;
-	double objective; /* root mean square errors of the logarithms, and the regularisers */
+	double objective; /* of these: root mean square errors of the logarithms, and the regularisers */
 };
+
+/* What samples tell; the rest is pinned. */
+struct goodput_seen {
+	bool sizes; /* more than one batch size; else half of computing is taken not to depend on it */
+	bool nodes;    /* several nodes; else they cost a tenth more than one */
+	bool replicas; /* several devices of one node; else they cost nothing */
+	bool growth;   /* more than two devices; else more cost no more than two */
+	double grad_s; /* mean time of computing */
+};
+struct goodput_seen goodput_seen(const struct goodput_sample *samples, uint32_t n);
 
 /* ERR_FORMAT naming the sample (from 0) if one is not finite or not positive, or there is none. */
 int goodput_fit(const struct goodput_sample *samples, uint32_t n,

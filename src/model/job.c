@@ -18,6 +18,7 @@ void job_init(struct job *job)
 	job->deadline_s = INFINITY;
 	job->work_est = NAN;
 	job->nominal_rate = 1;
+	job->efficiency = 1;
 	job->reason.other = JOB_NONE;
 	job->start_s = NAN;
 	job->finish_s = NAN;
@@ -36,6 +37,13 @@ void job_take_belief(struct job *job, const struct job *from)
 	job->stop_loses = from->stop_loses;
 	job->start_cost_s = from->start_cost_s;
 	job->resume_cost_s = from->resume_cost_s;
+	job->regime = from->regime;
+}
+
+bool job_met_deadline(const struct job *job)
+{
+	return job->state == JOB_FINISHED &&
+		job->finish_s <= job->deadline_s + 1e-9 * fmax(1, fabs(job->deadline_s));
 }
 
 /* Seconds of steps that the totals do not hold yet. */
@@ -68,6 +76,13 @@ double job_served_s(const struct job *job, double now_s)
 	double gpus = job->grant ? (double)job->grant->gpus - job->lent_gpus : job->gpus;
 
 	return job->served_s + gpus * stepping_s(job, now_s);
+}
+
+double job_occupied_s(const struct job *job, double now_s)
+{
+	if (job->state != JOB_RUNNING || !(now_s > job->counted_s))
+		return job->occupied_s;
+	return job->occupied_s + (now_s - job->counted_s) * (job->grant->gpus - job->lent_gpus);
 }
 
 double job_waited_s(const struct job *job, double now_s)
@@ -133,6 +148,7 @@ static const struct {
 	[WHY_ORPHANED] = { "orphaned", "the job it follows will never finish" },
 	[WHY_YIELDED] = { "yielded", "it gave its devices back by itself" },
 	[WHY_DEADLINE] = { "deadline", "its deadline cannot be promised" },
+	[WHY_RECALLED] = { "recalled", "its node was borrowed and went back" },
 };
 
 const char *why_name(enum why why)
@@ -154,8 +170,9 @@ static void deadline_text(const struct reason *reason, struct buf *out)
 	if (reason->at_s > 0 && isfinite(reason->at_s))
 		buf_printf(out, "; one at %s could be", text_duration(reason->at_s, time));
 	if (reason->need > 0)
-		buf_printf(out, "; so could this one on %d devices, of which %d are left", reason->need,
-			reason->have);
+		buf_printf(out, "; so could this one with %d device%s throughout, of which %d %s left",
+			reason->need, reason->need == 1 ? "" : "s", reason->have,
+			reason->have == 1 ? "is" : "are");
 }
 
 void reason_text(const struct reason *reason, const char *other, struct buf *out)
@@ -223,6 +240,9 @@ void reason_text(const struct reason *reason, const char *other, struct buf *out
 		break;
 	case WHY_DEADLINE:
 		deadline_text(reason, out);
+		break;
+	case WHY_RECALLED:
+		buf_str(out, "its node was borrowed and went back; it waits for devices to go on");
 		break;
 	case WHY_YIELDED:
 		buf_str(out, "it gave its devices back and waits to go on");

@@ -20,6 +20,8 @@
 
 #define JOB_NONE UINT32_MAX
 
+struct adaptation;
+
 enum job_class {
 	JOB_GUARANTEED,
 	JOB_OPPORTUNISTIC,
@@ -58,6 +60,7 @@ enum why {
 	WHY_ORPHANED,   /* `other`, which it follows, will never finish */
 	WHY_YIELDED,    /* it gave its devices back by itself */
 	WHY_DEADLINE,   /* its deadline cannot be promised; `need` devices at once would do, or the deadline `at_s` */
+	WHY_RECALLED,   /* its node was borrowed and went back */
 	WHY_COUNT
 };
 
@@ -84,6 +87,7 @@ struct job {
 	double weight;                /* 1 unless said */
 	int32_t priority;             /* larger runs first where a policy looks at it */
 	int32_t batch;                /* total batch size, 0: unknown */
+	const struct adaptation *adapts; /* how its batch changes as it trains (model/regime.h); NULL: not at all */
 	double deadline_s;            /* INFINITY: none */
 	double cpus;               /* of the whole job, spread evenly over its devices; 0: none */
 	int64_t mem_bytes;         /* likewise */
@@ -95,6 +99,7 @@ struct job {
 	double resize_cost_s;
 	double checkpoint_every_s; /* a lost node costs at most this much; 0: only on preemption */
 	bool by_steps;             /* work is in real steps; else in seconds at nominal speed */
+	bool trained; /* its efficiency is of measured training; else it is 1 and says nothing */
 	bool stop_loses; /* being stopped costs it what it did since it last saved; it has not shown otherwise */
 	uint8_t measured_on; /* 1 + the cluster type where its run time was measured; 0: the first it may use */
 
@@ -109,6 +114,7 @@ struct job {
 	const struct grant *grant; /* NULL unless it runs; borrowed from the plan */
 	uint32_t attempts;         /* starts so far */
 	uint32_t preemptions, migrations, resizes, failures;
+	uint32_t restarts; /* after its first start: starts, moves and resizes that it noticed */
 	uint32_t company; /* other jobs on its devices now */
 	double lent_gpus; /* of its devices, what belongs to them: half of one that two share */
 	double start_s;   /* first start; NAN before */
@@ -117,9 +123,11 @@ struct job {
 	double ready_s;   /* when it began (or begins) to make steps on it */
 	double counted_s; /* the totals below hold everything up to here; NAN unless running */
 	double rate;      /* steps per second observed on it */
+	double efficiency; /* what a sample is worth now, against one of its model's initial batch */
 	double turn_end_s; /* when its turn ends and it makes no more steps; INFINITY: it has no turns */
 	double turn_steps;   /* that count then, whatever the rate says */
 	double wait_since_s; /* when it last began to wait */
+	uint32_t regime;     /* of those it adapts to: its present batch, in which steps are counted */
 
 	/* totals up to the last change of its grant; use the functions below for "now" */
 	double done;     /* steps */
@@ -128,6 +136,8 @@ struct job {
 	double served_s; /* GPU-seconds making steps; a device shared by two counts half for each */
 	double waited_s; /* seconds without devices */
 	double overhead_s; /* seconds holding devices without making steps */
+	double occupied_s; /* GPU-seconds holding devices, making steps or not; shared ones as in served_s */
+	double eff_s;      /* integral of the efficiency over served_s */
 	double lost_s;     /* seconds of work done again after failures */
 	double lost_gpu_s; /* the same in GPU-seconds */
 	double fair_s;     /* seconds it would take alone on its fair part of the cluster */
@@ -137,6 +147,7 @@ struct job {
 double job_done(const struct job *job, double now_s);  /* steps */
 double job_ran_s(const struct job *job, double now_s); /* seconds */
 double job_served_s(const struct job *job, double now_s); /* GPU-seconds: two-dimensional attained service */
+double job_occupied_s(const struct job *job, double now_s); /* GPU-seconds, restarts included */
 double job_waited_s(const struct job *job, double now_s);
 /* Seconds of work that stopping it now would throw away. */
 double job_at_stake_s(const struct job *job, double now_s);
@@ -196,6 +207,9 @@ static inline bool job_ended(const struct job *job)
 
 /* What is believed of the job and what it has saved, as `from` has it; nothing of where it stands. */
 void job_take_belief(struct job *job, const struct job *from);
+
+/* Whether it finished by its deadline; rounding is nobody's fault. */
+bool job_met_deadline(const struct job *job);
 
 /* Sets the fields of a job that nothing is known of: one device, weight 1, no deadline, not started. */
 void job_init(struct job *job);

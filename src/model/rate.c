@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "base/names.h"
+#include "model/regime.h"
 
 uint64_t rates_version(const struct rates *rates)
 {
@@ -68,8 +69,8 @@ static double relative(const struct rates *rates, const struct job *job, uint32_
 	if (type == asked_type && shape.gpus == asked.gpus && shape.nodes == asked.nodes &&
 		shape.racks == asked.racks)
 		return job->nominal_rate;
-	here = profile_rate(rates->profile, job->model, type, shape);
-	there = profile_rate(rates->profile, job->model, asked_type, asked);
+	here = profile_rate(rates->profile, job_model_now(job), type, shape);
+	there = profile_rate(rates->profile, job_model_now(job), asked_type, asked);
 	if (!(here >= 0 && there > 0))
 		return nominal(job, type, shape.gpus);
 	return job->nominal_rate * (here / there);
@@ -80,11 +81,11 @@ static double alone(const struct rates *rates, const struct job *job, uint32_t t
 {
 	double steps_per_s;
 
-	if (!rates->profile || job->model == NAME_NONE)
+	if (!rates->profile || job_model_now(job) == NAME_NONE)
 		return nominal(job, type, shape.gpus);
 	if (!job->by_steps)
 		return relative(rates, job, type, shape);
-	steps_per_s = profile_rate(rates->profile, job->model, type, shape);
+	steps_per_s = profile_rate(rates->profile, job_model_now(job), type, shape);
 	return steps_per_s >= 0 ? steps_per_s : nominal(job, type, shape.gpus);
 }
 
@@ -132,8 +133,8 @@ static double left_on(const struct setting *s, struct slot slot)
 		others++;
 		if (profile)
 			left *= profile_beside(profile, type,
-				smaller_gang(s->grant->gpus, other->grant), s->job->model,
-				other->job->model);
+				smaller_gang(s->grant->gpus, other->grant), job_model_now(s->job),
+				job_model_now(other->job));
 	}
 	if (!profile)
 		left = 1.0 / (others + 1);
@@ -273,6 +274,6 @@ double rate_if_beside(const struct rates *rates, const struct job *job, const st
 	if (!rates->profile)
 		return steps_per_s / 2;
 	return steps_per_s *
-		profile_beside(rates->profile, type, gpus < others ? gpus : others, job->model,
-			other->model);
+		profile_beside(rates->profile, type, gpus < others ? gpus : others, job_model_now(job),
+			job_model_now(other));
 }

@@ -478,7 +478,14 @@ bool plan_run_parts(struct plan *plan, const struct job *job, const struct grant
 	return put_down(plan, job, before, found);
 }
 
-/* ---- devices that another has */
+/* ---- devices of given nodes */
+
+static uint64_t lowest_of(uint64_t devices, uint32_t n)
+{
+	uint32_t all = (uint32_t)__builtin_popcountll(devices);
+
+	return space_lowest(devices, n < all ? n : all);
+}
 
 /* Whether the nodes of a job's `slots` have CPUs and memory left for it; others may hold the devices. */
 static bool fed(const struct plan *plan, const struct job *job, const struct slots *slots)
@@ -493,6 +500,106 @@ static bool fed(const struct plan *plan, const struct job *job, const struct slo
 	return true;
 }
 
+/* What the grant has of a node. */
+static uint64_t devices_on(const struct grant *grant, uint32_t node)
+{
+	for (uint32_t i = 0; grant && i < grant->nslots; i++) {
+		if (grant->slots[i].node == node)
+			return grant->slots[i].devices;
+	}
+	return 0;
+}
+
+/* Whether its devices lie so, in any order. */
+static bool lies_at(const struct grant *grant, const struct node_share *at, uint32_t n)
+{
+	if (!grant || grant->nslots != n)
+		return false;
+	for (uint32_t i = 0; i < n; i++) {
+		if ((uint32_t)__builtin_popcountll(devices_on(grant, at[i].node)) != at[i].gpus)
+			return false;
+	}
+	return true;
+}
+
+static bool may_run_on(const struct plan *plan, const struct job *job, uint32_t node)
+{
+	uint32_t type = plan->space.cluster->nodes[node].type;
+
+	return plan->space.nodes[node].up && job_may_use(job, type) &&
+		holds_memory(&plan->space, job, type);
+}
+
+/* Devices of a node, those of `mine` first; 0 if too few can be had. */
+static uint64_t pick_on(const struct plan *plan, const struct job *job, struct node_share share,
+	uint64_t mine)
+{
+	uint64_t open = open_to(plan, job, share.node), first;
+
+	if ((uint32_t)__builtin_popcountll(open) < share.gpus || !may_run_on(plan, job, share.node))
+		return 0;
+	first = lowest_of(open & mine, share.gpus);
+	return first | space_lowest(open & ~first, share.gpus - (uint32_t)__builtin_popcountll(first));
+}
+
+static struct grant *find_at(struct plan *plan, const struct job *job, const struct node_share *at,
+	uint32_t n, const struct want *want)
+{
+	const struct grant *held = want->move ? NULL : entry_of(plan, job->id)->held;
+
+	plan->joined.n = plan->joined.gpus = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t devices = pick_on(plan, job, at[i], devices_on(held, at[i].node));
+
+		if (!devices)
+			return NULL;
+		slots_add(&plan->joined, at[i].node, devices);
+	}
+	return fed(plan, job, &plan->joined)
+		? grant_create(plan, plan->joined.at, plan->joined.n, want)
+		: NULL;
+}
+
+bool plan_run_at(struct plan *plan, const struct job *job, const struct node_share *at, uint32_t n,
+	struct want want)
+{
+	struct plan_entry *e = entry_of(plan, job->id);
+	struct grant *before, *found;
+
+	assert(n > 0);
+	complete(&want, job);
+	if (!want.move && lies_at(e->next, at, n) && terms_suit(e->next, &want))
+		return true;
+	before = lift(plan, job);
+	if (!want.move && lies_at(e->held, at, n) && available(plan, job, e->held))
+		found = renew(plan, e->held, &want);
+	else
+		found = find_at(plan, job, at, n, &want);
+	return put_down(plan, job, before, found);
+}
+
+void plan_leave(struct plan *plan, const struct job *job, const bool *nodes)
+{
+	const struct grant *before = lift(plan, job);
+	struct want want = {
+		.batch = before->batch,
+		.share = before->share,
+		.until_s = before->until_s,
+		.steps = before->steps,
+		.balance = before->balanced,
+	};
+
+	plan->joined.n = plan->joined.gpus = 0;
+	for (uint32_t i = 0; i < before->nslots; i++) {
+		if (!nodes[before->slots[i].node])
+			slots_add(&plan->joined, before->slots[i].node, before->slots[i].devices);
+	}
+	assert(plan->joined.n > 0);
+	settle_on(plan, job, grant_create(plan, plan->joined.at, plan->joined.n, &want));
+}
+
+/* ---- devices that another has */
+
 /* Those of the host's devices on a node that somebody else has, too. */
 static uint64_t crowded(const struct plan *plan, const struct job *host, struct slot slot)
 {
@@ -504,13 +611,6 @@ static uint64_t crowded(const struct plan *plan, const struct job *host, struct 
 			devices |= node->users.at[i].devices;
 	}
 	return devices & slot.devices;
-}
-
-static uint64_t lowest_of(uint64_t devices, uint32_t n)
-{
-	uint32_t all = (uint32_t)__builtin_popcountll(devices);
-
-	return space_lowest(devices, n < all ? n : all);
 }
 
 /* `gpus` of the host's devices into plan->joined; those it has for itself are taken first. */

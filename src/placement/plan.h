@@ -34,6 +34,11 @@ struct plan_seat {
 	uint32_t share; /* that the others have */
 };
 
+/* So many devices of one node. */
+struct node_share {
+	uint32_t node, gpus;
+};
+
 struct plan_reason {
 	uint32_t job;
 	struct reason reason;
@@ -74,6 +79,14 @@ bool plan_run(struct plan *plan, const struct job *job, struct want want);
 bool plan_run_parts(struct plan *plan, const struct job *job, const struct grant_part *parts,
 	uint32_t nparts, struct want want);
 /*
+ * Runs `job` on exactly so many devices of these nodes, each node named once, in this order; the placer is
+ * not asked.  want.gpus and want.type do not count.  On each node it keeps what it has there as far as
+ * that goes, unless want.move; the rest are the lowest that are free.  False, and all is as it was: a node
+ * is down, has too few free devices, CPUs or memory, or is of a type that the job may not use.
+ */
+bool plan_run_at(struct plan *plan, const struct job *job, const struct node_share *at, uint32_t n,
+	struct want want);
+/*
  * Runs `job` on devices that `host` shall have, both at once; `want` says the rest.  As many as the host
  * has are the very same; of more it gets those it has already if they are among them, else those that
  * the host has for itself first, in order.  False: the host shall not run, it has fewer devices than
@@ -82,6 +95,8 @@ bool plan_run_parts(struct plan *plan, const struct job *job, const struct grant
  */
 bool plan_run_beside(struct plan *plan, const struct job *job, const struct job *host,
 	struct want want);
+/* The job goes on with what it has on nodes that are not marked (by node); it must have something there. */
+void plan_leave(struct plan *plan, const struct job *job, const bool *nodes);
 /* The job shall not run. */
 void plan_stop(struct plan *plan, const struct job *job);
 /* Nothing shall run: for policies that build the whole state anew. */

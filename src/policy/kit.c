@@ -70,6 +70,46 @@ bool kit_run(const struct round *round, struct plan *plan, const struct job *job
 	return kit_run_on(round, plan, job, 0);
 }
 
+/* The nodes of a type with most free devices first, up to `gpus` of them; returns how many nodes. */
+static uint32_t emptiest(const struct plan *plan, uint32_t type, uint32_t gpus, struct node_share *out)
+{
+	uint32_t n = 0;
+
+	for (uint32_t free = plan->space.types[type].max; free > 0 && gpus > 0; free--) {
+		uint32_t at = 0, node;
+
+		while (gpus > 0 && (node = space_next(&plan->space, type, free, &at)) != UINT32_MAX) {
+			out[n] = (struct node_share){ node, free < gpus ? free : gpus };
+			gpus -= out[n++].gpus;
+		}
+	}
+	return n;
+}
+
+bool kit_run_emptiest(const struct round *round, struct plan *plan, const struct job *job,
+	struct want want)
+{
+	const struct grant *grant = plan_grant(plan, job->id);
+	uint32_t types[TYPES_MAX];
+	uint32_t ntypes = kit_types(round, job, types);
+
+	if (grant && grant->gpus == (want.gpus ? want.gpus : job_gpus_on(job, grant->type)))
+		return plan_run(plan, job, want);
+	for (uint32_t i = 0; i < ntypes; i++) {
+		uint32_t gpus = want.gpus ? want.gpus : job_gpus_on(job, types[i]), n;
+		struct node_share *at;
+
+		if ((want.type != TYPE_ANY && (uint32_t)want.type != types[i]) ||
+			plan_free(plan, types[i]) < gpus)
+			continue;
+		at = arena_array(round->scratch, struct node_share, gpus);
+		n = emptiest(plan, types[i], gpus, at);
+		if (plan_run_at(plan, job, at, n, want))
+			return true;
+	}
+	return false;
+}
+
 void kit_outranked(struct plan *plan, const struct job *job, const struct job *by)
 {
 	plan_why(plan, job->id,
@@ -128,6 +168,29 @@ static int by_key(const void *a, const void *b)
 	const struct keyed *x = a, *y = b;
 
 	return rank_before(x->key, x->tie, x->job, y->key, y->tie, y->job) ? -1 : 1;
+}
+
+uint32_t kit_line(const struct ordering *ordering, const void *self, const struct round *round,
+	uint32_t **out)
+{
+	struct keyed *keyed = arena_array(round->scratch, struct keyed, round->nactive);
+	uint32_t *line = arena_array(round->scratch, uint32_t, round->nactive);
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < round->nactive; i++) {
+		const struct job *job = &round->jobs[round->active[i]];
+		double key;
+
+		if (!job_active(job))
+			continue;
+		key = ordering->key(self, round, job);
+		keyed[n++] = (struct keyed){ key, kit_tie(ordering, self, round, job), job->id };
+	}
+	qsort(keyed, n, sizeof(*keyed), by_key);
+	for (uint32_t i = 0; i < n; i++)
+		line[i] = keyed[i].job;
+	*out = line;
+	return n;
 }
 
 /* The jobs that compete, in order; who runs stays where it is until somebody ahead needs the devices. */

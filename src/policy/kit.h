@@ -82,6 +82,10 @@ void kit_in_order(struct ranking *ranking, const struct ordering *ordering, cons
 void kit_anew(const struct ordering *ordering, const void *self, const struct round *round,
 	struct plan *plan);
 
+/* All active jobs, running or not, in order of (key, tie, id), in the round's scratch; returns how many. */
+uint32_t kit_line(const struct ordering *ordering, const void *self, const struct round *round,
+	uint32_t **out);
+
 /* After kit_anew(): decide again when the key of some job jumps. */
 void kit_wake_at_jumps(const struct ordering *ordering, const void *self, const struct round *round,
 	struct plan *plan);
@@ -142,6 +146,13 @@ uint32_t kit_types(const struct round *round, const struct job *job, uint32_t ty
 bool kit_run(const struct round *round, struct plan *plan, const struct job *job);
 /* The same on so many devices; 0: as asked. */
 bool kit_run_on(const struct round *round, struct plan *plan, const struct job *job, uint32_t gpus);
+
+/*
+ * Runs `job` on so many devices (0: as asked) of the nodes with most free ones, each as far as it goes, the
+ * first of equals; whoever has devices keeps them if they are as many.  False: no type has room.
+ */
+bool kit_run_emptiest(const struct round *round, struct plan *plan, const struct job *job,
+	struct want want);
 
 /* Says that `by` took the devices of `job`. */
 void kit_outranked(struct plan *plan, const struct job *job, const struct job *by);

@@ -23,6 +23,7 @@ enum policy_traits {
 	POLICY_RANDOM = 1 << 2,    /* uses the generator */
 	POLICY_SHARES = 1 << 3,    /* may put two jobs on the same devices */
 	POLICY_MIXES = 1 << 4,     /* may give a job devices of several types */
+	POLICY_TYPELESS = 1 << 5, /* knows no types: what a job shows of itself on one counts for all */
 };
 
 struct policy {
@@ -55,10 +56,16 @@ struct policy {
 	enum compat (*compat)(const void *self);
 	/*
 	 * Asked of a job that admission lets in: false refuses it for good, with the reason (what would
-	 * make it fit).  NULL: everybody is welcome.
+	 * make it fit).  A job whose id is JOB_NONE is only asked about: nothing may change.  NULL:
+	 * everybody is welcome.
 	 */
 	bool (*welcome)(void *self, const struct round *round, const struct job *job,
 		struct reason *why);
+	/*
+	 * `n` of the nodes on loan (round.on_loan) go back now: writes which, each once.  Jobs with
+	 * enough devices elsewhere go on with these, others are stopped.  NULL: those with the fewest jobs.
+	 */
+	void (*recall)(void *self, const struct round *round, uint32_t n, uint32_t *nodes);
 	/* Edits the plan.  Required. */
 	int (*decide)(void *self, const struct round *round, struct plan *plan, struct err *err);
 };

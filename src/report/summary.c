@@ -20,6 +20,13 @@ struct columns {
 	size_t n;
 };
 
+/* Of jobs in measured training. */
+struct training_sums {
+	double served_s, eff_s; /* of all jobs */
+	bool any;               /* one of them is */
+	uint64_t restarts;      /* of those that finished */
+};
+
 static void columns_init(struct columns *c, uint32_t n)
 {
 	size_t size = mem_array_size(n ? n : 1, sizeof(double));
@@ -46,18 +53,27 @@ static void add_finished(struct columns *c, const struct job *job)
 	c->n++;
 }
 
+/* Of a job that changes its size, what was asked for says little. */
+static double overhead_gpu_s(const struct job *job)
+{
+	if (job->max_gpus > job->min_gpus && job->occupied_s > 0)
+		return fmax(0, job->occupied_s - job->served_s);
+	return job->overhead_s * job->gpus;
+}
+
 static void count_job(struct summary *s, const struct job *job)
 {
 	s->jobs_submitted += job->state != JOB_FUTURE;
 	s->jobs_finished += job->state == JOB_FINISHED;
 	s->jobs_rejected += job->state == JOB_REJECTED;
+	s->deadlines_refused += job->state == JOB_REJECTED && job->reason.why == WHY_DEADLINE;
 	s->jobs_unfinished += job->state != JOB_FUTURE && job->state != JOB_FINISHED &&
 		job->state != JOB_REJECTED;
 	s->preemptions += job->preemptions;
 	s->migrations += job->migrations;
 	s->resizes += job->resizes;
 	s->failures += job->failures;
-	s->overhead_gpu_s += job->overhead_s * job->gpus;
+	s->overhead_gpu_s += overhead_gpu_s(job);
 	s->lost_gpu_s += job->lost_gpu_s;
 }
 
@@ -67,7 +83,7 @@ static void add_deadline(const struct job *job, uint32_t *asked, uint32_t *met)
 	if (!isfinite(job->deadline_s) || job->state == JOB_FUTURE)
 		return;
 	(*asked)++;
-	*met += job->state == JOB_FINISHED && job->finish_s <= job->deadline_s;
+	*met += job_met_deadline(job);
 }
 
 static void set_times(struct summary *s, struct columns *c)
@@ -91,12 +107,29 @@ static void set_times(struct summary *s, struct columns *c)
 	s->ftf_max = stats_percentile(c->ftf, stats_sort(c->ftf, n), 100);
 }
 
+static void add_training(struct training_sums *t, const struct job *job)
+{
+	t->any |= job->trained;
+	t->served_s += job->served_s;
+	t->eff_s += job->eff_s;
+	if (job->state == JOB_FINISHED)
+		t->restarts += job->restarts;
+}
+
+static void set_training(struct summary *s, const struct training_sums *t)
+{
+	s->restarts_mean = s->jobs_finished ? (double)t->restarts / s->jobs_finished : NAN;
+	s->efficiency = t->any && t->served_s > 0 ? t->eff_s / t->served_s : NAN;
+	s->goodput = s->useful * s->efficiency;
+}
+
 static void set_totals(struct summary *s, const struct outcome *o)
 {
 	double up = o->up_gpu_s;
 
 	s->utilisation = up > 0 ? o->busy_gpu_s / up : NAN;
 	s->useful = up > 0 ? o->useful_gpu_s / up : NAN;
+	s->held_gpu_s = o->busy_gpu_s;
 	s->decisions = o->decisions;
 	s->decision_cpu_s = o->decision_cpu_s;
 	s->cpu_s = o->cpu_s;
@@ -115,6 +148,7 @@ static void set_totals(struct summary *s, const struct outcome *o)
 void summary_of(const struct trace *trace, const struct outcome *outcome, struct summary *out)
 {
 	struct summary s = { .makespan_s = NAN };
+	struct training_sums training = { 0 };
 	uint32_t asked = 0, met = 0;
 	double last = -INFINITY;
 	struct columns c;
@@ -126,6 +160,7 @@ void summary_of(const struct trace *trace, const struct outcome *outcome, struct
 
 		count_job(&s, job);
 		add_deadline(job, &asked, &met);
+		add_training(&training, job);
 		if (job->state != JOB_FINISHED)
 			continue;
 		add_finished(&c, job);
@@ -133,6 +168,7 @@ void summary_of(const struct trace *trace, const struct outcome *outcome, struct
 	}
 	set_times(&s, &c);
 	set_totals(&s, outcome);
+	set_training(&s, &training);
 	if (c.n)
 		s.makespan_s = last - outcome->from_s;
 	s.deadline_met = asked ? (double)met / asked : NAN;

@@ -28,10 +28,16 @@ struct summary {
 	double jain;     /* Jain's index of 1/ftf */
 	uint64_t preemptions, migrations, resizes, failures;
 	double overhead_gpu_s, lost_gpu_s;
+	double held_gpu_s;    /* GPU-seconds held by jobs */
+	double restarts_mean; /* of the jobs that finished */
+	/* Of measured training, NAN where there is none: */
+	double efficiency; /* what a sample is worth against one of the initial batch, over GPU-time making steps */
+	double goodput;    /* useful x efficiency */
 	uint64_t decisions;
 	double decision_cpu_s, cpu_s;
 	int64_t rss_bytes;
 	uint64_t events, event_hash;
+	uint32_t deadlines_refused; /* of the jobs rejected: those whose deadline could not be promised */
 	double deadline_met; /* share of jobs with a deadline that met it, NAN if none has one */
 	/* mean |believed / true - 1| of speeds at the start and at the end; NAN where they are not estimated */
 	double speed_error_before, speed_error;

@@ -19,16 +19,22 @@ static const struct line lines[] = {
 	{ "completion time", { "jct_mean_s", "jct_p50_s", "jct_p95_s", "jct_p99_s", "jct_max_s" }, true },
 	{ "waiting", { "wait_mean_s", "wait_p50_s", "wait_p95_s", "wait_p99_s" }, true },
 	{ "makespan", { "makespan_s" }, true },
-	{ "GPU-time", { "utilisation", "useful" }, true },
+	{ "GPU-time", { "utilisation", "useful", "goodput", "held_gpu_s" }, true },
+	{ "efficiency", { "efficiency" }, true },
 	{ "fairness", { "ftf_mean", "ftf_max", "jain" }, true },
 	{ "deadlines", { "deadline_met" }, true },
-	{ "disturbed", { "preemptions", "migrations", "resizes", "failures" }, false },
+	{ "refused", { "deadlines_refused" }, false },
+	{ "disturbed", { "preemptions", "migrations", "resizes", "failures", "restarts_mean" }, false },
 	{ "spent", { "overhead_gpu_s", "lost_gpu_s" }, false },
 	{ "speeds are off", { "speed_error_before", "speed_error" }, true },
 };
 
 static const char *short_title(const struct metric *m)
 {
+	if (!strcmp(m->key, "restarts_mean"))
+		return "restarts per job";
+	if (!strcmp(m->key, "held_gpu_s"))
+		return "in all";
 	if (strstr(m->key, "_mean"))
 		return "mean";
 	if (!strncmp(m->title, "wait ", 5))

@@ -47,6 +47,7 @@ struct svg_lines {
 	bool area;     /* filled down to the axis */
 	bool labels;   /* each line named where it is alone */
 	bool dots;     /* points, no lines */
+	size_t dotted; /* so many of the last series are points, the others lines */
 	bool diagonal; /* a line for y = x */
 };
 void svg_lines(const struct svg_lines *chart, const struct svg_series *series, size_t n,

@@ -214,7 +214,7 @@ static void put_series(const struct plot *p, const struct svg_series *s)
 	buf_str(p->out, "</title>");
 	if (p->chart->area)
 		put_area(p, s);
-	if (p->chart->dots) {
+	if (p->chart->dots || s + p->chart->dotted >= p->series + p->n) {
 		put_dots(p, s);
 	} else {
 		/* Dashes tell lines apart; a line alone is easier to read without. */

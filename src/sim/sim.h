@@ -49,6 +49,7 @@ struct sim_config {
 	bool oracle;  /* policies believe the truth, even where the trace has estimates */
 	struct costs costs;
 	struct failures failures;
+	const struct loan *loan; /* nodes that are borrowed (sim/loan.h); NULL: none */
 	double until_s;  /* stop there; 0: when all is done */
 	bool want_spans; /* record who held which device when */
 	const struct observer *observers;

@@ -6,6 +6,8 @@
 #include <math.h>
 
 #include "base/file.h"
+#include "sim/loan.h"
+#include "sim/trainer.h"
 
 #define TYPE_ABSENT (UINT32_C(1) << TYPES_MAX) /* a type no cluster has: the job can never run */
 
@@ -46,10 +48,21 @@ static const uint16_t *bound_gangs(struct world *w, const uint16_t *named)
 	return gangs;
 }
 
+static bool is_led(const struct world *w, uint32_t job)
+{
+	return job < w->led.n && w->led.at[job].by;
+}
+
+/* The truth: steps of a job in all. */
+static double work_of(const struct world *w, uint32_t id)
+{
+	return is_led(w, id) ? w->led.at[id].work : w->config->trace->work[id];
+}
+
 /* What the scheduler will believe of the job's work. */
 static double believed_work(const struct world *w, const struct job *job, uint32_t id)
 {
-	double work = w->config->oracle ? w->config->trace->work[id] : job->work_est;
+	double work = w->config->oracle ? work_of(w, id) : job->work_est;
 	struct rng rng;
 
 	if (w->config->oracle || w->config->error <= 0)
@@ -87,6 +100,26 @@ static double cost(double configured, double own)
 	return isnan(configured) ? own : configured;
 }
 
+static void find_leader(struct world *w, struct job *job, uint32_t id)
+{
+	struct led *led;
+
+	if (w->npaces == 0)
+		return;
+	vec_grow_zero(&w->led, (size_t)id + 1);
+	led = &w->led.at[id];
+	for (uint32_t i = 0; i < w->npaces && !led->by; i++) {
+		const struct pace *pace = w->paces[i].pace;
+
+		if (!pace->leads(w->paces[i].self, job))
+			continue;
+		led->by = (uint8_t)(i + 1);
+		led->work = job->work_est = w->config->trace->work[id]; /* the truth, for who enters it */
+		if (pace->enter)
+			job->work_est = led->work = pace->enter(w->paces[i].self, job);
+	}
+}
+
 static void prepare_arrival(struct world *w)
 {
 	const struct sim_config *c = w->config;
@@ -97,8 +130,9 @@ static void prepare_arrival(struct world *w)
 	job->types = bound_types(w, job->types);
 	job->gpus_by_type = bound_gangs(w, job->gpus_by_type);
 	job->measured_on = measured_on(w, w->next);
-	job->work_est = believed_work(w, job, w->next);
 	job->nominal_rate = nominal_rate(&belief, job);
+	find_leader(w, job, w->next);
+	job->work_est = believed_work(w, job, w->next);
 	job->start_cost_s = cost(c->costs.start_s, job->start_cost_s);
 	job->resume_cost_s = cost(c->costs.resume_s, job->resume_cost_s);
 	job->resize_cost_s = cost(c->costs.resize_s, job->resize_cost_s);
@@ -136,26 +170,28 @@ void world_add_pace(struct world *w, const struct pace *pace, void *self)
 	w->paces[w->npaces++].self = self;
 }
 
-static void find_leader(struct world *w, const struct job *job, uint32_t id)
-{
-	if (w->npaces == 0)
-		return;
-	vec_grow_zero(&w->led, (size_t)id + 1);
-	for (uint32_t i = 0; i < w->npaces && !w->led.at[id].by; i++) {
-		if (w->paces[i].pace->leads(w->paces[i].self, job))
-			w->led.at[id].by = (uint8_t)(i + 1);
-	}
-}
-
-static bool is_led(const struct world *w, uint32_t job)
-{
-	return job < w->led.n && w->led.at[job].by;
-}
-
+/* Ends that come after a decision have a key a moment later: nobody waits for them at that very time. */
 static void expect(struct world *w, uint32_t job, const struct stretch *stretch)
 {
-	w->led.at[job].last = stretch->last;
-	heap_put(&w->ends, job, stretch->until_s, w->order++);
+	struct led *led = &w->led.at[job];
+	double key = stretch->late ? nextafter(stretch->until_s, INFINITY) : stretch->until_s;
+
+	led->last = stretch->last;
+	led->late = stretch->late;
+	led->until_s = stretch->until_s;
+	led->job.done = stretch->done;
+	led->job.rate = stretch->rate;
+	led->job.efficiency = stretch->efficiency > 0 ? stretch->efficiency : 1;
+	if (stretch->work > 0) {
+		led->job.work_est = led->job.work_est == led->work
+			? stretch->work
+			: led->job.work_est * (stretch->work / led->work);
+		led->job.nominal_rate = stretch->nominal_rate;
+		led->job.regime = stretch->regime;
+		led->work = stretch->work;
+		led->safe = stretch->done; /* it starts anew from what it saved */
+	}
+	heap_put(&w->ends, job, key, w->order++);
 }
 
 /* Whether what ends next is but a stretch. */
@@ -172,16 +208,15 @@ static int take_stretch(struct world *w, struct event *event, struct err *err)
 	struct heap_item item = heap_pop(&w->ends);
 	struct led *led = &w->led.at[item.id];
 	struct stretch stretch = { 0 };
+	double now_s = led->until_s;
 
-	if (w->paces[led->by - 1].pace->next(w->paces[led->by - 1].self, &led->job, item.key, &stretch,
+	if (w->paces[led->by - 1].pace->next(w->paces[led->by - 1].self, &led->job, now_s, &stretch,
 		    err) < 0)
 		return err_prefix(err, "job %s", led->job.label);
 	expect(w, item.id, &stretch);
-	led->job.done = stretch.done;
-	led->job.rate = stretch.rate;
 	*event = (struct event){
 		.kind = EV_PROGRESS,
-		.at_s = item.key,
+		.at_s = now_s,
 		.job = item.id,
 		.job_spec = &led->job,
 	};
@@ -207,16 +242,22 @@ static int lead(struct world *w, struct action *a, struct err *err)
 	struct stretch stretch = { 0 };
 	double cost_s = pace->cost_s(self, a);
 
+	a->seamless = cost_s < 0;
+	if (a->seamless)
+		cost_s = fmax(0, a->job->ready_s - a->now_s);
 	a->ready_s = a->now_s + (isnan(cost_s) ? cost_of(a) : cost_s);
 	if (pace->begin(self, a, &stretch, err) < 0)
 		return err->code;
-	a->done = stretch.done;
-	a->rate = stretch.rate;
 	led->job = *a->job;
 	led->job.grant = a->grant;
-	led->job.done = stretch.done;
-	led->job.rate = stretch.rate;
+	if (a->act != ACT_RENEW) {
+		led->safe = stretch.done;
+		led->ran_s = job_ran_s(a->job, a->now_s);
+	}
 	expect(w, a->job->id, &stretch);
+	a->done = led->job.done;
+	a->rate = led->job.rate;
+	a->efficiency = led->job.efficiency;
 	return 0;
 }
 
@@ -230,19 +271,20 @@ static double halt(struct world *w, const struct job *job, double now_s)
 static struct event take_end(struct world *w)
 {
 	struct heap_item item = heap_pop(&w->ends);
+	bool led = is_led(w, item.id);
 
 	return (struct event){
 		.kind = EV_FINISH,
-		.at_s = item.key,
+		.at_s = led ? w->led.at[item.id].until_s : item.key,
+		.late = led && w->led.at[item.id].late,
 		.job = item.id,
-		.value = w->config->trace->work[item.id],
+		.value = work_of(w, item.id),
 	};
 }
 
 static struct event take_arrival(struct world *w)
 {
 	prepare_arrival(w);
-	find_leader(w, &w->arriving, w->next);
 	w->next++;
 	return (struct event){
 		.kind = EV_SUBMIT,
@@ -285,12 +327,33 @@ static struct event take_fate(struct world *w)
 	return node_turns(item.key, item.id, up);
 }
 
+/* Before anything else it is told what is lent, if only that nothing is. */
+static double next_loan_s(const struct world *w)
+{
+	const struct loan *loan = w->config->loan;
+	double step_s = loan && w->next_loan < loan->steps.n ? loan->steps.at[w->next_loan].at_s
+							     : INFINITY;
+
+	return loan && !w->borrowing ? fmin(step_s, fmin(next_fate_s(w), next_arrival_s(w))) : step_s;
+}
+
+static struct event take_loan(struct world *w, double at_s)
+{
+	const struct loan *loan = w->config->loan;
+	uint32_t servers = 0;
+
+	while (w->next_loan < loan->steps.n && loan->steps.at[w->next_loan].at_s <= at_s)
+		servers = loan->steps.at[w->next_loan++].servers;
+	w->borrowing = true;
+	return (struct event){ .kind = EV_LOAN, .at_s = at_s, .job = JOB_NONE, .value = servers };
+}
+
 /* At one instant: ends, then nodes, then arrivals, so that a newcomer sees what is free. */
 static int sim_wait(void *self, double until_s, struct event *event, struct err *err)
 {
 	struct world *w = self;
 	double end_s = next_end_s(w), fate_s = next_fate_s(w), arrival_s = next_arrival_s(w);
-	double next_s = fmin(end_s, fmin(fate_s, arrival_s));
+	double loan_s = next_loan_s(w), next_s = fmin(fmin(end_s, loan_s), fmin(fate_s, arrival_s));
 
 	if (next_s > until_s)
 		*event = (struct event){ .kind = EV_TIMER, .at_s = until_s };
@@ -300,6 +363,8 @@ static int sim_wait(void *self, double until_s, struct event *event, struct err 
 		return take_stretch(w, event, err);
 	else if (end_s == next_s)
 		*event = take_end(w);
+	else if (loan_s == next_s)
+		*event = take_loan(w, loan_s);
 	else if (fate_s == next_s)
 		*event = take_fate(w);
 	else
@@ -384,14 +449,18 @@ static int sim_lost(void *self, const struct job *job, double now_s, double *don
 {
 	struct world *w = self;
 	double ran_s = job_ran_s(job, now_s), every_s = job->checkpoint_every_s;
-	double unsaved_s = ran_s - job->ran_s;
+	const struct led *led = is_led(w, job->id) ? &w->led.at[job->id] : NULL;
+	double unsaved_s = ran_s - (led ? led->ran_s : job->ran_s);
 
 	(void)err;
 	heap_remove(&w->ends, job->id);
 	if (every_s > 0)
 		unsaved_s = fmin(unsaved_s, fmod(ran_s, every_s));
-	*done = is_led(w, job->id) ? halt(w, job, now_s) : steps_done(w, job, now_s);
-	*done = fmax(job->done, *done - unsaved_s * job->rate);
+	*done = led ? halt(w, job, now_s) : steps_done(w, job, now_s);
+	if (led && every_s <= 0)
+		*done = led->safe; /* its speed was not one */
+	else
+		*done = fmax(led ? led->safe : job->done, *done - unsaved_s * job->rate);
 	return 0;
 }
 
@@ -509,19 +578,24 @@ static int read_failures(struct world *w, struct err *err)
 }
 
 /* Some traces do not tell how much work a job is; nothing can be simulated of those. */
-static int check_work(const struct trace *trace, struct err *err)
+static int check_work(const struct sim_config *config, struct err *err)
 {
+	const struct trace *trace = config->trace;
 	uint32_t unknown = 0, first = 0;
 
 	for (uint32_t i = 0; i < trace->njobs; i++) {
-		if (!isfinite(trace->work[i]) && unknown++ == 0)
+		if (isfinite(trace->work[i]) ||
+			trainer_knows(config->training, config->cluster, &trace->jobs[i]))
+			continue;
+		if (unknown++ == 0)
 			first = i;
 	}
 	if (unknown == 0)
 		return 0;
 	return err_set(err, ERR_FORMAT,
-		"%u of %u jobs have no run time (the first is job %s); convert the trace with "
-		"`stint trace convert` and fill in duration_s or steps, or drop these rows",
+		"%u of %u jobs have no run time (the first is job %s); give profiles of their models with "
+		"--profiles, or convert the trace with `stint trace convert` and fill in duration_s or "
+		"steps, or drop these rows",
 		unknown, trace->njobs, trace->jobs[first].label);
 }
 
@@ -531,7 +605,7 @@ int world_init(struct world *w, const struct sim_config *config, struct err *err
 		.config = config,
 		.truth = { .cluster = config->cluster, .profile = config->truth },
 	};
-	if (check_work(config->trace, err) < 0)
+	if (check_work(config, err) < 0)
 		return err->code;
 	bind_types(w);
 	draw_fates(w);

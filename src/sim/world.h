@@ -25,7 +25,12 @@ struct node_event {
 struct led {
 	uint8_t by;     /* 1 + index in world.paces, 0: it goes at one speed */
 	bool last;      /* it ends with its present stretch */
-	struct job job; /* as it was when it got its devices */
+	bool late;      /* which ends after the decision at until_s */
+	double until_s; /* the end of that */
+	double work;    /* its steps in all */
+	double safe;    /* of these, behind it when it got its devices */
+	double ran_s;   /* seconds it had made steps by then */
+	struct job job; /* as it was then */
 };
 
 struct world {
@@ -41,7 +46,9 @@ struct world {
 	struct heap fates; /* drawn: nodes by when they next fail or are repaired */
 	VEC(bool) down;    /* by node, for the drawn ones */
 	struct rng failure_rng;
-	uint64_t order; /* breaks ties between ends: first started first */
+	size_t next_loan; /* step of the loan to come */
+	bool borrowing;   /* what is lent has been told once */
+	uint64_t order;   /* breaks ties between ends: first started first */
 	/* Who leads jobs that change their speed, asked in this order. */
 	struct {
 		const struct pace *pace;

@@ -114,7 +114,8 @@ static void put_grant(struct buf *out, const struct grant *grant, const struct c
 /* Whether the reason is about how many there are, so that `have` 0 is a number and not "unknown". */
 static bool counts_devices(enum why why)
 {
-	return why == WHY_BUSY || why == WHY_FRAGMENTED || why == WHY_TOO_LARGE;
+	return why == WHY_BUSY || why == WHY_FRAGMENTED || why == WHY_TOO_LARGE ||
+		why == WHY_DEADLINE;
 }
 
 static void put_reason(struct buf *out, const struct reason *reason, const char *other)
@@ -124,6 +125,8 @@ static void put_reason(struct buf *out, const struct reason *reason, const char 
 		put_number(out, "need", reason->need);
 	if (counts_devices(reason->why))
 		put_number(out, "have", reason->have);
+	if (reason->at_s > 0 && isfinite(reason->at_s))
+		put_number(out, "fits_at", reason->at_s);
 	if (reason->other == JOB_NONE)
 		return;
 	if (other)
@@ -196,6 +199,7 @@ static void put_rest(struct buf *out, const struct event *event, const struct jo
 		put_reason(out, &event->reason, other);
 		break;
 	case EV_ADMIT:
+	case EV_LOAN:
 	case EV_TIMER:
 	case EV_END:
 	case EV_KINDS:

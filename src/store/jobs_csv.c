@@ -9,7 +9,8 @@
 
 static const char header[] = "id,name,tenant,model,gpus,arrival_s,start_s,finish_s,jct_s,wait_s,"
 			     "run_s,preemptions,state,migrations,resizes,failures,overhead_s,"
-			     "lost_s,ftf,deadline_s,why,reason\n";
+			     "lost_s,ftf,deadline_s,why,reason,deadline_met,restarts,held_gpu_s,"
+			     "efficiency\n";
 
 static void put_text(struct buf *out, const char *text)
 {
@@ -38,13 +39,21 @@ static void put_reason(struct buf *out, const struct outcome *outcome, const str
 	uint32_t other = job->reason.other;
 
 	if (job->state == JOB_FINISHED || job->reason.why == WHY_NONE) {
-		buf_char(out, ',');
+		buf_str(out, ",,");
 		return;
 	}
 	put_text(out, why_name(job->reason.why));
 	buf_clear(scratch);
 	reason_text(&job->reason, other < outcome->njobs ? outcome->jobs[other].label : NULL, scratch);
-	csv_write(out, scratch->at);
+	put_text(out, scratch->at);
+}
+
+/* Empty: it has none, or it is not known yet. */
+static void put_met(struct buf *out, const struct job *job)
+{
+	if (isfinite(job->deadline_s) && job->state != JOB_FUTURE)
+		buf_str(out, job_met_deadline(job) ? "yes" : "no");
+	buf_char(out, ',');
 }
 
 static void put_job(struct buf *out, const struct trace *trace, const struct outcome *outcome,
@@ -73,6 +82,11 @@ static void put_job(struct buf *out, const struct trace *trace, const struct out
 	put_number(out, job->fair_s > 0 ? jct / job->fair_s : NAN);
 	put_number(out, job->deadline_s);
 	put_reason(out, outcome, job, scratch);
+	put_met(out, job);
+	put_number(out, job->restarts);
+	put_number(out, job->occupied_s);
+	if (job->trained && job->served_s > 0)
+		buf_double(out, job->eff_s / job->served_s);
 	buf_char(out, '\n');
 }
 

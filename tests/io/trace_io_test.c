@@ -109,7 +109,8 @@ static const struct {
 			"0 -: shifted" } },
 	{ "synergy", "0,alexnet,.1,334,4\n", { "0 iterations: are steps" } },
 	{ "sia", "name,time,application,num_replicas,batch_size,category\na,0,bert,1,8,rigid\n",
-		{ "1 application: goodput profiles", "0 num_replicas: keep", "1 category: not used" } },
+		{ "0 application: which --profiles names", "0 num_replicas: asked for",
+			"0 category: may tune" } },
 	{ "philly",
 		"[{\"jobid\":\"a\",\"vc\":\"v\",\"status\":\"Killed\",\"submitted_time\":\"2017-10-09 07:00:00\","
 		"\"attempts\":[{\"start_time\":\"2017-10-09 07:00:05\",\"end_time\":\"2017-10-09 07:01:00\","

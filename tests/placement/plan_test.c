@@ -628,6 +628,75 @@ static void edits_in_any_order_add_up(void **state)
 	teardown(&f);
 }
 
+/* ---- devices of given nodes */
+
+static bool run_at(struct fixture *f, uint32_t job, struct node_share a, struct node_share b)
+{
+	struct node_share at[] = { a, b };
+
+	return plan_run_at(&f->plan, &f->jobs[job], at, b.gpus ? 2 : 1,
+		(struct want){ .type = TYPE_ANY });
+}
+
+static void exactly_where_it_was_told(void **state)
+{
+	const struct grant *grant;
+	struct fixture f;
+
+	(void)state;
+	setup(&f, "3x4", 4);
+	assert_true(run_at(&f, 0, (struct node_share){ 2, 3 }, (struct node_share){ 1, 1 }));
+	grant = plan_grant(&f.plan, 0);
+	assert_int_equal(grant->gpus, 4);
+	assert_int_equal(grant->nslots, 2);
+	assert_int_equal(grant->slots[0].node, 2);
+	assert_int_equal(grant->slots[0].devices, 7);
+	assert_int_equal(grant->slots[1].devices, 1);
+	/* the same nodes in another order: nothing changes */
+	assert_true(run_at(&f, 0, (struct node_share){ 1, 1 }, (struct node_share){ 2, 3 }));
+	assert_ptr_equal(plan_grant(&f.plan, 0), grant);
+	/* too few are left there: all stays as it was */
+	assert_false(run_at(&f, 1, (struct node_share){ 0, 4 }, (struct node_share){ 2, 2 }));
+	assert_null(plan_grant(&f.plan, 1));
+	assert_int_equal(plan_free(&f.plan, 0), 8);
+	teardown(&f);
+}
+
+static void told_to_grow_it_keeps_what_it_has(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	setup(&f, "2x4", 2);
+	assert_true(run_at(&f, 1, (struct node_share){ 0, 1 }, (struct node_share){ 0 }));
+	assert_true(run_at(&f, 0, (struct node_share){ 0, 2 }, (struct node_share){ 0 }));
+	plan_commit(&f.plan);
+	plan_begin(&f.plan);
+	plan_stop(&f.plan, &f.jobs[1]);
+	plan_stop(&f.plan, &f.jobs[0]);
+	assert_true(run_at(&f, 0, (struct node_share){ 0, 3 }, (struct node_share){ 0 }));
+	assert_int_equal(plan_grant(&f.plan, 0)->slots[0].devices, 7); /* 1 and 2, and the lowest */
+	plan_stop(&f.plan, &f.jobs[0]);
+	assert_true(run_at(&f, 0, (struct node_share){ 0, 1 }, (struct node_share){ 0 }));
+	assert_int_equal(plan_grant(&f.plan, 0)->slots[0].devices, 2); /* of its own */
+	teardown(&f);
+}
+
+static void told_where_it_may_not_be(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	setup(&f, "1x4:v100,1x4:p100", 2);
+	f.jobs[0].types = 1;
+	assert_false(run_at(&f, 0, (struct node_share){ 1, 2 }, (struct node_share){ 0 }));
+	assert_true(run_at(&f, 1, (struct node_share){ 0, 2 }, (struct node_share){ 1, 2 }));
+	assert_true(plan_grant(&f.plan, 1)->mixed);
+	plan_node_up(&f.plan, 0, false);
+	assert_false(run_at(&f, 0, (struct node_share){ 0, 2 }, (struct node_share){ 0 }));
+	teardown(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -652,6 +721,9 @@ int main(void)
 		cmocka_unit_test(a_guest_that_may_not_use_the_type),
 		cmocka_unit_test(gangs_that_depend_on_the_type),
 		cmocka_unit_test(mixtures_and_guests_add_up),
+		cmocka_unit_test(exactly_where_it_was_told),
+		cmocka_unit_test(told_to_grow_it_keeps_what_it_has),
+		cmocka_unit_test(told_where_it_may_not_be),
 	};
 
 	return cmocka_run_group_tests_name("placement/plan", tests, NULL, NULL);

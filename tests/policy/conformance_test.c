@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "sim/loan.h"
 #include "support/property.h"
 #include "support/referee.h"
 #include "support/scene.h"
@@ -136,6 +137,25 @@ static void share_and_break(struct scene *s, struct rng *rng)
 	add_types(s, rng);
 }
 
+/* The last two of four nodes come and go, and stay in the end. */
+static void borrow_nodes(struct scene *s, struct rng *rng)
+{
+	static bool pool[] = { false, false, true, true };
+	static struct loan_step steps[] = { { 3, 2 }, { 9, 1 }, { 12, 0 }, { 15, 2 }, { 21, 1 },
+		{ 30, 2 }, { 41, 0 }, { 60, 2 } };
+	static const struct loan loan = { pool, 2, { steps, COUNT(steps), COUNT(steps) } };
+
+	if (rng_below(rng, 2))
+		make_elastic(s, rng);
+	s->config.loan = &loan;
+}
+
+static void borrow_and_break(struct scene *s, struct rng *rng)
+{
+	borrow_nodes(s, rng);
+	break_nodes(s, rng);
+}
+
 static const struct world_kind kinds[] = {
 	{ "no jobs", "2x4", { 0, 0, 1, 1 }, NULL },
 	{ "one job", "2x4", { 1, 0, 20, 8 }, NULL },
@@ -159,6 +179,9 @@ static const struct world_kind kinds[] = {
 	{ "fractions of devices", "3x2:v100", { 20, 20, 20, 4 }, share_devices },
 	{ "fractions, types and failures", "2x2:v100,1x4:p100,2x1:k80", { 14, 40, 20, 4 },
 		share_and_break },
+	{ "borrowed nodes", "4x2", { 14, 40, 20, 4 }, borrow_nodes },
+	{ "borrowed nodes of another type", "2x2:v100,2x2:t4", { 14, 40, 20, 2 }, borrow_nodes },
+	{ "borrowed nodes that fail", "4x2", { 12, 40, 20, 4 }, borrow_and_break },
 };
 
 static void build(struct scene *s, const struct world_kind *kind, uint64_t seed)

@@ -355,12 +355,34 @@ static double watched_period_s(const void *self)
 	return r->watched.rule->period_s ? r->watched.rule->period_s(r->watched.state) : 0;
 }
 
+static bool watched_welcome(void *self, const struct round *round, const struct job *job,
+	struct reason *why)
+{
+	struct referee *r = self;
+
+	return !r->watched.rule->welcome ||
+		r->watched.rule->welcome(r->watched.state, round, job, why);
+}
+
+static void watched_recall(void *self, const struct round *round, uint32_t n, uint32_t *nodes)
+{
+	struct referee *r = self;
+
+	r->watched.rule->recall(r->watched.state, round, n, nodes);
+}
+
 const struct policy *referee_policy(struct referee *r, struct chosen_policy policy)
 {
 	r->watched = policy;
 	r->cover = *policy.rule;
 	r->cover.decide = watched_decide;
 	r->cover.period_s = watched_period_s;
+	r->cover.welcome = watched_welcome;
+	if (policy.rule->recall)
+		r->cover.recall = watched_recall;
+	r->cover.figures = NULL; /* these would be asked with the referee for a state */
+	r->cover.compat = NULL;
+	r->cover.shares = NULL;
 	r->cover.init = NULL;
 	r->cover.fini = NULL;
 	return &r->cover;

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "sim/loan.h"
 #include "sim/world.h"
 #include "support/property.h"
 
@@ -137,6 +138,7 @@ int scene_try_policy(struct scene *scene, const struct policy *policy, void *sta
 		.policy = { policy, state },
 		.placer = placer_of(c->placer ? c->placer : "first-fit"),
 		.admission = admission_of(c->admit ? c->admit : "all"),
+		.pool = c->loan ? c->loan->pool : NULL,
 		.seed = c->seed,
 		.want_spans = c->want_spans,
 		.observers = c->observers,

@@ -480,7 +480,7 @@ static int allox_init(void *self, struct err *err)
 {
 	const struct allox *a = self;
 
-	if (a->turns.replay[0] && a->turns.compat == COMPAT_NONE)
+	if (a->turns.replay[0] && a->turns.compat == TURNS_OWN)
 		return err_set(err, ERR_USAGE, "replay=%s needs shares: add compat=gavel",
 			a->turns.replay);
 	return 0;
@@ -499,7 +499,7 @@ static int allox_decide(void *self, const struct round *round, struct plan *plan
 {
 	struct allox *a = self;
 
-	if (a->turns.compat == COMPAT_NONE)
+	if (a->turns.compat == TURNS_OWN)
 		return decide_at_event(a, round, plan);
 	bring_up_to_date(a, round);
 	return share_turns_decide(&a->turns, allox_shares, self, round, plan, err);
@@ -510,6 +510,11 @@ static uint32_t allox_figures(const void *self, struct figure out[FIGURES_MAX])
 	return share_turns_figures(&((const struct allox *)self)->turns, out);
 }
 
+static enum compat allox_compat(const void *self)
+{
+	return share_turns_compat(&((const struct allox *)self)->turns);
+}
+
 const struct policy policy_allox = {
 	.name = "allox",
 	.summary = "jobs matched to places in the queues of types for the least mean completion time",
@@ -518,6 +523,7 @@ const struct policy policy_allox = {
 	.traits = POLICY_PREEMPTS | POLICY_ESTIMATES,
 	.options = options,
 	.state_size = sizeof(struct allox),
+	.compat = allox_compat,
 	.job_state_size = sizeof(struct memory),
 	.init = allox_init,
 	.fini = allox_fini,

@@ -415,7 +415,8 @@ static void list_tasks(struct share_table *t, const struct plan *plan)
 		if (e->b == JOB_NONE && is_shared(plan, e->a, plan_grant(plan, e->a)))
 			continue;
 		vec_push(&t->tasks,
-			(struct share_task){ (uint32_t)i, e->a, e->b, (uint32_t)column, INFINITY });
+			(struct share_task){ .entry = (uint32_t)i, .a = e->a, .b = e->b,
+				.type = (uint32_t)column, .end_s = INFINITY });
 	}
 }
 

@@ -117,7 +117,7 @@ static void join(struct gandiva *g, struct pairing *pairing, uint32_t pair)
 static void keep_good_pairs(struct gandiva *g, struct pairing *pairing)
 {
 	const struct program *p = pairing->program;
-	bool published = g->turns.compat == COMPAT_GAVEL;
+	bool published = g->turns.compat != TURNS_OWN;
 
 	for (uint32_t i = 0; i < p->pairs; i++) {
 		uint32_t a = p->id[p->pair[i].a], b = p->id[p->pair[i].b];
@@ -261,7 +261,7 @@ static void share_as_pair(const struct gandiva *g, const struct program *p, uint
 	const struct program_pair *rows = &p->pair[pair];
 
 	for (uint32_t w = 0; w < p->types; w++) {
-		if (g->turns.compat == COMPAT_GAVEL || pays(p, pair, w)) {
+		if (g->turns.compat != TURNS_OWN || pays(p, pair, w)) {
 			shares->pair_x[(size_t)pair * p->types + w] = part[w];
 		} else {
 			shares->x[(size_t)rows->a * p->types + w] = part[w] / 2;
@@ -328,7 +328,7 @@ static int gandiva_shares(void *self, const struct program *p, struct shares *sh
 		twister_init(&g->rng, p->round->seed);
 	g->seeded = true;
 	vec_grow_zero(&g->partner, p->round->njobs);
-	if (g->turns.compat == COMPAT_GAVEL)
+	if (g->turns.compat != TURNS_OWN)
 		share_as_published(g, &pairing, shares);
 	else
 		share_anew(g, &pairing, shares);
@@ -382,6 +382,11 @@ static uint32_t gandiva_figures(const void *self, struct figure out[FIGURES_MAX]
 	return share_turns_figures(&((const struct gandiva *)self)->turns, out);
 }
 
+static enum compat gandiva_compat(const void *self)
+{
+	return share_turns_compat(&((const struct gandiva *)self)->turns);
+}
+
 const struct policy policy_gandiva = {
 	.name = "gandiva",
 	.summary = "jobs paired at random share devices; pairs that pay stay",
@@ -390,6 +395,7 @@ const struct policy policy_gandiva = {
 	.traits = POLICY_PREEMPTS | POLICY_RANDOM | POLICY_SHARES,
 	.options = options,
 	.state_size = sizeof(struct gandiva),
+	.compat = gandiva_compat,
 	.init = gandiva_init,
 	.fini = gandiva_fini,
 	.decide = gandiva_decide,

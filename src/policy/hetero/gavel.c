@@ -182,6 +182,11 @@ static uint32_t gavel_figures(const void *self, struct figure out[FIGURES_MAX])
 	return share_turns_figures(&((const struct gavel *)self)->turns, out);
 }
 
+static enum compat gavel_compat(const void *self)
+{
+	return share_turns_compat(&((const struct gavel *)self)->turns);
+}
+
 const struct policy policy_gavel = {
 	.name = "gavel",
 	.summary = "shares of time on each type by an optimisation problem, realised by turns",
@@ -190,6 +195,7 @@ const struct policy policy_gavel = {
 	.traits = POLICY_PREEMPTS | POLICY_ESTIMATES | POLICY_SHARES | POLICY_MIXES,
 	.options = options,
 	.state_size = sizeof(struct gavel),
+	.compat = gavel_compat,
 	.init = gavel_init,
 	.fini = gavel_fini,
 	.decide = gavel_decide,

@@ -70,7 +70,7 @@ bool gavel_packed_sum(const struct gavel *g, const struct program *program, cons
 
 static inline bool gavel_published(const struct gavel *g)
 {
-	return g->turns.compat == COMPAT_GAVEL;
+	return g->turns.compat != TURNS_OWN;
 }
 
 /* Whether shares of configurations can be computed for these options, and computing them. */

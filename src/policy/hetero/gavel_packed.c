@@ -8,6 +8,7 @@
  */
 #include <math.h>
 
+#include "model/regime.h"
 #include "policy/hetero/gavel.h"
 #include "policy/hetero/kinds.h"
 #include "solver/pricing.h"
@@ -91,7 +92,7 @@ static void build(struct packed *k, const struct program *p, const double *unit,
 
 	*k = (struct packed){ .p = p, .rounded = published };
 	for (uint32_t i = 0; i < p->jobs; i++) {
-		more[2 * i] = p->round->jobs[p->id[i]].model;
+		more[2 * i] = job_model_now(&p->round->jobs[p->id[i]]);
 		more[2 * i + 1] = unit[i];
 	}
 	kinds_find(&k->kinds, p, more, 2);

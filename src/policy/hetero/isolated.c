@@ -60,6 +60,11 @@ static uint32_t isolated_figures(const void *self, struct figure out[FIGURES_MAX
 	return share_turns_figures(&((const struct isolated *)self)->turns, out);
 }
 
+static enum compat isolated_compat(const void *self)
+{
+	return share_turns_compat(&((const struct isolated *)self)->turns);
+}
+
 const struct policy policy_isolated = {
 	.name = "isolated",
 	.summary = "every job has an equal part of each type to itself",
@@ -68,6 +73,7 @@ const struct policy policy_isolated = {
 	.traits = POLICY_PREEMPTS,
 	.options = options,
 	.state_size = sizeof(struct isolated),
+	.compat = isolated_compat,
 	.init = isolated_init,
 	.fini = isolated_fini,
 	.decide = isolated_decide,

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "model/regime.h"
+
 static int by_name(const struct cluster *cluster, uint32_t a, uint32_t b)
 {
 	return strcmp(cluster->types[a].name, cluster->types[b].name);
@@ -31,14 +33,14 @@ static void take_types(struct program *p, const struct plan *plan)
 /* Whether both go at the same speeds by what the profile knows of their model. */
 static bool alike(const struct job *a, const struct job *b)
 {
-	return a->by_steps && b->by_steps && a->model == b->model && a->gpus == b->gpus &&
+	return a->by_steps && b->by_steps && job_model_now(a) == job_model_now(b) && a->gpus == b->gpus &&
 		a->types == b->types && a->nominal_rate == b->nominal_rate && !a->gpus_by_type &&
 		!b->gpus_by_type;
 }
 
 static uint32_t *seat_of(struct program *p, const struct job *job)
 {
-	return &p->seen[(job->model * 7 + (uint32_t)job->gpus) % PROGRAM_SEEN];
+	return &p->seen[(job_model_now(job) * 7 + (uint32_t)job->gpus) % PROGRAM_SEEN];
 }
 
 /* Speeds on each type; false: it can run on none that is up.  Many jobs are alike: one look-up serves them. */
@@ -147,8 +149,8 @@ void program_pair_speed(const struct round *round, const struct job *job, const 
 		out[1] /= 2;
 		return;
 	}
-	out[0] *= profile_beside(profile, type, gpus, job->model, other->model);
-	out[1] *= profile_beside(profile, type, gpus, other->model, job->model);
+	out[0] *= profile_beside(profile, type, gpus, job_model_now(job), job_model_now(other));
+	out[1] *= profile_beside(profile, type, gpus, job_model_now(other), job_model_now(job));
 	if (!(out[0] > 0 && out[1] > 0))
 		out[0] = out[1] = 0;
 }

@@ -4,34 +4,43 @@
  * With one unit of weight the time on a type is its devices over the weighted
  * devices that all jobs ask for, so that everything is handed out.  A job
  * cannot have more than all of the time; what it leaves goes to whoever waits.
+ * With per=job the time is divided by the number of jobs, as Gandiva-fair is
+ * simulated for Shockwave.
  */
 #include "policy/hetero/turns.h"
 
+/* What the time on a type is divided by: the devices that all ask for, or their number. */
+enum per { PER_DEVICE, PER_JOB };
+static const char *const per_names[] = { "device", "job", NULL };
+
 struct proportional {
 	struct share_turns turns;
+	int per;
 };
 
 static const struct option options[] = {
+	OPT_CHOICE(struct proportional, per, PER_DEVICE, per_names,
+		"job: a large job has as much time as a small one, whatever it takes with it"),
 	SHARE_TURNS_OPTIONS(struct proportional),
 	{ 0 },
 };
 
-static double weighted_devices(const struct program *p)
+static double weighted_sum(const struct proportional *s, const struct program *p)
 {
 	double sum = 0;
 
 	for (uint32_t i = 0; i < p->jobs; i++)
-		sum += p->weight[i] * p->gang[i];
+		sum += p->weight[i] * (s->per == PER_JOB ? 1 : p->gang[i]);
 	return sum;
 }
 
-static void share_out(const struct program *p, uint32_t row, double part, double *x)
+static void share_out(const struct program *p, uint32_t row, double all, double *x)
 {
 	double sum = 0;
 
 	for (uint32_t w = 0; w < p->types; w++) {
 		if (p->speed[row * (size_t)p->types + w] > 0)
-			x[w] = p->capacity[w] * part;
+			x[w] = p->capacity[w] * p->weight[row] / all;
 		sum += x[w];
 	}
 	for (uint32_t w = 0; sum > 1 && w < p->types; w++)
@@ -41,12 +50,11 @@ static void share_out(const struct program *p, uint32_t row, double part, double
 static int proportional_shares(void *self, const struct program *p, struct shares *shares,
 	struct err *err)
 {
-	double all = weighted_devices(p);
+	double all = weighted_sum(self, p);
 
-	(void)self;
 	(void)err;
 	for (uint32_t i = 0; i < p->jobs; i++)
-		share_out(p, i, p->weight[i] / all, &shares->x[i * (size_t)p->types]);
+		share_out(p, i, all, &shares->x[i * (size_t)p->types]);
 	return 0;
 }
 
@@ -76,6 +84,11 @@ static uint32_t proportional_figures(const void *self, struct figure out[FIGURES
 	return share_turns_figures(&((const struct proportional *)self)->turns, out);
 }
 
+static enum compat proportional_compat(const void *self)
+{
+	return share_turns_compat(&((const struct proportional *)self)->turns);
+}
+
 const struct policy policy_proportional = {
 	.name = "proportional",
 	.summary = "every job has time on each type in proportion to its weight",
@@ -83,6 +96,7 @@ const struct policy policy_proportional = {
 	.traits = POLICY_PREEMPTS,
 	.options = options,
 	.state_size = sizeof(struct proportional),
+	.compat = proportional_compat,
 	.fini = proportional_fini,
 	.decide = proportional_decide,
 	.figures = proportional_figures,

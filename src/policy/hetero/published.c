@@ -6,13 +6,22 @@
  * that came since may be picked, and then its devices idle.  Whoever can run
  * fills gaps, in an order that the dust of the solver decides.  None of this
  * is recommended; all of it is needed to compare figures.
+ *
+ * Shockwave's simulator is a fork: shares are computed at most every 1,000 s, a
+ * job that was not there in the last round is credited 20 s less of a full one,
+ * and turns in which nothing was left to do are failures (sim/regimes.c has the
+ * rest of its rules).
  */
 #include <math.h>
 
 #include "policy/hetero/table.h"
 
 /* Least time between two computations of shares. */
-#define RESET_S 1920
+static const double reset_s[] = { [TURNS_GAVEL] = 1920, [TURNS_SHOCKWAVE] = 1000 };
+
+/* Shockwave: what a start after a pause takes of a turn, unless that is shorter than a round by so much. */
+#define PAUSE_S 20
+#define SHORT_S 5
 
 /* The order in which types are filled: by name, backwards. */
 static uint32_t order_types(struct share_turns *turns, const struct program *p,
@@ -39,14 +48,21 @@ static int by_end(const void *a, const void *b)
 }
 
 /* Credits the tasks of the round that has ended. */
-static void retire(struct share_table *t)
+static void retire(struct share_turns *turns)
 {
+	struct share_table *t = turns->table;
+
 	if (t->tasks.n > 0)
 		qsort(t->tasks.at, t->tasks.n, sizeof(*t->tasks.at), by_end);
 	for (size_t i = 0; i < t->tasks.n; i++) {
 		const struct share_task *task = &t->tasks.at[i];
 		double ran_s = task->end_s - t->start_s;
 
+		if (turns->compat == TURNS_SHOCKWAVE) {
+			t->stale |= !(ran_s > 0);
+			if (task->fresh && t->rounds > 1 && ran_s > turns->round_s - SHORT_S)
+				ran_s -= PAUSE_S;
+		}
 		if (!(ran_s > 0))
 			continue;
 		table_cell(t, task->entry, task->type)->time_s += ran_s;
@@ -78,7 +94,7 @@ static int renew_shares(struct share_turns *turns, shares_fn *compute, void *sel
 {
 	struct share_table *t = turns->table;
 
-	if (!t->stale || !(round->now_s - t->computed_s >= RESET_S || t->computed_s == 0))
+	if (!t->stale || !(round->now_s - t->computed_s >= reset_s[turns->compat] || t->computed_s == 0))
 		return 0;
 	settle_deficits(turns, round->now_s);
 	t->computed_s = round->now_s;
@@ -222,6 +238,8 @@ static double turn_steps(const struct share_turns *turns, const struct round *ro
 	double left = job->work_est - job_done(job, round->now_s);
 	double steps = fmax(1, floor(speed * turns->round_s));
 
+	if (turns->compat == TURNS_SHOCKWAVE && job->adapts)
+		return fmin(floor(speed * turns->round_s), fmax(0, left));
 	return left > 0 ? fmin(steps, left) : steps;
 }
 
@@ -231,6 +249,8 @@ static double turn_steps(const struct share_turns *turns, const struct round *ro
  */
 static double turn_length_s(double steps, double speed)
 {
+	if (!(steps > 0))
+		return 0;
 	return steps < 1 ? fmax(1, steps / speed) : steps / speed;
 }
 
@@ -306,7 +326,8 @@ static bool run_pick(struct share_turns *turns, const struct round *round, struc
 		if (!run_turn(round, plan, e, pick, &turn))
 			return false;
 	}
-	vec_push(&t->tasks, (struct share_task){ pick->entry, e->a, e->b, pick->type, turn.end_s });
+	vec_push(&t->tasks, (struct share_task){ pick->entry, e->a, e->b, pick->type, turn.end_s,
+				    !round->jobs[e->a].grant });
 	t->end_s = t->tasks.n == 1 ? turn.end_s : fmax(t->end_s, turn.end_s);
 	return true;
 }
@@ -372,12 +393,15 @@ static int schedule(struct share_turns *turns, shares_fn *compute, void *self,
 }
 
 /* The round that began when the last one ended, or long before now if nothing ran in between. */
-static void end_round(struct share_table *t)
+static void end_round(struct share_turns *turns)
 {
+	struct share_table *t = turns->table;
+
 	if (!t->in_round)
 		return;
 	t->in_round = false;
-	retire(t);
+	t->rounds++;
+	retire(turns);
 	t->start_s = t->end_s;
 	t->tasks.n = 0;
 }
@@ -395,11 +419,13 @@ int published_decide(struct share_turns *turns, shares_fn *compute, void *self,
 		plan_wake(plan, t->end_s);
 		return 0;
 	}
-	end_round(t);
+	end_round(turns);
 	if (table_forget(t, round))
 		t->stale = true;
 	if (t->entries.n == 0)
 		return 0;
+	if (turns->compat == TURNS_SHOCKWAVE)
+		table_refresh(t, turns, round); /* batches change between rounds */
 	rc = schedule(turns, compute, self, round, plan, err);
 	if (rc == 0 && round->closed) {
 		t->computed_s = 0;

@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
-const char *const compat_names[] = { "none", "gavel", NULL };
+const char *const compat_names[] = { "none", "gavel", "shockwave", NULL };
 
 /* The stream of the published simulator that orders types. */
 enum { TYPES_SEED = 5 };
@@ -193,7 +193,7 @@ bool table_welcome(struct share_table *table, const struct share_turns *turns, c
 			continue;
 		vec_grow_zero(&table->entry_of, (size_t)job + 1);
 		add_entry(table, turns, round, job, JOB_NONE,
-			turns->compat == COMPAT_GAVEL ? turns->round_s / 2 : 0);
+			turns->compat != TURNS_OWN ? turns->round_s / 2 : 0);
 		if (turns->pack)
 			add_pairs(table, turns, round, job);
 		any = true;
@@ -437,7 +437,7 @@ int share_turns_decide(struct share_turns *turns, shares_fn *compute, void *self
 	}
 	if (turns->expect_s > 0)
 		expect_see(&turns->table->expect, round);
-	if (turns->compat == COMPAT_GAVEL)
+	if (turns->compat != TURNS_OWN)
 		return published_decide(turns, compute, self, round, plan, err);
 	return credits_decide(turns, compute, self, round, plan, err);
 }
@@ -467,4 +467,15 @@ void share_turns_fini(struct share_turns *turns)
 {
 	table_destroy(turns->table);
 	turns->table = NULL;
+}
+
+enum compat share_turns_compat(const struct share_turns *turns)
+{
+	static const enum compat compat[] = {
+		[TURNS_OWN] = COMPAT_NONE,
+		[TURNS_GAVEL] = COMPAT_GAVEL,
+		[TURNS_SHOCKWAVE] = COMPAT_SHOCKWAVE,
+	};
+
+	return compat[turns->compat];
 }

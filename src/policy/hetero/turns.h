@@ -16,8 +16,9 @@
 #include "policy/hetero/program.h"
 #include "policy/policy.h"
 
-/* For OPT_CHOICE: values of enum compat, as far as they concern policies by shares. */
-extern const char *const compat_names[];
+/* Whose rounds: Stint's own, the published simulator's, or those of the one that Shockwave made of it. */
+enum turns_compat { TURNS_OWN, TURNS_GAVEL, TURNS_SHOCKWAVE };
+extern const char *const compat_names[]; /* for OPT_CHOICE */
 
 /* What policies that work by shares offer as options; embedded as `turns`. */
 struct share_turns {
@@ -25,7 +26,7 @@ struct share_turns {
 	double round_s; /* with round_auto: of the present round */
 	bool round_auto;
 	double expect_s; /* leave room for jobs likely to come within this; 0: none */
-	int compat;
+	int compat; /* enum turns_compat */
 	char replay[OPTION_TEXT_MAX]; /* a log of shares to use instead of computing them */
 
 	/* what the policy is, set in init() */
@@ -53,9 +54,9 @@ struct share_turns {
 		{ .name = "compat", \
 			.kind = OPTION_CHOICE, \
 			.offset = offsetof(type, turns.compat), \
-			.preset = COMPAT_NONE, \
+			.preset = TURNS_OWN, \
 			.choices = compat_names, \
-			.help = "gavel: the published simulator's rounds with all their quirks" }, \
+			.help = "gavel, shockwave: the rounds of that published simulator with all their quirks" }, \
 	{ \
 		.name = "replay", .kind = OPTION_TEXT, .offset = offsetof(type, turns.replay), \
 		.text = "", .help = "read shares from this log (JSON lines) instead of computing them" \
@@ -74,5 +75,7 @@ int share_turns_show(const struct share_turns *turns, shares_fn *compute, void *
 	struct shares *shares, struct err *err);
 uint32_t share_turns_figures(const struct share_turns *turns, struct figure out[FIGURES_MAX]);
 void share_turns_fini(struct share_turns *turns);
+/* What policy.compat answers. */
+enum compat share_turns_compat(const struct share_turns *turns);
 
 #endif

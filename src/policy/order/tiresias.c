@@ -9,6 +9,11 @@
  * compat=simulator keeps the published simulator's arithmetic: whole seconds,
  * one queue down per event, and demotion times that subtract seconds from a
  * limit in GPU-seconds.
+ *
+ * compat=osdi21 is the baseline of Pollux's evaluation: rounds of a minute, two
+ * queues of which the second begins at 16 GPU-hours of holding devices, first
+ * in first out in each; the first that fit by number run, and whoever starts
+ * takes the nodes with most free devices.
  */
 #include "policy/kit.h"
 
@@ -19,8 +24,12 @@ enum { QUEUES_MAX = 16 };
 enum order { ORDER_STARTED, ORDER_RUNNING, ORDER_ARRIVAL, ORDER_GITTINS };
 static const char *const order_names[] = { "started", "running", "arrival", "gittins", NULL };
 
-enum published { PUBLISHED_NONE, PUBLISHED_OWN };
-static const char *const published_names[] = { "none", "simulator", NULL };
+enum published { PUBLISHED_NONE, PUBLISHED_OWN, PUBLISHED_OSDI21 };
+static const char *const published_names[] = { "none", "simulator", "osdi21", NULL };
+
+/* Of the rules of OSDI'21. */
+#define OSDI21_ROUND_S 60
+#define OSDI21_LIMIT_S 57600
 
 struct tiresias {
 	int queues;
@@ -54,7 +63,7 @@ static const struct option options[] = {
 	OPT_DOUBLE(struct tiresias, round_s, 0, 0, 1e6,
 		"decide every so many seconds only; 0: at every event"),
 	OPT_CHOICE(struct tiresias, compat, PUBLISHED_NONE, published_names,
-		"arithmetic of the published simulator"),
+		"arithmetic of a published simulator: Tiresias' own, or that of Pollux (osdi21), which sets queues, limit and rounds"),
 	{ 0 },
 };
 
@@ -63,6 +72,7 @@ struct memory {
 	int queue;
 	double ran0_s, served0_s; /* totals at its last promotion */
 	double waited0_s;         /* waiting that counts for promotion begins here */
+	double demoted_s;         /* when it came to its queue */
 	bool executed;            /* it ran since then */
 };
 
@@ -235,6 +245,81 @@ static void wake_as_published(const struct tiresias *t, const struct round *roun
 	}
 }
 
+/* ---- as in the simulator of Pollux */
+
+static double osdi21_queue(const void *self, const struct round *round, const struct job *job)
+{
+	struct memory *m = memory_of(round, job);
+
+	(void)self;
+	if (m->queue == 0 && job->grant && passed(job_occupied_s(job, round->now_s), OSDI21_LIMIT_S)) {
+		m->queue = 1;
+		m->demoted_s = round->now_s;
+	}
+	return m->queue;
+}
+
+static double osdi21_in_queue(const void *self, const struct round *round, const struct job *job)
+{
+	const struct memory *m = memory_of(round, job);
+
+	(void)self;
+	return m->queue > 0 ? m->demoted_s : job->arrival_s;
+}
+
+static uint32_t devices_up(const struct plan *plan)
+{
+	uint32_t up = 0;
+
+	for (uint32_t type = 0; type < plan->space.cluster->ntypes; type++)
+		up += plan->space.types[type].up;
+	return up;
+}
+
+/* Stops whoever does not fit, by number; the others are first in `line`.  Returns how many these are. */
+static uint32_t osdi21_select(const struct round *round, struct plan *plan, uint32_t *line, uint32_t n)
+{
+	uint32_t left = devices_up(plan), runs = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct job *job = &round->jobs[line[i]];
+
+		if ((uint32_t)job->gpus > left) {
+			plan_stop(plan, job);
+			plan_why(plan, job->id,
+				(struct reason){ .why = WHY_BUSY,
+					.need = job->gpus,
+					.have = (int32_t)left,
+					.other = JOB_NONE });
+			continue;
+		}
+		left -= (uint32_t)job->gpus;
+		line[runs++] = job->id;
+	}
+	return runs;
+}
+
+static void osdi21_decide(struct tiresias *t, const struct round *round, struct plan *plan)
+{
+	struct ordering ordering = { .key = osdi21_queue, .tie = osdi21_in_queue };
+	uint32_t *line, n = kit_line(&ordering, t, round, &line);
+
+	if (round->now_s <= 0) {
+		plan_wake(plan, OSDI21_ROUND_S); /* it decides at the end of rounds only */
+		return;
+	}
+	n = osdi21_select(round, plan, line, n);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct job *job = &round->jobs[line[i]];
+		double left_s = OSDI21_LIMIT_S - job_occupied_s(job, round->now_s);
+
+		if (!kit_run_emptiest(round, plan, job, (struct want){ .type = TYPE_ANY }))
+			kit_no_room(round, plan, job);
+		else if (memory_of(round, job)->queue == 0)
+			plan_wake(plan, round->now_s + left_s / job->gpus);
+	}
+}
+
 static int tiresias_decide(void *self, const struct round *round, struct plan *plan, struct err *err)
 {
 	struct tiresias *t = self;
@@ -247,6 +332,10 @@ static int tiresias_decide(void *self, const struct round *round, struct plan *p
 	};
 
 	(void)err;
+	if (t->compat == PUBLISHED_OSDI21) {
+		osdi21_decide(t, round, plan);
+		return 0;
+	}
 	if (t->order == ORDER_GITTINS)
 		sizes_learn(&t->sizes, round);
 	if (t->compat == PUBLISHED_NONE && t->order != ORDER_GITTINS) {
@@ -263,7 +352,16 @@ static int tiresias_decide(void *self, const struct round *round, struct plan *p
 
 static double tiresias_period_s(const void *self)
 {
-	return ((const struct tiresias *)self)->round_s;
+	const struct tiresias *t = self;
+
+	return t->compat == PUBLISHED_OSDI21 ? OSDI21_ROUND_S : t->round_s;
+}
+
+static enum compat tiresias_compat(const void *self)
+{
+	const struct tiresias *t = self;
+
+	return t->compat == PUBLISHED_OSDI21 ? COMPAT_OSDI21 : COMPAT_NONE;
 }
 
 static void tiresias_fini(void *self)
@@ -286,5 +384,6 @@ const struct policy policy_tiresias = {
 	.init = tiresias_init,
 	.fini = tiresias_fini,
 	.period_s = tiresias_period_s,
+	.compat = tiresias_compat,
 	.decide = tiresias_decide,
 };

@@ -51,9 +51,16 @@ static const struct import_case shockwave[] = {
 		"id,model,gpus,arrival_s,steps,rate\n0,LM,1,0,1000,2\n" },
 	{ "and a deadline", "LM\tc\td\t-s\t1\t1000\t1\tstatic\t2\t1.5\t500\t10\n",
 		"id,model,gpus,arrival_s,steps,rate,weight,deadline_s\n0,LM,1,10,1000,2,2,760\n" },
-	{ "a batch size that adapts is said to be dropped",
+	{ "a batch size that adapts in a way not known is said to be dropped",
 		"LM\tc\td\t-s\t1\t1000\t1\tgns\t1\t-1\t1000\t0\n",
-		"id,model,gpus,arrival_s,steps\n0,LM,1,0,1000\n", "batch size adapts" },
+		"id,model,gpus,arrival_s,steps\n0,LM,1,0,1000\n", "is not known" },
+	{ "one that is known is kept",
+		"LM (batch size 10)\tc\td\t-s\t1\t1000\t1\tgns\t1\t-1\t1000\t0\n",
+		"id,model,gpus,arrival_s,steps\n0,LM (batch size 10),1,0,1000\n",
+		"batch sizes change" },
+	{ "and what is no mode is an error",
+		"LM (batch size 10)\tc\td\t-s\t1\t1000\t1\tbellows\t1\t-1\t1000\t0\n",
+		"error: write static, accordion or gns" },
 };
 
 static void gavel(void **state)

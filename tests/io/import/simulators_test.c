@@ -42,12 +42,20 @@ static const struct import_case synergy[] = {
 static const struct import_case sia[] = {
 	{ "run times are not known",
 		"name,time,application,num_replicas,batch_size\nbert-0,9.5,bert,4,320\ncifar10-1,12,cifar10,1,128\n",
-		"id,model,gpus,arrival_s,steps,batch\nbert-0,bert,4,9.5,?,320\ncifar10-1,cifar10,1,12,?,128\n",
-		"run times follow from goodput profiles" },
-	{ "a category is dropped",
+		"id,model,gpus,min_gpus,max_gpus,arrival_s,steps,batch\nbert-0,bert,4,1,64,9.5,?,320\n"
+		"cifar10-1,cifar10,1,,64,12,?,128\n",
+		"follows from profiles of the application" },
+	{ "more than elastic jobs get",
+		"name,time,application,num_replicas,batch_size,category\nbert-0,9,bert,128,320,scale-gpus\n",
+		"id,model,gpus,min_gpus,arrival_s,steps,batch\nbert-0,bert,128,1,9,?,320\n",
+		"may tune their batch" },
+	{ "a category that is none",
+		"name,time,application,num_replicas,batch_size,category\nbert-0,9,bert,4,320,stiff\n",
+		"error: t:2: field 'category': \"stiff\" is no category" },
+	{ "a rigid job keeps its GPUs",
 		"name,time,application,num_replicas,batch_size,category\nbert-0,9,bert,4,320,rigid\n",
 		"id,model,gpus,arrival_s,steps,batch\nbert-0,bert,4,9,?,320\n",
-		"may change their GPUs" },
+		"unless its category is rigid" },
 };
 
 #define SIMULATOR_TEST(name) \

@@ -1,0 +1,322 @@
+/*
+ * One agent per job: its limits, measurements, gradient, fit, and the answers
+ * it gave since it last learnt something.
+ */
+#include "model/agents.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/vec.h"
+
+enum knowledge { KNOWS_NOTHING, KNOWS_SAMPLES, KNOWS_FIT, KNOWS_NO_FIT };
+
+/* What was measured on one type (or, merged, on all). */
+struct experience {
+	VEC(struct goodput_sample) samples;
+	struct goodput_params params;
+	enum knowledge knowledge; /* KNOWS_SAMPLES: to be fitted */
+	uint32_t most;
+};
+
+struct question {
+	uint32_t type;
+	double nodes, replicas, cap, fixed;
+};
+
+struct answer {
+	struct question question;
+	struct goodput_choice choice;
+	bool possible;
+	uint32_t version; /* of the agent; another one (0 at first): the place is free */
+};
+
+struct agent {
+	uint32_t version;
+	struct gradient gradient;
+	struct batch_limits *limits; /* by type */
+	bool forgotten;              /* nobody has told limits since */
+	struct experience *experiences;
+	/* Open addressing; places of earlier versions count as free. */
+	struct answer *answers;
+	uint32_t answers_cap, answers_n;
+	uint32_t answers_version; /* that answers_n counts */
+};
+
+struct agents {
+	struct agents_options options;
+	uint32_t ntypes, nexperiences;
+	VEC(struct agent *) by_job;
+};
+
+struct agents *agents_create(uint32_t ntypes, struct agents_options options)
+{
+	struct agents *agents = mem_alloc(sizeof(*agents));
+
+	agents->options = options;
+	agents->ntypes = ntypes;
+	agents->nexperiences = options.merged ? 1 : ntypes;
+	return agents;
+}
+
+static void agent_destroy(struct agents *agents, struct agent *agent)
+{
+	if (!agent)
+		return;
+	for (uint32_t i = 0; i < agents->nexperiences; i++)
+		vec_fini(&agent->experiences[i].samples);
+	free(agent->experiences);
+	free(agent->limits);
+	free(agent->answers);
+	free(agent);
+}
+
+void agents_destroy(struct agents *agents)
+{
+	if (!agents)
+		return;
+	for (size_t i = 0; i < agents->by_job.n; i++)
+		agent_destroy(agents, agents->by_job.at[i]);
+	vec_fini(&agents->by_job);
+	free(agents);
+}
+
+/* ---- finding */
+
+static struct agent *agent_of(const struct agents *agents, uint32_t job)
+{
+	return job < agents->by_job.n ? agents->by_job.at[job] : NULL;
+}
+
+static struct agent *agent_need(struct agents *agents, uint32_t job)
+{
+	struct agent *agent = agent_of(agents, job);
+
+	if (agent)
+		return agent;
+	agent = mem_alloc(sizeof(*agent));
+	agent->limits = mem_alloc(mem_array_size(agents->ntypes, sizeof(*agent->limits)));
+	agent->experiences = mem_alloc(
+		mem_array_size(agents->nexperiences, sizeof(*agent->experiences)));
+	agent->version = 1;
+	vec_grow_zero(&agents->by_job, (size_t)job + 1);
+	agents->by_job.at[job] = agent;
+	return agent;
+}
+
+static struct experience *experience_of(const struct agents *agents, struct agent *agent, uint32_t type)
+{
+	return &agent->experiences[agents->options.merged ? 0 : type];
+}
+
+/* ---- learning */
+
+void agents_limit(struct agents *agents, uint32_t job, uint32_t type, struct batch_limits limits)
+{
+	struct agent *agent = agent_need(agents, job);
+
+	if (!agent->forgotten && memcmp(&agent->limits[type], &limits, sizeof(limits)) == 0)
+		return;
+	agent->forgotten = false;
+	agent->limits[type] = limits;
+	agent->version++;
+}
+
+const struct batch_limits *agents_limits(const struct agents *agents, uint32_t job, uint32_t type)
+{
+	const struct agent *agent = agent_of(agents, job);
+
+	return agent && !agent->forgotten ? &agent->limits[type] : NULL;
+}
+
+static bool sample_is_known(const struct experience *e, const struct goodput_sample *sample)
+{
+	for (size_t i = 0; i < e->samples.n; i++) {
+		const struct goodput_sample *s = &e->samples.at[i];
+
+		if (s->atomic == sample->atomic && s->replicas == sample->replicas &&
+			s->nodes == sample->nodes)
+			return true;
+	}
+	return false;
+}
+
+bool agents_observe(struct agents *agents, uint32_t job, uint32_t type,
+	const struct goodput_sample *sample)
+{
+	struct agent *agent = agent_need(agents, job);
+	struct experience *e = experience_of(agents, agent, type);
+
+	if (sample_is_known(e, sample))
+		return false;
+	vec_push(&e->samples, *sample);
+	e->most = sample->replicas > e->most ? (uint32_t)sample->replicas : e->most;
+	e->knowledge = KNOWS_SAMPLES;
+	agent->version++;
+	return true;
+}
+
+/* The agent stays, so that its version goes on: answers from before are never taken for new ones. */
+void agents_forget(struct agents *agents, uint32_t job)
+{
+	struct agent *agent = agent_of(agents, job);
+
+	if (!agent)
+		return;
+	for (uint32_t i = 0; i < agents->nexperiences; i++) {
+		vec_fini(&agent->experiences[i].samples);
+		agent->experiences[i] = (struct experience){ 0 };
+	}
+	memset(agent->limits, 0, agents->ntypes * sizeof(*agent->limits));
+	agent->gradient = (struct gradient){ 0 };
+	agent->forgotten = true;
+	agent->version++;
+}
+
+void agents_feel(struct agents *agents, uint32_t job, struct gradient gradient)
+{
+	struct agent *agent = agent_need(agents, job);
+
+	if (agent->gradient.sqr == gradient.sqr && agent->gradient.var == gradient.var)
+		return;
+	agent->gradient = gradient;
+	agent->version++;
+}
+
+/* ---- knowing */
+
+struct gradient agents_gradient(const struct agents *agents, uint32_t job)
+{
+	const struct agent *agent = agent_of(agents, job);
+
+	return agent ? agent->gradient : (struct gradient){ 0 };
+}
+
+uint32_t agents_most(const struct agents *agents, uint32_t job, uint32_t type)
+{
+	struct agent *agent = agent_of(agents, job);
+
+	return agent ? experience_of(agents, agent, type)->most : 0;
+}
+
+/* Lazily, behind the constant pointer: many measurements come between two questions. */
+static const struct goodput_params *fit_of(const struct agents *agents, struct agent *agent,
+	uint32_t type)
+{
+	struct experience *e = experience_of(agents, agent, type);
+
+	if (e->knowledge == KNOWS_SAMPLES) {
+		struct goodput_fit_options options = { .tolerance = agents->options.fit_tolerance };
+		struct goodput_fit fit;
+		int rc = goodput_fit(e->samples.at, (uint32_t)e->samples.n, &options, &fit, NULL);
+
+		e->knowledge = rc == 0 ? KNOWS_FIT : KNOWS_NO_FIT;
+		if (rc == 0)
+			e->params = fit.params;
+	}
+	return e->knowledge == KNOWS_FIT ? &e->params : NULL;
+}
+
+const struct goodput_params *agents_fit(const struct agents *agents, uint32_t job, uint32_t type)
+{
+	struct agent *agent = agent_of(agents, job);
+
+	return agent ? fit_of(agents, agent, type) : NULL;
+}
+
+uint32_t agents_version(const struct agents *agents, uint32_t job)
+{
+	const struct agent *agent = agent_of(agents, job);
+
+	return agent ? agent->version : 0;
+}
+
+/* ---- answering */
+
+static bool question_equal(const struct question *a, const struct question *b)
+{
+	return a->type == b->type && a->replicas == b->replicas && a->nodes == b->nodes &&
+		a->cap == b->cap && a->fixed == b->fixed;
+}
+
+static uint64_t mixed(uint64_t h, double x)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &x, sizeof(bits));
+	h = (h ^ bits) * UINT64_C(0x9e3779b97f4a7c15);
+	return h ^ h >> 32;
+}
+
+static uint32_t question_hash(const struct question *q)
+{
+	uint64_t h = mixed(mixed(q->type, q->replicas), q->nodes);
+
+	return (uint32_t)mixed(mixed(h, q->cap), q->fixed);
+}
+
+/* The place of the question's answer, or the free one where it belongs. */
+static struct answer *answer_place(const struct agent *agent, const struct question *q)
+{
+	uint32_t mask = agent->answers_cap - 1;
+
+	for (uint32_t i = question_hash(q) & mask;; i = (i + 1) & mask) {
+		struct answer *a = &agent->answers[i];
+
+		if (a->version != agent->version || question_equal(&a->question, q))
+			return a;
+	}
+}
+
+static void answers_widen(struct agent *agent)
+{
+	struct answer *old = agent->answers;
+	uint32_t n = agent->answers_cap;
+
+	agent->answers_cap = n ? 2 * n : 32;
+	agent->answers = mem_alloc(mem_array_size(agent->answers_cap, sizeof(*agent->answers)));
+	for (uint32_t i = 0; i < n; i++)
+		if (old[i].version == agent->version)
+			*answer_place(agent, &old[i].question) = old[i];
+	free(old);
+}
+
+static void answer_find(const struct agents *agents, struct agent *agent, struct answer *a)
+{
+	const struct question *q = &a->question;
+	const struct goodput_params *params = fit_of(agents, agent, q->type);
+	struct goodput_shape shape = { q->nodes, q->replicas };
+
+	a->choice = (struct goodput_choice){ 0 };
+	a->possible = params &&
+		goodput_best(params, agent->gradient, &agent->limits[q->type], shape, q->cap,
+			q->fixed, &a->choice);
+}
+
+bool agents_goodput(const struct agents *agents, uint32_t job, uint32_t type,
+	struct goodput_shape shape, double cap, double fixed, struct goodput_choice *out)
+{
+	struct agent *agent = agent_of(agents, job);
+	struct question q = { type, shape.nodes, shape.replicas, cap, fixed };
+	struct answer *a;
+
+	*out = (struct goodput_choice){ 0 };
+	if (!agent)
+		return false;
+	if (agent->answers_version != agent->version) {
+		agent->answers_version = agent->version;
+		agent->answers_n = 0;
+	}
+	if (4 * (agent->answers_n + 1) > 3 * agent->answers_cap)
+		answers_widen(agent);
+	a = answer_place(agent, &q);
+	if (a->version != agent->version) {
+		a->question = q;
+		answer_find(agents, agent, a);
+		a->version = agent->version;
+		agent->answers_n++;
+	}
+	*out = a->choice;
+	return a->possible;
+}
