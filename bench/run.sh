@@ -226,6 +226,31 @@ gavel() {
 	against 43 200 'G1' gavel:water_filling=1 $g1 $small
 }
 
+# elastic: one decision of Sia and of Pollux at growing sizes, by bench/sia.c and bench/pollux.c.
+elastic() {
+	local built sia=$data/sia
+	built=$(dirname "$stint")/bench
+	if [ ! -x "$built/sia" ]; then
+		printf '\nSKIPPED: no %s/sia, so elastic decisions were not measured (make bench builds it)\n' "$built"
+		return
+	fi
+	printf '\npollux, one decision: published 1.01 s at 64 GPUs\n'
+	"$built/pollux" || echo "pollux FAILED"
+	if [ ! -d "$sia" ]; then
+		printf '\nSKIPPED: no %s, so decisions of sia were not measured (STINT_DATA=directory)\n' "$sia"
+		return
+	fi
+	printf '\nsia, one decision, ms of CPU: published 991 ms at 2,048 GPUs\n'
+	"$built/sia" "$sia/workloads/saturn/workload-1.csv" "$sia/profiles" || echo "sia FAILED"
+	heading 'against published CPU: saturn-1 83 s'
+	if best "$sia/workloads/saturn/workload-1.csv" --profiles "$sia/profiles" \
+		--cluster 6x4:t4,2x8:a100,3x8:rtx --policy sia:compat=sia; then
+		line "saturn-1, sia: $(calc "83 / $best_cpu")x" ">= 100 times" "83 / $best_cpu >= 100"
+	else
+		echo "sia: the run FAILED"
+	fi
+}
+
 # Results are the same bytes at any number of threads; only the wall time may differ.
 threads() {
 	local n best_wall i
@@ -250,5 +275,6 @@ decisions
 harder
 solvers
 gavel
+elastic
 threads
 printf '\nPublished simulators cannot run here: make parity has their published CPU times beside ours.\n'

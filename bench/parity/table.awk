@@ -40,11 +40,21 @@ function difference(kind, jct, makespan)
 		return must(rounded(f[1], jct) == jct && rounded(f[3], makespan) == makespan, "DIFFERS")
 	if (kind == "draw")
 		return "JCT " percent(f[1], jct) ", " draws_off(f[1], jct, f[2]) " deviations"
-	if (kind ~ /^within/ && !(split(kind, limit, ":") && off(f[1], jct) <= limit[2] && off(f[3], makespan) <= limit[3])) {
+	if (kind ~ /^within/ && !is_within(kind, jct, makespan)) {
 		failed = 1
-		return "TOO FAR: JCT " percent(f[1], jct) ", makespan " percent(f[3], makespan)
+		return "TOO FAR: " percents(jct, makespan)
 	}
-	return "JCT " percent(f[1], jct) ", makespan " percent(f[3], makespan)
+	return percents(jct, makespan)
+}
+# Where no makespan was published, "-", there is none to compare.
+function percents(jct, makespan)
+{
+	return "JCT " percent(f[1], jct) (makespan == "-" ? "" : ", makespan " percent(f[3], makespan))
+}
+function is_within(kind, jct, makespan,   limit)
+{
+	split(kind, limit, ":")
+	return off(f[1], jct) <= limit[2] && (makespan == "-" || off(f[3], makespan) <= limit[3])
 }
 function ratio(published, mine)
 {

@@ -4,6 +4,8 @@
 #include "base/real.h"
 
 #include <math.h>
+#include <stdint.h>
+#include <string.h>
 
 static const double ln2 = 0x1.62e42fefa39efp-1;
 static const double ln2_head = 0x1.62e42feep-1; /* times a small integer: exact */
@@ -13,11 +15,37 @@ static const double ln2_tail = 0x1.a39ef35793c76p-33;
 static const double over_odd[] = { 1.0 / 3, 1.0 / 5, 1.0 / 7, 1.0 / 9, 1.0 / 11, 1.0 / 13, 1.0 / 15,
 	1.0 / 17, 1.0 / 19, 1.0 / 21, 1.0 / 23 };
 
+/* frexp() of a positive number and ldexp() of one about 1: the library's are calls, and see to all others. */
+static double real_split(double x, int *k)
+{
+	uint64_t bits, exponent;
+
+	memcpy(&bits, &x, sizeof(bits));
+	exponent = bits >> 52;
+	if (exponent - 1 >= 0x7fe)
+		return frexp(x, k);
+	*k = (int)exponent - 1022;
+	bits = (bits & UINT64_C(0xfffffffffffff)) | UINT64_C(1022) << 52;
+	memcpy(&x, &bits, sizeof(x));
+	return x;
+}
+
+static double real_scale(double x, int k)
+{
+	uint64_t bits = (uint64_t)(k + 1023) << 52;
+	double factor;
+
+	if (k < -1020 || k > 1020)
+		return ldexp(x, k);
+	memcpy(&factor, &bits, sizeof(factor));
+	return x * factor;
+}
+
 /* Of a positive number: x = m * 2^k, log m = 2 atanh((m - 1) / (m + 1)) as a series. */
 double real_log(double x)
 {
 	int k;
-	double m = frexp(x, &k), s, z, sum = 0;
+	double m = real_split(x, &k), s, z, sum = 0;
 
 	if (m < 0x1.6a09e667f3bcdp-1) { /* the root of one half: keeps |s| below 0.172 */
 		m *= 2;
@@ -30,20 +58,31 @@ double real_log(double x)
 	return k * ln2_head + (k * ln2_tail + 2 * s * sum + 2 * s);
 }
 
+/* One term of e^r; the divisor is known where it stands. */
+static inline double exp_term(double rest, double r, double i)
+{
+	return 1 + rest * r / i;
+}
+
 /* x = k log 2 + r, e^r as a series. */
 double real_exp(double x)
 {
-	double k, r, sum = 1;
+	double x_whole, k, r, sum;
 
 	if (x > 710)
 		return INFINITY;
 	if (x < -746)
 		return 0;
-	k = floor(x / ln2 + 0.5);
+	x_whole = x / ln2 + 0.5;
+	k = (double)(int)x_whole;
+	k -= k > x_whole;
 	r = x - k * ln2_head - k * ln2_tail;
-	for (int i = 14; i >= 1; i--)
-		sum = 1 + sum * r / i;
-	return ldexp(sum, (int)k);
+	sum = exp_term(exp_term(exp_term(1, r, 14), r, 13), r, 12);
+	sum = exp_term(exp_term(exp_term(sum, r, 11), r, 10), r, 9);
+	sum = exp_term(exp_term(exp_term(sum, r, 8), r, 7), r, 6);
+	sum = exp_term(exp_term(exp_term(sum, r, 5), r, 4), r, 3);
+	sum = exp_term(exp_term(sum, r, 2), r, 1);
+	return real_scale(sum, (int)k);
 }
 
 /* 1 / i! for i = 0 .. 14 */
@@ -63,5 +102,5 @@ double real_pow(double x, double y)
 	r = e - k * ln2_head - k * ln2_tail;
 	for (int i = 14; i >= 0; i--)
 		sum = sum * r + over_factorial[i];
-	return ldexp(sum, (int)k);
+	return real_scale(sum, (int)k);
 }

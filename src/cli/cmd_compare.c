@@ -20,6 +20,7 @@
 #include "cli/term.h"
 #include "cli/ui.h"
 #include "report/compare.h"
+#include "report/compare_models.h"
 
 enum { PLAIN_WIDTH = 120 }; /* of a table that goes to no terminal, unless COLUMNS says otherwise */
 
@@ -402,6 +403,8 @@ static void format(const struct compare_call *call, struct buf *out)
 		term.width = PLAIN_WIDTH;
 	if (args->json)
 		comparison_json(&call->result, args->timings, out);
+	else if (args->by_model)
+		comparison_models_table(&call->result, &style, &term, out);
 	else
 		comparison_table(&call->result, &style, &term, out);
 }
@@ -504,6 +507,7 @@ static const struct flag output_flags[] = {
 	SWITCH(json, "every figure as JSON"),
 	SWITCH(csv, "every figure as CSV"),
 	SWITCH(markdown, "the table as Markdown"),
+	SWITCH(by_model, "the figures of each model instead of all jobs together"),
 	SWITCH(timings, "decision and CPU times, which differ from run to run"),
 	NUMBER(threads, FLAG_INT, "N", 0, 0, 1024,
 		"runs at a time (0, the default: all cores); results stay the same"),

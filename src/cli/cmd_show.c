@@ -140,6 +140,24 @@ static void put_progress(const json_t *job, double now_s, struct buf *out)
 	buf_fini(&text);
 }
 
+/* Of an elastic job: how long its steps took on how many devices. */
+static void put_speeds(const json_t *job, struct buf *out)
+{
+	const json_t *speeds = json_object_get(job, "speeds");
+	struct buf text = { 0 };
+
+	for (size_t i = 0; i < json_array_size(speeds); i++) {
+		const json_t *one = json_array_get(speeds, i);
+
+		buf_printf(&text, "%s%.3g s on %.0f", i ? ", " : "", live_number(one, "step_s"),
+			live_number(one, "gpus"));
+		if (live_number(one, "batch") > 0)
+			buf_printf(&text, " (batch %.0f)", live_number(one, "batch"));
+	}
+	live_line(out, "steps took", text.n ? text.at : NULL);
+	buf_fini(&text);
+}
+
 static void put_after(const json_t *job, struct buf *out)
 {
 	const json_t *after = json_object_get(job, "after");
@@ -262,6 +280,7 @@ static void put_job(const json_t *job, const struct term *term, struct buf *out)
 	put_words(job, out);
 	put_gpus(job, out);
 	put_progress(job, now_s, out);
+	put_speeds(job, out);
 	put_after(job, out);
 	put_when(job, now_s, out);
 	put_files(job, out);

@@ -71,7 +71,7 @@ struct args {
 
 	/* output */
 	const char *out, *html, *svg;
-	bool json, csv, markdown, yaml, quiet, timings;
+	bool json, csv, markdown, yaml, quiet, timings, by_model;
 	int64_t top; /* rows of a long table */
 	bool all;    /* every row */
 	int64_t threads;

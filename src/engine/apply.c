@@ -22,8 +22,8 @@ void engine_settle(struct engine *e, struct job *job)
 	job->ran_s += ran_s;
 	job->served_s += ran_s * (job->grant->gpus - job->lent_gpus);
 	job->eff_s += ran_s * (job->grant->gpus - job->lent_gpus) * job->efficiency;
-	course_work(&e->course, steps_from_s, steps_from_s + ran_s, job->grant->gpus - job->lent_gpus,
-		job->efficiency);
+	course_work(&e->course, steps_from_s, steps_from_s + ran_s,
+		job->grant->gpus - job->lent_gpus, job->efficiency);
 	job->occupied_s += (e->now_s - job->counted_s) * (job->grant->gpus - job->lent_gpus);
 	job->overhead_s += e->now_s - job->counted_s - ran_s;
 	job->counted_s = e->now_s;

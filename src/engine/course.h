@@ -36,7 +36,7 @@ struct course {
 	double from_s, now_s;
 	bool begun;
 	double step_s;
-	VEC(struct sample) sums; /* integrals over each step */
+	VEC(struct sample) sums;    /* integrals over each step */
 	VEC(struct work_step) work; /* of useful and good GPUs, which are known only afterwards */
 	VEC(struct span) spans;
 	VEC(uint32_t) open; /* by job: 1 + its first open span, 0 none */

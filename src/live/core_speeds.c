@@ -6,6 +6,7 @@
  * whenever they change or the engine has another number for it.  A job that
  * reports no batch is taken to do the same work in every step, whatever it has.
  */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,11 +14,12 @@
 #include "live/core_state.h"
 #include "model/elastic.h"
 
-#define STEPS_MIN 3      /* fewer show no speed */
-#define TOOK_MIN_S 2.0   /* and neither do shorter times */
-#define SAME 0.05        /* relative; what is closer to what was known is no news */
-#define SILENCE_S 300    /* a job that has shown no speed for so long will not */
-#define SYNC_MOST 0.99   /* of a step: something is computed in every one */
+#define STEPS_MIN 3    /* fewer show no speed */
+#define TOOK_MIN_S 2.0 /* and neither do shorter times */
+#define SAME 0.05      /* relative; what is closer to what was known is no news */
+#define SILENCE_S 300  /* a job that has shown no speed for so long will not */
+#define SYNC_MOST 0.99 /* of a step: something is computed in every one */
+#define BATCH_MAX 1e9
 #define WHOLE_BATCH 5040 /* of jobs that report none: most numbers of devices divide it */
 
 static bool is_elastic(const struct live_job *job)
@@ -47,12 +49,13 @@ static struct batch_limits limits_of(const struct live_job *job)
 {
 	double initial = isnan(job->first_batch) ? WHOLE_BATCH : job->first_batch, max = initial;
 
-	if (job->progress.max_batch > max && isfinite(job->progress.max_batch))
-		max = job->progress.max_batch;
+	max = fmax(max, fmax(job->progress.max_batch, 0));
 	for (size_t i = 0; i < job->speeds.n; i++) {
 		if (counts(job, &job->speeds.at[i]))
 			max = fmax(max, batch_of(&job->speeds.at[i]));
 	}
+	/* Every device has a sample: it must at least be able to run on its fewest. */
+	max = fmax(max, job->base.min_gpus);
 	return (struct batch_limits){ .initial = initial, .max = max, .min_local = 1, .max_local = max };
 }
 
@@ -105,7 +108,7 @@ static void teach_gradient(struct core *c, const struct live_job *job)
 {
 	const struct live_progress *p = &job->progress;
 
-	if (p->grad_sqr >= 0 && p->grad_var >= 0 && isfinite(p->grad_sqr) && isfinite(p->grad_var))
+	if (p->grad_sqr >= 0 && p->grad_var >= 0)
 		agents_feel(c->agents, job->engine_id, (struct gradient){ p->grad_sqr, p->grad_var });
 }
 
@@ -136,11 +139,12 @@ double core_agent_speed(const struct core *c, const struct job *job, uint32_t ty
 
 /* ---- what reports say */
 
-static void take_metric(const json_t *metrics, const char *name, double *value)
+/* What is not in its range was not said. */
+static void take_metric(const json_t *metrics, const char *name, double least, double most, double *value)
 {
 	double said = member_number(metrics, name, NAN);
 
-	if (isfinite(said) && said >= 0)
+	if (said >= least && said <= most)
 		*value = said;
 }
 
@@ -148,12 +152,12 @@ void core_listen(struct core *c, struct live_job *job, const json_t *metrics)
 {
 	struct live_progress *p = &job->progress, before = *p;
 
-	take_metric(metrics, "batch", &p->batch);
-	take_metric(metrics, "max_batch", &p->max_batch);
-	take_metric(metrics, "sync_s", &p->sync_s);
-	take_metric(metrics, "grad_sqr", &p->grad_sqr);
-	take_metric(metrics, "grad_var", &p->grad_var);
-	if (isnan(job->first_batch) && p->batch >= 1)
+	take_metric(metrics, "batch", 1, BATCH_MAX, &p->batch);
+	take_metric(metrics, "max_batch", 1, BATCH_MAX, &p->max_batch);
+	take_metric(metrics, "sync_s", 0, DBL_MAX, &p->sync_s);
+	take_metric(metrics, "grad_sqr", 0, DBL_MAX, &p->grad_sqr);
+	take_metric(metrics, "grad_var", 0, DBL_MAX, &p->grad_var);
+	if (isnan(job->first_batch))
 		job->first_batch = p->batch;
 	/* Speed at one batch is not that at another. */
 	if (p->batch != before.batch && !isnan(before.batch))
@@ -175,7 +179,7 @@ static double step_seconds(const struct live_job *job, double per_s)
 	const struct live_progress *p = &job->progress;
 	struct gradient g = { .sqr = fmax(0, p->grad_sqr), .var = fmax(0, p->grad_var) };
 
-	if (!(p->batch >= 1) || p->batch == job->first_batch)
+	if (isnan(p->batch) || p->batch == job->first_batch)
 		return 1 / per_s;
 	return goodput_gain(g, p->batch, job->first_batch) / per_s;
 }
@@ -223,12 +227,12 @@ void core_measure(struct core *c, struct live_job *job, const struct attempt *a,
 	struct live_speed now = {
 		.nodes = a->grant->nslots,
 		.gpus = a->grant->gpus,
-		.batch = job->progress.batch >= 1 ? job->progress.batch : 0,
+		.batch = isnan(job->progress.batch) ? 0 : job->progress.batch,
 		.step_s = step_seconds(job, per_s),
 		.sync_s = job->progress.sync_s,
 	};
 
-	if (!is_elastic(job) || !job->base.by_steps || a->grant->mixed ||
+	if (!is_elastic(job) || !job->base.by_steps || a->stop || a->grant->mixed ||
 		core_engine_job(c, job)->company || made < STEPS_MIN || took_s < TOOK_MIN_S)
 		return;
 	snprintf(now.type, sizeof(now.type), "%s", c->cluster->types[a->grant->type].name);

@@ -44,10 +44,23 @@ struct agent {
 	uint32_t answers_version; /* that answers_n counts */
 };
 
+/* A fit and what it was made from. */
+struct fitted {
+	struct goodput_sample *samples;
+	uint32_t n, cap;
+	struct goodput_params params;
+	bool failed;
+};
+
+/* Fits that are remembered, and of how many measurements at most. */
+enum { FITS = 1024, FIT_SAMPLES = 64 };
+
 struct agents {
 	struct agents_options options;
 	uint32_t ntypes, nexperiences;
 	VEC(struct agent *) by_job;
+	/* Jobs of a model that are measured alike are fitted alike: most fits have been made before. */
+	struct fitted fits[FITS];
 };
 
 struct agents *agents_create(uint32_t ntypes, struct agents_options options)
@@ -78,6 +91,8 @@ void agents_destroy(struct agents *agents)
 		return;
 	for (size_t i = 0; i < agents->by_job.n; i++)
 		agent_destroy(agents, agents->by_job.at[i]);
+	for (uint32_t i = 0; i < FITS; i++)
+		free(agents->fits[i].samples);
 	vec_fini(&agents->by_job);
 	free(agents);
 }
@@ -200,6 +215,73 @@ uint32_t agents_most(const struct agents *agents, uint32_t job, uint32_t type)
 	return agent ? experience_of(agents, agent, type)->most : 0;
 }
 
+static uint64_t mixed(uint64_t h, double x)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &x, sizeof(bits));
+	h = (h ^ bits) * UINT64_C(0x9e3779b97f4a7c15);
+	return h ^ h >> 32;
+}
+
+/* Where the fit to these measurements is kept, if any is. */
+static struct fitted *fitted_place(struct agents *agents, const struct goodput_sample *s, uint32_t n)
+{
+	uint64_t h = n;
+
+	for (uint32_t i = 0; i < n; i++)
+		h = mixed(mixed(mixed(mixed(h, s[i].replicas), s[i].atomic), s[i].step_s), s[i].nodes);
+	return &agents->fits[h % FITS];
+}
+
+static bool same_samples(const struct goodput_sample *a, const struct goodput_sample *b, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (a[i].nodes != b[i].nodes || a[i].replicas != b[i].replicas ||
+			a[i].atomic != b[i].atomic || a[i].step_s != b[i].step_s ||
+			a[i].sync_s != b[i].sync_s)
+			return false;
+	}
+	return true;
+}
+
+static void fitted_make(const struct agents *agents, const struct goodput_sample *samples,
+	uint32_t n, struct fitted *out)
+{
+	struct goodput_fit_options options = { .tolerance = agents->options.fit_tolerance };
+	struct goodput_fit fit = { 0 };
+
+	out->failed = goodput_fit(samples, n, &options, &fit, NULL) != 0;
+	out->params = fit.params;
+}
+
+static void fitted_keep(struct fitted *f, const struct goodput_sample *samples, uint32_t n)
+{
+	if (f->cap < n) {
+		f->cap = n;
+		f->samples = mem_resize(f->samples, n * sizeof(*samples));
+	}
+	memcpy(f->samples, samples, n * sizeof(*samples));
+	f->n = n;
+}
+
+/* The fit to these measurements; it holds until the next is asked for. */
+static const struct fitted *fitted_to(struct agents *agents, const struct goodput_sample *samples,
+	uint32_t n, struct fitted *large)
+{
+	struct fitted *f = fitted_place(agents, samples, n);
+
+	if (n > FIT_SAMPLES) {
+		fitted_make(agents, samples, n, large);
+		return large;
+	}
+	if (f->n != n || !same_samples(f->samples, samples, n)) {
+		fitted_make(agents, samples, n, f);
+		fitted_keep(f, samples, n);
+	}
+	return f;
+}
+
 /* Lazily, behind the constant pointer: many measurements come between two questions. */
 static const struct goodput_params *fit_of(const struct agents *agents, struct agent *agent,
 	uint32_t type)
@@ -207,13 +289,13 @@ static const struct goodput_params *fit_of(const struct agents *agents, struct a
 	struct experience *e = experience_of(agents, agent, type);
 
 	if (e->knowledge == KNOWS_SAMPLES) {
-		struct goodput_fit_options options = { .tolerance = agents->options.fit_tolerance };
-		struct goodput_fit fit;
-		int rc = goodput_fit(e->samples.at, (uint32_t)e->samples.n, &options, &fit, NULL);
+		struct fitted large;
+		const struct fitted *f = fitted_to((struct agents *)agents, e->samples.at,
+			(uint32_t)e->samples.n, &large);
 
-		e->knowledge = rc == 0 ? KNOWS_FIT : KNOWS_NO_FIT;
-		if (rc == 0)
-			e->params = fit.params;
+		e->knowledge = f->failed ? KNOWS_NO_FIT : KNOWS_FIT;
+		if (!f->failed)
+			e->params = f->params;
 	}
 	return e->knowledge == KNOWS_FIT ? &e->params : NULL;
 }
@@ -238,15 +320,6 @@ static bool question_equal(const struct question *a, const struct question *b)
 {
 	return a->type == b->type && a->replicas == b->replicas && a->nodes == b->nodes &&
 		a->cap == b->cap && a->fixed == b->fixed;
-}
-
-static uint64_t mixed(uint64_t h, double x)
-{
-	uint64_t bits;
-
-	memcpy(&bits, &x, sizeof(bits));
-	h = (h ^ bits) * UINT64_C(0x9e3779b97f4a7c15);
-	return h ^ h >> 32;
 }
 
 static uint32_t question_hash(const struct question *q)

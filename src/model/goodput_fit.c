@@ -48,14 +48,14 @@ static void errors_add(struct errors *e, const struct observed *o, uint32_t i, c
 {
 	const struct goodput_sample *s = &o->samples[i];
 	int sync = sync_of(s);
-	double more = fmax(s->replicas - 2, LEAST);
+	double more = s->replicas - 2 > LEAST ? s->replicas - 2 : LEAST;
 	double grad_s = x[ALPHA_C] + x[BETA_C] * s->atomic;
 	double sync_s = sync == PARAMETERS ? LEAST : x[sync] + x[sync + 1] * more;
 	double grad_log = real_log(grad_s), sync_log = real_log(sync_s), apart = grad_log - sync_log;
 	/* log of the norm without overflow: the larger one, and what the smaller adds */
 	double small = real_exp(-x[GAMMA] * fabs(apart)), added = real_log(1 + small) / x[GAMMA];
 	double of_small = small / (1 + small), of_grad = apart >= 0 ? 1 - of_small : of_small;
-	double step_log = fmax(grad_log, sync_log) + added;
+	double step_log = (apart >= 0 ? grad_log : sync_log) + added;
 	double grad_off = grad_log - o->grad_log[i], step_off = step_log - o->step_log[i];
 
 	e->grad += grad_off * grad_off;

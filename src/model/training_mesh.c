@@ -6,8 +6,9 @@
  * are taken as they are, unscaled, as the published simulators do.
  *
  * Points that lie in a plane or on a line (one node only, say) span no space.
- * They count for everything beside them too, but a query is never beside them:
- * this is interpolation within the plane or on the line.
+ * They are given once more, one further along an axis that leads out of there:
+ * between them that is interpolation in the plane or on the line.  Should Qhull
+ * fail nevertheless, only placements that were measured have a step time.
  */
 #include <math.h>
 

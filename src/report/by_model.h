@@ -27,7 +27,9 @@ struct by_model {
 	uint32_t runs; /* how many were added up */
 };
 
-enum { MODELS_MAX = 24 }; /* those of most jobs; the others count together, as the last, under OTHER_MODELS */
+enum {
+	MODELS_MAX = 24
+}; /* those of most jobs; the others count together, as the last, under OTHER_MODELS */
 #define OTHER_MODELS "others"
 
 /* Jobs that do not say their model are in none of them.  Release with by_model_fini(). */

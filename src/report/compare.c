@@ -66,10 +66,12 @@ static void policy_fini(struct compare_policy *p, uint32_t nseeds)
 {
 	for (uint32_t s = 0; s < nseeds; s++) {
 		summary_fini(&p->cells[s].summary);
+		by_model_fini(&p->cells[s].models);
 		free(p->cells[s].quantiles);
 		free(p->cells[s].jct_s);
 	}
 	picture_fini(&p->picture);
+	by_model_fini(&p->models);
 	free(p->label);
 	free(p->policy);
 	free(p->placer);
@@ -130,6 +132,7 @@ void comparison_put(struct comparison *c, uint32_t policy, uint32_t seed, const 
 	cell->summary.policy = mem_strdup(p->policy);
 	cell->summary.placer = copy(p->placer);
 	cell->summary.seed = c->seeds[seed];
+	by_model_of(trace, outcome, &cell->models);
 	cell->njobs = outcome->njobs;
 	if (seed == 0) {
 		cell->jct_s = all_jct(outcome);
@@ -259,6 +262,11 @@ void comparison_finish(struct comparison *c)
 	}
 	for (uint32_t i = 0; i < c->npolicies; i++)
 		mean_waits(c, &c->policies[i]);
+	for (uint32_t i = 0; i < c->npolicies; i++) {
+		by_model_fini(&c->policies[i].models);
+		for (uint32_t s = 0; s < c->nseeds; s++)
+			by_model_add(&c->policies[i].models, &c->policies[i].cells[s].models);
+	}
 	c->same_seeds = all_seeds_equal(c);
 }
 

@@ -24,10 +24,12 @@
 #include "engine/outcome.h"
 #include "model/cluster.h"
 #include "model/trace.h"
+#include "report/by_model.h"
 #include "report/metric.h"
 #include "report/stats.h"
 #include "report/summary.h"
 #include "report/table.h"
+#include "report/timeline.h"
 #include "report/units.h"
 
 enum {
@@ -64,6 +66,8 @@ struct picture {
 	uint64_t spans_left_out;  /* the shortest, and what the run itself dropped */
 	struct picture_job *jobs; /* those of the spans */
 	uint32_t njobs;
+	struct timelines lines; /* what some elastic jobs held */
+	bool trained;           /* some job's efficiency is known */
 	double *dot_wait_s, *dot_jct_s;
 	uint32_t ndots;
 };
@@ -74,6 +78,7 @@ struct compare_cell {
 	struct summary summary;
 	double *quantiles; /* of the JCT: all of them sorted, or SKETCH_POINTS at equal steps; NULL if none */
 	uint32_t nquantiles;
+	struct by_model models;
 	double *jct_s; /* by job, NAN where unfinished; first seed only */
 	uint32_t njobs;
 };
@@ -89,6 +94,7 @@ struct compare_policy {
 	char *label, *policy, *placer;
 	struct compare_cell *cells;        /* one for each seed */
 	struct picture picture;            /* of the first seed */
+	struct by_model models;            /* of all seeds; by comparison_finish() */
 	struct compare_figure *figures;    /* one for each of metrics[]; by comparison_finish() */
 	double waited_by_why_s[WHY_COUNT]; /* means over the seeds; by comparison_finish() */
 };

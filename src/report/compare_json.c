@@ -4,6 +4,7 @@
 #include "report/compare.h"
 
 #include "base/json.h"
+#include "report/compare_models.h"
 
 static void figure_json(struct json *j, const struct metric *m, const struct compare_figure *f)
 {
@@ -61,6 +62,7 @@ static void policy_json(struct json *j, const struct comparison *c, const struct
 	for (int w = WHY_NONE + 1; w < WHY_COUNT; w++)
 		json_double(j, why_name(w), p->waited_by_why_s[w]);
 	json_end(j, '}');
+	comparison_models_json(j, p);
 	runs_json(j, c, p, timings);
 	json_end(j, '}');
 }

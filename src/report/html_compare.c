@@ -321,8 +321,14 @@ static void put_contents(const struct comparison *c, struct buf *out)
 		buf_str(out, "<li><a href=\"#figures\">Side by side</a></li>\n");
 	buf_str(out,
 		"<li><a href=\"#completion\">Completion times</a></li>\n"
-		"<li><a href=\"#time\">Over time</a></li>\n"
-		"<li><a href=\"#waiting\">Waiting</a></li>\n");
+		"<li><a href=\"#time\">Over time</a></li>\n");
+	if (goodput_shows(c))
+		buf_str(out, "<li><a href=\"#goodput\">Goodput over time</a></li>\n");
+	if (allocation_shows(c))
+		buf_str(out, "<li><a href=\"#allocation\">Allocation of jobs</a></li>\n");
+	if (models_show(c))
+		buf_str(out, "<li><a href=\"#models\">By model</a></li>\n");
+	buf_str(out, "<li><a href=\"#waiting\">Waiting</a></li>\n");
 	if (gantt_shows(c))
 		buf_str(out, "<li><a href=\"#gantt-h\">Devices over time</a></li>\n");
 	buf_str(out, "</ul></nav>\n");
@@ -336,10 +342,14 @@ void html_compare(const struct comparison *c, const struct html_info *info, stru
 	html_begin(info, text.at, out);
 	if (c->npolicies) {
 		put_contents(c, out);
+		svg_hatchings(out);
 		results(c, info->timings, out);
 		figures(c, out);
 		html_completion(c, out);
 		html_over_time(c, out);
+		html_goodput(c, out);
+		html_allocation(c, out);
+		html_models(c, out);
 		html_waiting(c, out);
 		gantt_html(c, out);
 	}

@@ -176,7 +176,6 @@ void html_waiting(const struct comparison *c, struct buf *out)
 
 	html_section("waiting", "Waiting", NULL, out);
 	if (w.n) {
-		svg_hatchings(out);
 		why_chart(c, &w, out);
 		why_legend(&w, out);
 		why_table(c, &w, out);

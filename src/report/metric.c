@@ -57,7 +57,7 @@ const struct metric metrics[] = {
 		.help = "GPU-time making steps over GPU-time up" },
 	{ FIELD(goodput), .title = "goodput", .unit = UNIT_SHARE, .better = HIGH, .rank = 3,
 		.help = "GPU-time making steps, each times what its samples are worth, over GPU-time up" },
-	{ FIELD(efficiency), .title = "effic.", .unit = UNIT_SHARE, .better = HIGH, .rank = 6,
+	{ FIELD(efficiency), .title = "efficiency", .unit = UNIT_SHARE, .better = HIGH, .rank = 6,
 		.help = "what a sample is worth against one of the model's initial batch, mean over GPU-time" },
 	{ FIELD(held_gpu_s), .title = "GPU-time", .unit = UNIT_GPU_SECONDS, .better = LOW,
 		.rank = 11, .help = "GPU-time held by jobs" },

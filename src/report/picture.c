@@ -23,6 +23,8 @@ static void add_sample(struct sample *sum, const struct sample *s)
 	sum->up_gpus += s->up_gpus;
 	sum->running += s->running;
 	sum->pending += s->pending;
+	sum->useful_gpus += s->useful_gpus;
+	sum->good_gpus += s->good_gpus;
 }
 
 static void divide_sample(struct sample *s, double by)
@@ -31,6 +33,8 @@ static void divide_sample(struct sample *s, double by)
 	s->up_gpus /= by;
 	s->running /= by;
 	s->pending /= by;
+	s->useful_gpus /= by;
+	s->good_gpus /= by;
 }
 
 static void join_samples(const struct outcome *o, struct picture *c)
@@ -189,6 +193,9 @@ void picture_of(const struct trace *trace, const struct outcome *outcome, uint32
 	join_samples(outcome, out);
 	keep_spans(trace, outcome, max_spans, out);
 	keep_dots(outcome, out);
+	timelines_of(trace, outcome, &out->lines);
+	for (uint32_t i = 0; i < outcome->njobs; i++)
+		out->trained |= outcome->jobs[i].trained;
 }
 
 void picture_fini(struct picture *picture)
@@ -199,6 +206,7 @@ void picture_fini(struct picture *picture)
 		free(picture->jobs[i].tenant);
 		free(picture->jobs[i].model);
 	}
+	timelines_fini(&picture->lines);
 	free(picture->jobs);
 	free(picture->samples);
 	free(picture->spans);

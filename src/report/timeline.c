@@ -119,7 +119,7 @@ void timelines_of(const struct trace *trace, const struct outcome *o, struct tim
 	struct longest *longest;
 	uint32_t *place; /* by job: 1 + its place in the list */
 
-	*out = (struct timelines){ 0 };
+	*out = (struct timelines){ .cut = o->spans_dropped > 0 };
 	if (!o->nspans)
 		return;
 	longest = mem_alloc(sizeof(*longest));

@@ -5,6 +5,7 @@
 #ifndef REPORT_TIMELINE_H
 #define REPORT_TIMELINE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "engine/outcome.h"
@@ -26,7 +27,8 @@ struct timeline {
 struct timelines {
 	struct timeline *at; /* by id */
 	uint32_t n;
-	uint32_t elastic;  /* jobs of the run that may change their size or batch; the longest are kept */
+	uint32_t elastic; /* jobs of the run that may change their size or batch; the longest are kept */
+	bool cut;         /* the run recorded but its first spans */
 	struct span *spans; /* of all */
 };
 

@@ -10,71 +10,16 @@
 #include "engine/rules.h"
 #include "sim/belief.h"
 #include "sim/loan.h"
-#include "sim/regimes.h"
-#include "sim/trainer.h"
-#include "sim/world.h"
+#include "sim/school.h"
 
 void sim_config_init(struct sim_config *config)
 {
 	*config = (struct sim_config){ .costs = { NAN, NAN, NAN }, .compat = -1 };
 }
 
-static enum compat compat_of(const struct sim_config *config, const struct chosen_policy *policy)
-{
-	if (config->compat >= 0)
-		return (enum compat)config->compat;
-	return policy->rule->compat ? policy->rule->compat(policy->state) : COMPAT_NONE;
-}
-
-/* Those who train jobs, and those whom they tell of it. */
-struct school {
-	struct agents *agents;
-	struct trainer *trainer;
-};
-
-static void school_open(struct school *school, const struct sim_config *config,
-	const struct chosen_policy *policy)
-{
-	enum compat compat = compat_of(config, policy);
-	struct agents_options options = {
-		.merged = policy->rule->traits & POLICY_TYPELESS,
-		.fit_tolerance = compat == COMPAT_OSDI21 ? 2.2e-9 : 0, /* that of its fit */
-	};
-
-	if (!config->training)
-		return;
-	school->agents = agents_create(config->cluster->ntypes, options);
-	school->trainer = trainer_create(&(struct trainer_config){
-		.training = config->training,
-		.cluster = config->cluster,
-		.agents = school->agents,
-		.compat = compat,
-		.round_s = policy->rule->period_s ? policy->rule->period_s(policy->state) : 0,
-		.start_s = config->costs.start_s,
-		.resume_s = config->costs.resume_s,
-		.resize_s = config->costs.resize_s,
-	});
-}
-
-static void school_close(struct school *school)
-{
-	trainer_destroy(school->trainer);
-	agents_destroy(school->agents);
-}
-
-static bool adapts_any(const struct trace *trace)
-{
-	for (uint32_t i = 0; i < trace->njobs; i++) {
-		if (trace->jobs[i].adapts)
-			return true;
-	}
-	return false;
-}
-
 static int run(const struct sim_config *config, struct outcome *out, struct err *err)
 {
 	struct school school = { 0 };
-	struct regimes *regimes = NULL;
 	struct rates belief = {
 		.cluster = config->cluster,
 		.profile = config->belief ? config->belief : config->truth,
@@ -110,16 +55,11 @@ static int run(const struct sim_config *config, struct outcome *out, struct err 
 		belief.agents = school.agents;
 		rc = world_init(&world, config, err);
 	}
-	if (rc == 0 && school.trainer)
-		world_add_pace(&world, &trainer_pace, school.trainer);
-	if (rc == 0 && adapts_any(config->trace)) {
-		regimes = regimes_create(&world.truth, compat_of(config, &engine.policy));
-		world_add_pace(&world, &regimes_pace, regimes);
-	}
-	if (rc == 0)
+	if (rc == 0) {
+		school_join(&school, &world, &engine.policy);
 		rc = engine_run(&engine, &sim_driver, &world, out, err);
+	}
 	world_fini(&world);
-	regimes_destroy(regimes);
 	school_close(&school);
 	rules_release(&engine);
 	tenants_fini(&tenants);

@@ -68,7 +68,9 @@ struct trainee {
 	VEC(struct place) places;
 	VEC(uint16_t) on_node; /* as it is looked up, which may be narrower */
 	uint32_t type, replicas;
-	double batch; /* 0: its agent chooses */
+	struct batch_limits limits; /* there */
+	double most_local;          /* of what was measured with so many devices; 0: no limit */
+	double batch;               /* 0: its agent chooses */
 	struct batch_split split;
 	double stopped_s; /* when it last lost its devices; NAN: it never did */
 	uint32_t failures;
@@ -289,6 +291,22 @@ static void narrow(struct trainee *e, uint32_t gpus, uint32_t widest)
 	}
 }
 
+/* What it may do with its batch as it lies now. */
+static void find_limits(const struct trainer *t, struct trainee *e, const struct job *job)
+{
+	const struct training *training = t->config.training;
+	double most;
+
+	e->limits = limits_on(t, job, e->type);
+	e->most_local = 0;
+	if (!t->rules->by_placement)
+		return;
+	most = training_max_local(training, job->model, e->type, lay_of(e));
+	if (most > 0)
+		e->limits.max_local = most;
+	e->most_local = training_max_local_of(training, job->model, e->type, e->replicas);
+}
+
 static void take_devices(const struct trainer *t, struct trainee *e, const struct job *job,
 	const struct grant *grant)
 {
@@ -304,6 +322,7 @@ static void take_devices(const struct trainer *t, struct trainee *e, const struc
 	e->type = grant->type;
 	e->replicas = replicas_of(model, e->type, grant->gpus);
 	narrow(e, grant->gpus, training_widest(t->config.training, e->type));
+	find_limits(t, e, job);
 	if (grant->batch == BATCH_TUNED)
 		e->batch = 0;
 	else if (grant->batch > 0)
@@ -363,24 +382,10 @@ static double cost_s(void *self, const struct action *a)
 
 /* ---- batches */
 
-static struct batch_limits limits_here(const struct trainer *t, const struct trainee *e,
-	const struct job *job)
-{
-	struct batch_limits limits = limits_on(t, job, e->type);
-	double most;
-
-	if (!t->rules->by_placement)
-		return limits;
-	most = training_max_local(t->config.training, job->model, e->type, lay_of(e));
-	if (most > 0)
-		limits.max_local = most;
-	return limits;
-}
-
 /* What its agent finds best; as large as must be while it knows nothing. */
-static struct batch_split tuned(const struct trainer *t, const struct trainee *e,
-	const struct job *job, const struct batch_limits *limits)
+static struct batch_split tuned(const struct trainer *t, const struct trainee *e, const struct job *job)
 {
+	const struct batch_limits *limits = &e->limits;
 	const struct goodput_params *fit = t->config.agents
 		? agents_fit(t->config.agents, job->id, e->type)
 		: NULL;
@@ -396,16 +401,12 @@ static struct batch_split tuned(const struct trainer *t, const struct trainee *e
 
 static struct batch_split choose(const struct trainer *t, const struct trainee *e, const struct job *job)
 {
-	struct batch_limits limits = limits_here(t, e, job);
-	struct batch_split split = e->batch > 0 ? spread(&limits, e->replicas, e->batch)
-						: tuned(t, e, job, &limits);
-	double most = t->rules->by_placement
-		? training_max_local_of(t->config.training, job->model, e->type, e->replicas)
-		: 0;
+	struct batch_split split = e->batch > 0 ? spread(&e->limits, e->replicas, e->batch)
+						: tuned(t, e, job);
 
-	if (most > 0 && split.atomic > most)
-		split.atomic = (uint32_t)most;
-	return cut(split, &limits, e->replicas);
+	if (e->most_local > 0 && split.atomic > e->most_local)
+		split.atomic = (uint32_t)e->most_local;
+	return cut(split, &e->limits, e->replicas);
 }
 
 static bool same_split(struct batch_split a, struct batch_split b)
@@ -436,6 +437,7 @@ static int measure(struct trainer *t, struct trainee *e, const struct job *job, 
 
 	if (!(iter_s > 0) && !t->rules->rounds) {
 		lay_packed(t, e->type, job->grant ? job->grant->gpus : e->replicas, e);
+		find_limits(t, e, job);
 		iter_s = iteration_s(t, job->model, e, &pass);
 	}
 	if (!(iter_s > 0))

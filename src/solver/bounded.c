@@ -51,9 +51,20 @@ static void times(const struct search *s, const double *v, double *out)
 		out[i] = dot(s->b[i], v, s->n);
 }
 
+/* Not fmax() and fmin(), which are calls. */
+static double larger(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+static double smaller(double a, double b)
+{
+	return a < b ? a : b;
+}
+
 static double clamp(double x, double low, double high)
 {
-	return fmin(fmax(x, low), high);
+	return smaller(larger(x, low), high);
 }
 
 /* ---- the matrix */
@@ -121,9 +132,9 @@ static double breakpoint(const struct search *s, uint32_t i)
 	if (p->low[i] >= p->high[i])
 		return 0;
 	if (s->g[i] > 0)
-		return fmax((s->x[i] - p->low[i]) / s->g[i], 0);
+		return larger((s->x[i] - p->low[i]) / s->g[i], 0);
 	if (s->g[i] < 0)
-		return fmax((s->x[i] - p->high[i]) / s->g[i], 0);
+		return larger((s->x[i] - p->high[i]) / s->g[i], 0);
 	return INFINITY;
 }
 
@@ -154,9 +165,10 @@ static void cauchy_point(const struct search *s, double *z, bool *pinned)
 	floor_ = DBL_EPSILON * s->theta * dot(d, d, n);
 	for (;;) {
 		uint32_t next = first_of(at, n);
-		double down = -dot(s->g, d, n) - dot(moved, bd, n), bend = fmax(dot(d, bd, n), floor_);
-		double best = bend > 0 ? fmax(down / bend, 0) : 0, far = at[next] - now;
-		double step = fmin(best, far);
+		double down = -dot(s->g, d, n) - dot(moved, bd, n),
+		       bend = larger(dot(d, bd, n), floor_);
+		double best = bend > 0 ? larger(down / bend, 0) : 0, far = at[next] - now;
+		double step = smaller(best, far);
 
 		for (uint32_t i = 0; i < n; i++)
 			moved[i] += step * d[i];
@@ -271,10 +283,10 @@ struct line {
 
 static double cubic_root(double theta, double a, double b, bool floor_at_zero)
 {
-	double scale = fmax(fabs(theta), fmax(fabs(a), fabs(b)));
+	double scale = larger(fabs(theta), larger(fabs(a), fabs(b)));
 	double inside = scale > 0 ? (theta / scale) * (theta / scale) - (a / scale) * (b / scale) : 0;
 
-	return scale * sqrt(floor_at_zero ? fmax(inside, 0) : inside);
+	return scale * sqrt(floor_at_zero ? larger(inside, 0) : inside);
 }
 
 /* Minimum of the cubic through both ends, from `a` towards `b`. */
@@ -332,7 +344,7 @@ static double next_flatter(struct line *l, struct trial t)
 		return clamp(fabs(c - t.at) > fabs(q - t.at) ? c : q, l->low, l->high);
 	next = fabs(c - t.at) < fabs(q - t.at) ? c : q;
 	q = t.at + 0.66 * (l->y.at - t.at);
-	return t.at > x.at ? fmin(q, next) : fmax(q, next);
+	return t.at > x.at ? smaller(q, next) : larger(q, next);
 }
 
 static double next_further(struct line *l, struct trial t)
@@ -403,7 +415,7 @@ static double room(const struct search *s, const double *d)
 		if (d[i] != 0 && most * fabs(d[i]) > fabs(left))
 			most = left / d[i];
 	}
-	return fmax(most, 0);
+	return larger(most, 0);
 }
 
 /* Keeps the interval of trials from shrinking too slowly; false: it is as small as it gets. */
@@ -418,8 +430,8 @@ static bool line_narrow(struct line *l, double *next, double *width, double *wid
 		*next = l->x.at + (l->y.at - l->x.at) / 2;
 	*width_before = *width;
 	*width = fabs(l->y.at - l->x.at);
-	l->low = fmin(l->x.at, l->y.at);
-	l->high = fmax(l->x.at, l->y.at);
+	l->low = smaller(l->x.at, l->y.at);
+	l->high = larger(l->x.at, l->y.at);
 	return l->high - l->low > NARROW * l->high;
 }
 
@@ -438,7 +450,7 @@ static bool line_search(struct search *s, const double *z, bool first)
 	if (!(slope < 0))
 		return false;
 	most = first ? 1 : room(s, d);
-	at = fmin(first ? 1 / sqrt(dot(d, d, s->n)) : 1, most);
+	at = smaller(first ? 1 / sqrt(dot(d, d, s->n)) : 1, most);
 	promised = SUFFICIENT * slope;
 	width = most;
 	width_before = 2 * width;
@@ -483,10 +495,10 @@ static double projected_gradient(const struct search *s)
 		double g = s->g[i];
 
 		if (g < 0)
-			g = fmax(s->x[i] - s->problem->high[i], g);
+			g = larger(s->x[i] - s->problem->high[i], g);
 		else
-			g = fmin(s->x[i] - s->problem->low[i], g);
-		most = fmax(most, fabs(g));
+			g = smaller(s->x[i] - s->problem->low[i], g);
+		most = larger(fabs(g), most);
 	}
 	return most;
 }
@@ -494,8 +506,10 @@ static double projected_gradient(const struct search *s)
 /* One step; false: it cannot get on even without what it has learnt. */
 static bool search_step(struct search *s, bool first)
 {
-	struct search before = *s;
+	double x[N], g[N], value = s->value;
 
+	memcpy(x, s->x, sizeof(x));
+	memcpy(g, s->g, sizeof(g));
 	for (;;) {
 		double z[N], slope = 0;
 		bool pinned[N];
@@ -504,13 +518,13 @@ static bool search_step(struct search *s, bool first)
 		if (s->pairs == 0 || subspace_step(s, z, pinned)) {
 			if (line_search(s, z, first)) {
 				for (uint32_t i = 0; i < s->n; i++)
-					slope += before.g[i] * (before.x[i] - s->x[i]);
-				matrix_learn(s, before.x, before.g, slope);
+					slope += g[i] * (x[i] - s->x[i]);
+				matrix_learn(s, x, g, slope);
 				return true;
 			}
-			memcpy(s->x, before.x, sizeof(s->x));
-			memcpy(s->g, before.g, sizeof(s->g));
-			s->value = before.value;
+			memcpy(s->x, x, sizeof(x));
+			memcpy(s->g, g, sizeof(g));
+			s->value = value;
 		}
 		if (s->pairs == 0)
 			return false;
@@ -536,7 +550,7 @@ struct bounded_result bounded_minimise(const struct bounded_problem *problem,
 			break;
 		steps++;
 		if (before - s.value <=
-			options->value_tolerance * fmax(fmax(fabs(before), fabs(s.value)), 1))
+			options->value_tolerance * larger(larger(fabs(before), fabs(s.value)), 1))
 			break;
 	}
 	memcpy(x, s.x, s.n * sizeof(*x));

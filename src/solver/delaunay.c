@@ -1,10 +1,18 @@
 /*
  * Qhull finds the cells: lower faces of the hull of the points lifted to a
  * paraboloid.  A place is looked for by walking from cell to cell.
+ *
+ * On grids the cells of both sides of a square may cut it along different
+ * diagonals, with a flat cell of four corners between them.  A place on such a
+ * square has two values, and which one it gets depends on the walk.  So this
+ * walk takes the steps of SciPy's: same beginning, same order of faces, same
+ * tolerances.
  */
 #include "solver/delaunay.h"
 
+#include <float.h>
 #include <libqhull_r/libqhull_r.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,16 +27,22 @@ static const char options[] = "qhull d Qbb Qc Qz Q12 Qt";
 
 enum { NONE = -1 };
 
+/* Of weights: how far below 0 still counts as within, also towards a flat cell. */
+#define SLACK (100 * DBL_EPSILON)
+#define SLACK_FLAT 1.4901161193847656e-8 /* the square root of DBL_EPSILON */
+
 struct cell {
-	int32_t v[4];   /* positively oriented */
-	int32_t at[4];  /* the cell across the face opposite to v[i]; NONE: the outside */
-	int64_t volume; /* six times; 0: it is flat, and holds no place */
+	int32_t v[4];    /* in Qhull's order */
+	int32_t at[4];   /* the cell across the face opposite to v[i]; NONE: the outside */
+	double plane[5]; /* of the lifted face: normal and offset */
+	int64_t volume;  /* six times, with a sign; 0: it is flat, and holds no place */
 };
 
 struct delaunay {
 	struct delaunay_point *points;
 	struct cell *cells;
 	int32_t n;
+	double lift, lift_from; /* the height of a place: its square times lift, plus lift_from */
 };
 
 /* ---- exact geometry */
@@ -106,16 +120,10 @@ static struct cell cell_from(qhT *qh, const struct delaunay *m, facetT *facet, c
 		c.v[i] = qh_pointid(qh, vertex->point);
 		c.at[i] = index[neighbor->id];
 	}
+	for (int k = 0; k < 4; k++)
+		c.plane[k] = facet->normal[k];
+	c.plane[4] = facet->offset;
 	c.volume = orient(m->points, c.v);
-	if (c.volume < 0) {
-		struct cell was = c;
-
-		c.v[0] = was.v[1];
-		c.v[1] = was.v[0];
-		c.at[0] = was.at[1];
-		c.at[1] = was.at[0];
-		c.volume = -was.volume;
-	}
 	return c;
 }
 
@@ -127,10 +135,20 @@ static facetT *next_cell(facetT *facet)
 	return facet && facet->next ? facet : NULL; /* the list ends in one that is none */
 }
 
+/* Option Qt has cut what has more corners; true unless Qhull could not. */
+static bool all_have_four(qhT *qh)
+{
+	for (facetT *f = next_cell(qh->facet_list); f; f = next_cell(f->next)) {
+		if (qh_setsize(qh, f->vertices) != 4 || qh_setsize(qh, f->neighbors) != 4)
+			return false;
+	}
+	return next_cell(qh->facet_list) != NULL;
+}
+
 /* Cells in the order of Qhull's list, so that walks begin where SciPy's do. */
 static void take_cells(qhT *qh, struct delaunay *m)
 {
-	size_t ids = (size_t)qh->facet_id + 1;
+	size_t ids = (size_t)qh->facet_id + 1; /* ids begin at 1 */
 	int32_t *index = mem_alloc(mem_array_size(ids, sizeof(*index)));
 
 	for (size_t i = 0; i < ids; i++)
@@ -140,6 +158,8 @@ static void take_cells(qhT *qh, struct delaunay *m)
 	m->cells = mem_alloc(mem_array_size((size_t)m->n, sizeof(*m->cells)));
 	for (facetT *f = next_cell(qh->facet_list); f; f = next_cell(f->next))
 		m->cells[index[f->id]] = cell_from(qh, m, f, index);
+	m->lift = qh->last_newhigh / (qh->last_high - qh->last_low);
+	m->lift_from = -qh->last_low * m->lift;
 	free(index);
 }
 
@@ -169,6 +189,10 @@ static int triangulate(struct delaunay *m, uint32_t n, FILE *log)
 	memcpy(command, options, sizeof(options));
 	qh_zero(qh, log);
 	failed = qh_new_qhull(qh, 3, (int)n, x, 0, command, NULL, log);
+	if (!failed && !all_have_four(qh)) {
+		fputs("its cells are no tetrahedra", log);
+		failed = qh_ERRother;
+	}
 	if (!failed)
 		take_cells(qh, m);
 	qh_freeqhull(qh, qh_ALL);
@@ -243,46 +267,130 @@ static long double volume_at(const struct delaunay *m, const struct cell *c, int
 		p[1][2] * (p[2][0] * p[3][1] - p[2][1] * p[3][0]);
 }
 
-/* Fills the weights; the face with the most negative one, or NONE if the place is within. */
-static int weigh(const struct delaunay *m, const struct cell *c, const double at[3],
+static void weigh(const struct delaunay *m, const struct cell *c, const double at[3],
 	struct delaunay_weights *out)
 {
-	long double worst = 0;
-	int face = NONE;
-
 	for (int i = 0; i < 4; i++) {
-		long double w = volume_at(m, c, i, at) / (long double)c->volume;
-
-		if (w < worst) {
-			worst = w;
-			face = i;
-		}
 		out->corner[i] = (uint32_t)c->v[i];
-		out->weight[i] = (double)w;
+		out->weight[i] = (double)(volume_at(m, c, i, at) / (long double)c->volume);
 	}
-	return worst < -1e-12L ? face : NONE;
 }
 
-static bool look_everywhere(const struct delaunay *m, const double at[3], struct delaunay_weights *out)
+/* The first face beyond which the place lies; NONE: it is within. */
+static int face_towards(const struct delaunay_weights *w)
 {
-	for (int32_t i = 0; i < m->n; i++) {
-		if (m->cells[i].volume && weigh(m, &m->cells[i], at, out) == NONE)
+	for (int i = 0; i < 4; i++) {
+		if (!(w->weight[i] >= -SLACK))
+			return i;
+	}
+	return NONE;
+}
+
+/* Quick, for most cells: false if the place is beside the box around the corners, by any tolerance. */
+static bool in_box(const struct delaunay *m, const struct cell *c, const double at[3])
+{
+	for (int k = 0; k < 3; k++) {
+		int32_t low = m->points[c->v[0]].x[k], high = low;
+
+		for (int i = 1; i < 4; i++) {
+			int32_t x = m->points[c->v[i]].x[k];
+
+			low = x < low ? x : low;
+			high = x > high ? x : high;
+		}
+		if (!(at[k] >= low - 0.5 && at[k] <= high + 0.5))
+			return false;
+	}
+	return true;
+}
+
+/* Within a neighbour of a flat cell, or so little outside towards it that the flat one is where it is. */
+static bool within_beside(const struct delaunay *m, int32_t flat, const struct cell *c,
+	const double at[3], struct delaunay_weights *out)
+{
+	weigh(m, c, at, out);
+	for (int i = 0; i < 4; i++) {
+		if (out->weight[i] < -(c->at[i] == flat ? SLACK_FLAT : SLACK))
+			return false;
+	}
+	return true;
+}
+
+static bool look_beside(const struct delaunay *m, int32_t flat, const double at[3],
+	struct delaunay_weights *out)
+{
+	for (int i = 0; i < 4; i++) {
+		int32_t next = m->cells[flat].at[i];
+
+		if (next != NONE && m->cells[next].volume && in_box(m, &m->cells[next], at) &&
+			within_beside(m, flat, &m->cells[next], at, out))
 			return true;
 	}
 	return false;
 }
 
-/* Flat cells say nothing of the way on, nor do walks that go round: the answer is then looked for in all. */
-bool delaunay_locate(const struct delaunay *mesh, const double at[3], struct delaunay_weights *out)
+static bool look_everywhere(const struct delaunay *m, const double at[3], struct delaunay_weights *out)
 {
+	for (int32_t i = 0; i < m->n; i++) {
+		if (!m->cells[i].volume) {
+			if (look_beside(m, i, at, out))
+				return true;
+			continue;
+		}
+		if (!in_box(m, &m->cells[i], at))
+			continue;
+		weigh(m, &m->cells[i], at, out);
+		if (face_towards(out) == NONE)
+			return true;
+	}
+	return false;
+}
+
+static double above_plane(const struct cell *c, const double lifted[4])
+{
+	double sum = c->plane[4];
+
+	for (int k = 0; k < 4; k++)
+		sum += c->plane[k] * lifted[k];
+	return sum;
+}
+
+/* A cell near the place: from the first on to ones that its image on the paraboloid is further above. */
+static int32_t climb(const struct delaunay *m, const double at[3])
+{
+	double lifted[4] = { at[0], at[1], at[2],
+		(at[0] * at[0] + at[1] * at[1] + at[2] * at[2]) * m->lift + m->lift_from };
+	double best = above_plane(&m->cells[0], lifted);
+	bool moved = true;
 	int32_t here = 0;
 
-	for (int32_t steps = 0; steps < mesh->n; steps++) {
+	while (moved && best <= 0) {
+		moved = false;
+		/* After a step the next face is one of the new cell. */
+		for (int i = 0; i < 4; i++) {
+			int32_t next = m->cells[here].at[i];
+			double above = next == NONE ? -INFINITY : above_plane(&m->cells[next], lifted);
+
+			if (above > best + SLACK * (1 + fabs(best))) {
+				here = next;
+				best = above;
+				moved = true;
+			}
+		}
+	}
+	return here;
+}
+
+/* Flat cells say nothing of the way on, nor do walks that go round: the place is then looked for in all. */
+bool delaunay_locate(const struct delaunay *mesh, const double at[3], struct delaunay_weights *out)
+{
+	int32_t here = climb(mesh, at);
+
+	for (int32_t steps = 0; steps <= mesh->n / 4 && mesh->cells[here].volume; steps++) {
 		int face;
 
-		if (!mesh->cells[here].volume)
-			break;
-		face = weigh(mesh, &mesh->cells[here], at, out);
+		weigh(mesh, &mesh->cells[here], at, out);
+		face = face_towards(out);
 		if (face == NONE)
 			return true;
 		here = mesh->cells[here].at[face];

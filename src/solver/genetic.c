@@ -15,6 +15,7 @@ void genetic_fini(struct genetic *g)
 {
 	free(g->members);
 	free(g->order);
+	free(g->keys);
 	free(g->words);
 	free(g->row_memory);
 	free(g->table);
@@ -30,6 +31,7 @@ static void reserve_members(struct genetic *g, size_t places)
 	g->members_cap = places;
 	g->members = mem_resize(g->members, mem_array_size(places, sizeof(*g->members)));
 	g->order = mem_resize(g->order, mem_array_size(places, sizeof(*g->order)));
+	g->keys = mem_resize(g->keys, mem_array_size(2 * places, sizeof(*g->keys)));
 	g->shuffled = mem_resize(g->shuffled, mem_array_size(places, sizeof(*g->shuffled)));
 	g->ranks = mem_resize(g->ranks, mem_array_size(places, sizeof(*g->ranks)));
 	for (g->table_size = 64; g->table_size < 2 * places;)
@@ -54,20 +56,22 @@ static void reserve_cells(struct genetic *g, size_t nwords, size_t nrows)
 void genetic_begin(struct genetic *g, uint32_t rows, uint32_t cols, uint32_t population)
 {
 	size_t places = 2 * (size_t)population;
-	size_t words;
+	size_t cells, words;
 
 	g->rows = rows;
 	g->cols = cols;
 	g->width = genetic_width(cols);
 	g->population = population;
 	g->n = 0;
-	words = (size_t)rows * g->width;
+	cells = (size_t)rows * g->width;
+	words = cells + (rows + 63) / 64;
 	reserve_members(g, places);
 	reserve_cells(g, places * words, places * rows);
 	for (size_t i = 0; i < places; i++)
 		g->members[i] = (struct genome){
 			.words = g->words + i * words,
 			.rows = g->row_memory + i * rows,
+			.changed = g->words + i * words + cells,
 		};
 }
 
@@ -86,23 +90,15 @@ struct genome *genetic_add(struct genetic *g)
 
 /* ---- who is alike */
 
-static uint64_t mix(uint64_t x)
+static uint32_t row_hash(uint32_t row, const uint64_t *words, uint32_t width)
 {
-	x ^= x >> 32;
-	x *= UINT64_C(0xd6e8feb86659fd93);
-	return x ^ x >> 32;
-}
-
-static uint64_t row_hash(uint32_t row, const uint64_t *words, uint32_t width)
-{
-	uint64_t hash = 0;
+	uint64_t hash = row;
 
 	for (uint32_t i = 0; i < width; i++) {
-		if (words[i])
-			hash += mix(words[i] +
-				(((uint64_t)row << 32) + i + 1) * UINT64_C(0x9e3779b97f4a7c15));
+		hash = (hash ^ words[i]) * UINT64_C(0xd6e8feb86659fd93);
+		hash ^= hash >> 32;
 	}
-	return hash;
+	return (uint32_t)hash;
 }
 
 /* Whether nobody like it is in the table; if so it is now, as number `i`. */
@@ -122,90 +118,103 @@ static bool enter(struct genetic *g, uint32_t i)
 	return true;
 }
 
+static void sign(const struct genetic *g, struct genome *genome)
+{
+	uint32_t n = g->rows;
+
+	for (uint32_t row = genetic_changed(genome, 0, n); row < n;
+		row = genetic_changed(genome, row + 1, n))
+		genome->rows[row].hash = row_hash(row, genome->words + (size_t)row * g->width,
+			g->width);
+	genome->hash = 0;
+	for (uint32_t row = 0; row < n; row++)
+		genome->hash += genome->rows[row].hash;
+}
+
 /* ---- worth */
+
+static void clear_changed(const struct genetic *g, struct genome *genome)
+{
+	for (uint32_t i = 0; i < (g->rows + 63) / 64; i++)
+		genome->changed[i] = 0;
+}
 
 static void assess(struct genetic *g, const struct genetic_problem *p, struct genome *genome)
 {
-	genome->hash = 0;
-	for (uint32_t row = 0; row < g->rows; row++) {
-		struct genome_row *r = &genome->rows[row];
-		const uint64_t *words = genome->words + (size_t)row * g->width;
+	uint32_t n = g->rows;
 
-		if (r->stale) {
-			p->weigh(p->ctx, row, words, r->value);
-			r->hash = row_hash(row, words, g->width);
-			r->stale = false;
-			g->weighed++;
-		}
-		genome->hash += r->hash;
+	for (uint32_t row = genetic_changed(genome, 0, n); row < n;
+		row = genetic_changed(genome, row + 1, n)) {
+		p->weigh(p->ctx, row, genome->words + (size_t)row * g->width, &genome->rows[row]);
+		g->weighed++;
 	}
+	clear_changed(g, genome);
 	genome->objective[1] = 0;
 	p->judge(p->ctx, genome, genome->objective);
 	if (p->objectives == 1)
 		genome->objective[1] = 0;
 }
 
-static bool dominates(const struct genome *a, const struct genome *b)
+static bool dominates(const double a[GENETIC_OBJECTIVES], const double b[GENETIC_OBJECTIVES])
 {
-	return a->objective[0] >= b->objective[0] && a->objective[1] >= b->objective[1] &&
-		(a->objective[0] > b->objective[0] || a->objective[1] > b->objective[1]);
+	return (a[0] >= b[0]) & (a[1] >= b[1]) & ((a[0] > b[0]) | (a[1] > b[1]));
 }
 
-/* Below 0: `a` is better in the first objective, or there equal and in the second. */
-static int by_objectives(const struct genome *a, const struct genome *b)
+/* Whether `a` is not worse in the first objective or, where equal, in the second; without a branch, which would be a guess half the time. */
+static bool in_order(const double a[GENETIC_OBJECTIVES], const double b[GENETIC_OBJECTIVES])
 {
-	for (int k = 0; k < GENETIC_OBJECTIVES; k++) {
-		if (a->objective[k] != b->objective[k])
-			return a->objective[k] > b->objective[k] ? -1 : 1;
+	return (a[0] > b[0]) | ((a[0] == b[0]) & (a[1] >= b[1]));
+}
+
+/* Two sorted runs of keys, from[lo..mid) and from[mid..hi), into one. */
+static void merge(const struct genetic_key *from, struct genetic_key *to, uint32_t lo, uint32_t mid,
+	uint32_t hi)
+{
+	uint32_t a = lo, b = mid, i = lo;
+
+	while (a < mid && b < hi) {
+		bool left = in_order(from[a].objective, from[b].objective);
+
+		to[i++] = from[left ? a : b];
+		a += left;
+		b += !left;
 	}
-	return 0;
+	memcpy(to + i, from + a, (mid - a) * sizeof(*to));
+	memcpy(to + i + (mid - a), from + b, (hi - b) * sizeof(*to));
 }
 
-/* Puts members a, b, … of `at` in the places of the first n. */
-static void arrange(struct genetic *g, const uint32_t *at, uint32_t n)
+static uint32_t lesser(uint32_t a, uint32_t b)
 {
-	for (uint32_t i = 0; i < n; i++)
-		g->order[i] = g->members[at[i]];
-	memcpy(g->members, g->order, n * sizeof(*g->order));
+	return a < b ? a : b;
 }
 
-/* The best first, by merging, which takes no memory; equals stay as they were. */
-static void sort_members(struct genetic *g, uint32_t n)
+/* The keys of the first n members, the best first; equals stay as they were. */
+static struct genetic_key *sort_keys(struct genetic *g, uint32_t n)
 {
-	uint32_t *from = g->shuffled, *to = g->ranks;
+	struct genetic_key *from = g->keys, *to = g->keys + g->members_cap;
 
-	for (uint32_t i = 0; i < n; i++)
-		from[i] = i;
+	for (uint32_t i = 0; i < n; i++) {
+		memcpy(from[i].objective, g->members[i].objective, sizeof(from[i].objective));
+		from[i].member = i;
+	}
 	for (uint32_t run = 1; run < n; run *= 2) {
-		uint32_t *swap = from;
+		struct genetic_key *swap = from;
 
-		for (uint32_t lo = 0; lo < n; lo += 2 * run) {
-			uint32_t mid = lo + run < n ? lo + run : n;
-			uint32_t hi = lo + 2 * run < n ? lo + 2 * run : n;
-			uint32_t a = lo, b = mid;
-
-			for (uint32_t i = lo; i < hi; i++) {
-				bool left = a < mid &&
-					(b == hi ||
-						by_objectives(&g->members[from[a]],
-							&g->members[from[b]]) <= 0);
-
-				to[i] = from[left ? a++ : b++];
-			}
-		}
+		for (uint32_t lo = 0; lo < n; lo += 2 * run)
+			merge(from, to, lo, lesser(lo + run, n), lesser(lo + 2 * run, n));
 		from = to;
 		to = swap;
 	}
-	arrange(g, from, n);
+	return from;
 }
 
 /*
- * Fronts of the first n members, sorted.  The last of a front is its best in the second objective: if
- * that one does not dominate the next, nobody in the front does.
+ * Fronts of sorted keys.  The last of a front is its best in the second objective: if that one does not
+ * dominate the next, nobody in the front does.
  */
-static void set_fronts(struct genetic *g, uint32_t n)
+static void set_fronts(struct genetic_key *keys, uint32_t n, uint32_t *last)
 {
-	uint32_t fronts = 0, *last = g->ranks;
+	uint32_t fronts = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t lo = 0, hi = fronts;
@@ -213,7 +222,7 @@ static void set_fronts(struct genetic *g, uint32_t n)
 		while (lo < hi) {
 			uint32_t mid = (lo + hi) / 2;
 
-			if (dominates(&g->members[last[mid]], &g->members[i]))
+			if (dominates(keys[last[mid]].objective, keys[i].objective))
 				lo = mid + 1;
 			else
 				hi = mid;
@@ -221,106 +230,123 @@ static void set_fronts(struct genetic *g, uint32_t n)
 		if (lo == fronts)
 			fronts++;
 		last[lo] = i;
-		g->members[i].front = lo;
+		keys[i].front = lo;
 	}
 }
 
-static bool ties(const struct genome *a, const struct genome *b)
+/* Lists keys by front in `at`, those of a front as they are. */
+static void list_by_front(const struct genetic_key *keys, uint32_t n, uint32_t *at, uint32_t *end)
 {
-	return a->objective[0] == b->objective[0] && a->objective[1] == b->objective[1];
-}
-
-/* Lists a front without those like the one before, which have no room at all; returns how many it has in all. */
-static uint32_t list_front(struct genetic *g, uint32_t n, uint32_t f, uint32_t *ndistinct)
-{
-	uint32_t k = 0, distinct = 0, *front = g->ranks;
-
-	for (uint32_t i = 0; i < n; i++) {
-		if (g->members[i].front != f)
-			continue;
-		g->members[i].crowding = 0;
-		if (distinct == 0 || !ties(&g->members[i], &g->members[front[distinct - 1]]))
-			front[distinct++] = i;
-		k++;
-	}
-	*ndistinct = distinct;
-	return k;
-}
-
-/* Between two of its front, in parts of the front's extent. */
-static double distance(const struct genetic *g, uint32_t a, uint32_t b, uint32_t ndistinct)
-{
-	const struct genome *first = &g->members[g->ranks[0]];
-	const struct genome *last = &g->members[g->ranks[ndistinct - 1]];
-	double sum = 0;
-
-	for (int o = 0; o < GENETIC_OBJECTIVES; o++) {
-		double extent = fabs(first->objective[o] - last->objective[o]);
-
-		if (extent > 0)
-			sum += fabs(g->members[g->ranks[a]].objective[o] -
-				       g->members[g->ranks[b]].objective[o]) /
-				extent;
-	}
-	return sum;
-}
-
-/* How far the neighbours in its front are, of as many fronts as will be kept. */
-static void set_crowding(struct genetic *g, uint32_t n)
-{
-	for (uint32_t f = 0, seen = 0; seen < n && seen < g->population; f++) {
-		uint32_t distinct;
-
-		seen += list_front(g, n, f, &distinct);
-		for (uint32_t i = 0; i < distinct; i++)
-			g->members[g->ranks[i]].crowding = i == 0 || i == distinct - 1
-				? INFINITY
-				: distance(g, i - 1, i + 1, distinct);
-	}
-}
-
-/* Lists the members by front in `at`, those of a front as they are. */
-static void list_by_front(const struct genetic *g, uint32_t n, uint32_t *at)
-{
-	uint32_t *end = g->ranks, sum = 0;
+	uint32_t sum = 0;
 
 	memset(end, 0, n * sizeof(*end));
 	for (uint32_t i = 0; i < n; i++)
-		end[g->members[i].front]++;
+		end[keys[i].front]++;
 	for (uint32_t f = 0; f < n; f++) {
 		sum += end[f];
 		end[f] = sum - end[f];
 	}
 	for (uint32_t i = 0; i < n; i++)
-		at[end[g->members[i].front]++] = i;
+		at[end[keys[i].front]++] = i;
+}
+
+/* Of a front of n the distinct ones: those like the one before have no room at all. */
+static uint32_t list_distinct(struct genetic_key *keys, const uint32_t *front, uint32_t n,
+	uint32_t *distinct)
+{
+	uint32_t k = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct genetic_key *key = &keys[front[i]];
+		const double *before = k > 0 ? keys[distinct[k - 1]].objective : NULL;
+
+		key->crowding = 0;
+		if (!before || key->objective[0] != before[0] || key->objective[1] != before[1])
+			distinct[k++] = front[i];
+	}
+	return k;
+}
+
+/* Between two of a front, in parts of the front's extent. */
+static double distance(const struct genetic_key *a, const struct genetic_key *b,
+	const double extent[GENETIC_OBJECTIVES])
+{
+	double sum = 0;
+
+	for (int o = 0; o < GENETIC_OBJECTIVES; o++) {
+		if (extent[o] > 0)
+			sum += fabs(a->objective[o] - b->objective[o]) / extent[o];
+	}
+	return sum;
+}
+
+/* How far the neighbours in a front of n are. */
+static void crowd_front(struct genetic_key *keys, const uint32_t *front, uint32_t n, uint32_t *distinct)
+{
+	uint32_t k = list_distinct(keys, front, n, distinct);
+	const struct genetic_key *first = &keys[distinct[0]], *last = &keys[distinct[k - 1]];
+	double extent[GENETIC_OBJECTIVES];
+
+	for (int o = 0; o < GENETIC_OBJECTIVES; o++)
+		extent[o] = fabs(first->objective[o] - last->objective[o]);
+	for (uint32_t i = 0; i < k; i++)
+		keys[distinct[i]].crowding = i == 0 || i == k - 1
+			? INFINITY
+			: distance(&keys[distinct[i - 1]], &keys[distinct[i + 1]], extent);
+}
+
+/* Of as many fronts as will be kept. */
+static void set_crowding(struct genetic_key *keys, const uint32_t *at, uint32_t n, uint32_t kept,
+	uint32_t *distinct)
+{
+	for (uint32_t lo = 0, hi = 0; lo < n && lo < kept; lo = hi) {
+		while (hi < n && keys[at[hi]].front == keys[at[lo]].front)
+			hi++;
+		crowd_front(keys, at + lo, hi - lo, distinct);
+	}
 }
 
 /* Of the front that is kept in part the least crowded come first. */
-static void sort_last_front(const struct genetic *g, uint32_t n, uint32_t *at)
+static void sort_last_front(const struct genetic_key *keys, uint32_t n, uint32_t kept, uint32_t *at)
 {
-	uint32_t front = g->members[at[g->population - 1]].front, lo = g->population - 1;
+	uint32_t front = keys[at[kept - 1]].front, lo = kept - 1;
 
-	while (lo > 0 && g->members[at[lo - 1]].front == front)
+	while (lo > 0 && keys[at[lo - 1]].front == front)
 		lo--;
-	for (uint32_t i = lo + 1; i < n && g->members[at[i]].front == front; i++) {
+	for (uint32_t i = lo + 1; i < n && keys[at[i]].front == front; i++) {
 		uint32_t j = i, moved = at[i];
 
-		for (; j > lo && g->members[at[j - 1]].crowding < g->members[moved].crowding; j--)
+		for (; j > lo && keys[at[j - 1]].crowding < keys[moved].crowding; j--)
 			at[j] = at[j - 1];
 		at[j] = moved;
 	}
 }
 
+/* Puts members in the order of their keys that `at` lists. */
+static void arrange(struct genetic *g, const struct genetic_key *keys, const uint32_t *at, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const struct genetic_key *key = &keys[at[i]];
+
+		g->order[i] = g->members[key->member];
+		g->order[i].front = key->front;
+		g->order[i].crowding = key->crowding;
+	}
+	memcpy(g->members, g->order, n * sizeof(*g->order));
+}
+
 /* Keeps the best of `n` members and children, the front ones first. */
 static void select_best(struct genetic *g, uint32_t n)
 {
-	sort_members(g, n);
-	set_fronts(g, n);
-	set_crowding(g, n);
-	list_by_front(g, n, g->shuffled);
+	struct genetic_key *keys = sort_keys(g, n);
+	uint32_t *at = g->shuffled;
+
+	set_fronts(keys, n, g->ranks);
+	list_by_front(keys, n, at, g->ranks);
+	set_crowding(keys, at, n, g->population, g->ranks);
 	if (n > g->population)
-		sort_last_front(g, n, g->shuffled);
-	arrange(g, g->shuffled, n);
+		sort_last_front(keys, n, g->population, at);
+	arrange(g, keys, at, n);
 	g->n = n < g->population ? n : g->population;
 }
 
@@ -356,8 +382,10 @@ static const struct genome *parent(struct genetic *g, uint32_t *turn, struct rng
 	a = &g->members[g->shuffled[*turn]];
 	b = &g->members[g->shuffled[*turn + 1]];
 	*turn += 2;
-	if (a->front != b->front && (dominates(a, b) || dominates(b, a)))
-		return dominates(a, b) ? a : b;
+	if (a->front != b->front && dominates(a->objective, b->objective))
+		return a;
+	if (a->front != b->front && dominates(b->objective, a->objective))
+		return b;
 	if (a->crowding != b->crowding)
 		return a->crowding > b->crowding ? a : b;
 	return rng_u64(rng) & 1 ? a : b;
@@ -378,12 +406,16 @@ static bool bear(struct genetic *g, const struct genetic_problem *p, const struc
 {
 	struct genome *child = &g->members[n];
 
+	clear_changed(g, child);
 	copy_rows(g, child, a, 0, cut);
 	copy_rows(g, child, b, cut, g->rows);
 	p->mutate(p->ctx, rng, child);
 	p->repair(p->ctx, rng, child);
+	sign(g, child);
+	if (!enter(g, n))
+		return false;
 	assess(g, p, child);
-	return enter(g, n);
+	return true;
 }
 
 /* Up to `population` children behind the members; fewer where nearly all are alike. */
@@ -420,8 +452,11 @@ static void found(struct genetic *g, const struct genetic_problem *p, struct rng
 		g->members[n] = g->members[i];
 		g->members[i] = swap;
 		p->repair(p->ctx, rng, &g->members[n]);
+		sign(g, &g->members[n]);
+		if (!enter(g, n))
+			continue;
 		assess(g, p, &g->members[n]);
-		n += enter(g, n);
+		n++;
 	}
 	select_best(g, n);
 }
@@ -438,7 +473,7 @@ static const struct genome *best(const struct genetic *g)
 	const struct genome *best = &g->members[0];
 
 	for (uint32_t i = 1; i < g->n; i++) {
-		if (by_objectives(&g->members[i], best) < 0)
+		if (!in_order(best->objective, g->members[i].objective))
 			best = &g->members[i];
 	}
 	return best;

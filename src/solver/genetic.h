@@ -27,18 +27,26 @@ enum {
 
 struct genome_row {
 	double value[2]; /* what weigh() said of it */
-	uint64_t hash;
-	bool stale; /* it changed since */
+	uint32_t hash;
+	uint32_t note[2]; /* the caller's: repair() may keep for weigh() what it counted */
 };
 
 struct genome {
 	uint64_t *words; /* rows x width, row by row; cells past the last column are 0 */
 	struct genome_row *rows;
+	uint64_t *changed; /* a bit for each row: it changed since it was weighed */
 	double objective[GENETIC_OBJECTIVES]; /* larger is better */
 	double extra; /* the caller's: repair() may keep something for judge() */
 	uint64_t hash;
 	double crowding;
 	uint32_t front; /* 0: nobody is better in all */
+};
+
+/* What members are sorted and chosen by. */
+struct genetic_key {
+	double objective[GENETIC_OBJECTIVES];
+	double crowding;
+	uint32_t member, front;
 };
 
 struct genetic_problem {
@@ -48,8 +56,8 @@ struct genetic_problem {
 	/* Both say genetic_touch() of every row that they change.  repair() is asked of the first members, too. */
 	void (*mutate)(void *ctx, struct rng *rng, struct genome *child);
 	void (*repair)(void *ctx, struct rng *rng, struct genome *child);
-	/* Two numbers for judge() that depend on the row alone. */
-	void (*weigh)(void *ctx, uint32_t row, const uint64_t *words, double value[2]);
+	/* Two numbers for judge(), into row->value, that depend on the row alone. */
+	void (*weigh)(void *ctx, uint32_t number, const uint64_t *words, struct genome_row *row);
 	void (*judge)(void *ctx, const struct genome *genome, double objective[GENETIC_OBJECTIVES]);
 };
 
@@ -64,9 +72,10 @@ struct genetic_options {
 struct genetic {
 	uint32_t rows, cols, width; /* of the search under way; width: words of a row */
 	uint32_t population;
-	struct genome *members; /* 2 x population: members, then their children */
-	struct genome *order;   /* scratch of a selection */
-	uint32_t n;             /* members */
+	struct genome *members;   /* 2 x population: members, then their children */
+	struct genome *order;     /* scratch of a selection */
+	struct genetic_key *keys; /* likewise: 2 for each place */
+	uint32_t n;               /* members */
 	uint64_t *words;
 	struct genome_row *row_memory;
 	size_t words_cap, rows_cap, members_cap;
@@ -91,7 +100,21 @@ const struct genome *genetic_front(const struct genetic *genetic, uint32_t i);
 
 static inline void genetic_touch(struct genome *genome, uint32_t row)
 {
-	genome->rows[row].stale = true;
+	genome->changed[row / 64] |= UINT64_C(1) << row % 64;
+}
+
+/* The first row from `row` on that changed, or `rows`. */
+static inline uint32_t genetic_changed(const struct genome *genome, uint32_t row, uint32_t rows)
+{
+	uint64_t bits = row < rows ? genome->changed[row / 64] >> row % 64 : 0;
+
+	if (bits)
+		return row + (uint32_t)__builtin_ctzll(bits);
+	for (row = (row / 64 + 1) * 64; row < rows; row += 64) {
+		if (genome->changed[row / 64])
+			return row + (uint32_t)__builtin_ctzll(genome->changed[row / 64]);
+	}
+	return rows;
 }
 
 /* ---- eight cells at once; each is at most GENETIC_CELL_MAX */
@@ -109,10 +132,30 @@ static inline uint8_t *genetic_cells(uint64_t *words)
 	return (uint8_t *)words;
 }
 
+/* The highest bit of every cell that is not 0, for genetic_next(). */
+static inline uint64_t genetic_flags(uint64_t word)
+{
+	return (word + ~GENETIC_HIGH) & GENETIC_HIGH;
+}
+
 /* 255 in every cell that is not 0. */
 static inline uint64_t genetic_set(uint64_t word)
 {
-	return (((word + ~GENETIC_HIGH) & GENETIC_HIGH) >> 7) * 255;
+	return (genetic_flags(word) >> 7) * 255;
+}
+
+/* `a` less `b`, 0 where `b` is larger. */
+static inline uint64_t genetic_less(uint64_t a, uint64_t b)
+{
+	uint64_t rest = (a | GENETIC_HIGH) - b, enough = rest & GENETIC_HIGH;
+
+	return rest & (enough - (enough >> 7));
+}
+
+/* Whether no cell of `a` is larger than that of `b`. */
+static inline bool genetic_fits(uint64_t a, uint64_t b)
+{
+	return (((b | GENETIC_HIGH) - a) & GENETIC_HIGH) == GENETIC_HIGH;
 }
 
 /* The lesser of each two. */
@@ -140,6 +183,19 @@ static inline uint32_t genetic_first(uint64_t word)
 #endif
 }
 
+/* Takes the first of some flags away and returns the number of its cell. */
+static inline uint32_t genetic_next(uint64_t *flags)
+{
+	uint32_t cell = genetic_first(*flags);
+
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	*flags &= *flags - 1;
+#else
+	*flags &= ~(UINT64_C(0x8000000000000000) >> 8 * cell);
+#endif
+	return cell;
+}
+
 /* The word with 0 in that cell. */
 static inline uint64_t genetic_without(uint64_t word, uint32_t cell)
 {
@@ -153,7 +209,7 @@ static inline uint64_t genetic_without(uint64_t word, uint32_t cell)
 /* How many are not 0. */
 static inline uint32_t genetic_count(uint64_t word)
 {
-	return (uint32_t)(((((word + ~GENETIC_HIGH) & GENETIC_HIGH) >> 7) * GENETIC_ONES) >> 56);
+	return (uint32_t)(((genetic_flags(word) >> 7) * GENETIC_ONES) >> 56);
 }
 
 #endif

@@ -2,11 +2,12 @@
 # Real elastic jobs under the elastic policies: they grow, make room, and grow again, and one that does not
 # get faster does not keep devices from one that does.
 # shellcheck disable=SC2317 # functions are called by soon() and is()
-here=$(realpath "$(dirname "$0")")
+here=$(realpath "$(dirname "$0")") pids=
 # shellcheck source=tests/cli/lib/check
 . "$here/lib/check"
+export PYTHONDONTWRITEBYTECODE=1
 if ! command -v python3 >/dev/null; then
-	echo "SKIP: no python3, which the jobs here are written in"
+	echo "skip - elastic jobs: there is no python3, which they are written in"
 	exit 0
 fi
 # shellcheck source=tests/clients/with_daemon
@@ -35,6 +36,7 @@ for step in run:
     state["step"] = step + 1
     if os.path.exists(name + ".end"):
         break
+stint.progress(state["step"], 1000000)
 checkpoint.save(state, step=state["step"])
 if run.stopped:
     stint.exit_for_requeue()
@@ -49,68 +51,119 @@ submit() { # FLAG... -- COMMAND...: the number in $job
 
 train() { # NAME KIND CHANGE
 	rm -f "$1.end" "$1.ckpt"
-	submit --name "$1" --gpus 1 --min-gpus 1 --max-gpus 4 --grace 20s -- python3 train.py "$@"
+	submit --name "$1" --gpus 1 --min-gpus 1 --max-gpus 4 --grace 60s -- python3 train.py "$@"
 }
 
-size() { # JOB: devices it holds now, in words that test understands
-	stint show "$1" --json | python3 -c 'import json, sys
-print(len((json.load(sys.stdin)["job"].get("devices") or [])))'
+number() { # JOB MEMBER: 0 if it is not there
+	stint show "$1" --json | sed -n "s/^ *\"$2\": \([0-9]*\).*/\1/p" | head -n 1 | grep . || echo 0
+}
+
+size() { # JOB: devices it has now
+	number "$1" held_gpus
 }
 
 has() { # JOB TEST N: such as -ge 3
 	local n
-	n=$(size "$1") && [ "$n" "$2" "$3" ]
+	n=$(size "$1") && test "$n" "$2" "$3"
 }
 
-# Both at once; then it stays so for a while.
-ahead() { # GOOD BAD
-	local good bad
-	good=$(size "$1") bad=$(size "$2")
-	[ "$bad" -ge 1 ] && [ "$good" -gt "$bad" ]
-}
-
-settled() { # GOOD BAD
+# As it is for a while.
+stays() { # COMMAND...
 	for _ in 1 2 3 4 5; do
-		ahead "$@" || return 1
-		sleep 0.5
+		"$@" || return 1
+		sleep 0.4
 	done
 }
 
-both() { # POLICY
-	local a b
-	run stint policy set "$1"
-	want 0 "$1: decides from now on"
-	train a good stay
-	a=$job
-	soon "$1: a job that is alone grows to all devices" has "$a" -eq 4
+# The first job has more devices than the second, which has some.
+ahead() { # JOB JOB
+	local one two
+	one=$(size "$1") two=$(size "$2")
+	[ "$two" -ge 1 ] && [ "$one" -gt "$two" ]
+}
+
+attempts() { # JOB N: at least
+	[ "$(number "$1" attempt)" -ge "$2" ]
+}
+
+all_steps() { # JOB: what it printed is what it reported
+	[ "$(digest "$1" | tr -dc '0-9')" = "$(number "$1" step)" ]
+}
+
+whole_story() {
+	local a b c
 	train b bad restart
 	b=$job
-	soon "$1: it makes room when another comes" has "$b" -ge 1
-	is "$1: both run then" has "$a" -lt 4
-	soon "$1: the one that gets no faster has fewer in the end" settled "$a" "$b"
+	soon "a job that does not get faster is tried on more devices" attempts "$b" 2
+	soon "and goes back to one" stays has "$b" -eq 1
+	train a good stay
+	a=$job
+	soon "one that does gets more than it" stays ahead "$a" "$b"
 	run stint queue
-	out "^ *$a .* a .*RUNNING" "$1: both are in the queue"
+	out "^ *$a +a .*RUNNING" "both are in the queue"
 	touch b.end
-	soon "$1: the other completes" state "$b" COMPLETED
-	soon "$1: what it had is used again" has "$a" -eq 4
+	soon "the first completes" state "$b" COMPLETED
+	soon "the other grows to all devices" has "$a" -eq 4
 	run stint show "$a"
-	out '^resizes|resized' "$1: its sizes are counted"
+	out '^devices +0-3' "which show tells"
+	out '^steps took .* s on 1 \(batch 64\), .* s on ' "and how fast it was on how many"
+	train c good stay
+	c=$job
+	soon "it makes room for one like it" has "$c" -ge 1
+	soon "which means fewer for itself" has "$a" -lt 4
+	touch c.end
+	soon "that one completes" state "$c" COMPLETED
+	soon "and it grows again" has "$a" -eq 4
+	is "its changes of size are counted" [ "$(number "$a" resizes)" -ge 3 ]
+	is "none was a restart" [ "$(number "$a" attempt)" = 1 ]
 	touch a.end
-	soon "$1: it completes, too" state "$a" COMPLETED
-	for name in a b; do
-		id=${!name}
-		counted "$id"
-		is "$1: every step of $name counts" [ "$said" = "$told" ]
+	soon "it completes, too" state "$a" COMPLETED
+	for one in $a $b $c; do
+		is "every step of job $one counts" all_steps "$one"
 	done
 }
 
-counted() { # JOB: what it printed and what it reported
-	said=$(digest "$1" | tr -dc '0-9')
-	told=$(stint show "$1" --json | python3 -c 'import json, sys
-print(int(json.load(sys.stdin)["job"]["progress"]["step"]))')
+promises() {
+	run stint policy set elasticflow:slot_s=1
+	want 0 "elasticflow decides"
+	submit --gpus 1 --max-gpus 4 --time 1m --deadline now+10h -- true
+	soon "a deadline that can be kept is promised" state "$job" COMPLETED
+	fails 4 'refused: its deadline cannot be promised' "one that cannot be kept is refused with code 4" \
+		stint submit --gpus 1 --min-gpus 1 --max-gpus 2 --estimate 10h --deadline now+1h -- true
+	err 'from now could be' "which says what could be promised"
+	run stint queue --json
+	is "nothing of it stays" [ "$(grep -c '"id"' stdout)" = 0 ]
 }
 
-is "a daemon answers" daemon_start --slots 4 --no-cgroups --policy sia:round_s=1
-for policy in ${POLICIES:-sia:round_s=1 pollux:round_s=1 optimus:round_s=1 afs}; do
-	both "$policy"
+record_is_sound() {
+	run stint db check
+	want 0 "the record is sound"
+	kill "$daemon"
+	wait "$daemon"
+	daemon=
+	run stint replay "$STINT_STATE"
+	want 0 "every decision comes again from the record"
+}
+
+if [ -n "$POLICY" ]; then
+	is "a daemon answers" daemon_start --slots 4 --no-cgroups --policy "$POLICY"
+	whole_story
+	case $POLICY in afs*) promises ;; esac
+	record_is_sound
+	finish
+fi
+
+# Jobs sleep most of the time, so that all policies can be tried at once.  Sia would leave a new job waiting
+# beside one that scales well (lambda), and Pollux counts 30 s for a restart, unless told otherwise.
+policies=${POLICIES:-sia:round_s=1,lambda=2 pollux:round_s=1,restart_s=0 optimus:round_s=1 afs elasticflow:slot_s=1}
+for policy in $policies; do
+	POLICY=$policy "$here/live_elastic.sh" >"out.$policy" 2>&1 &
+	pids="$pids $!"
 done
+for pid in $pids; do
+	wait "$pid" || failures=$((failures + 1))
+done
+for policy in $policies; do
+	sed "s/ok - /&${policy%%:*}: /" "out.$policy"
+done
+finish

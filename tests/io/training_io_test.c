@@ -355,23 +355,11 @@ static double off_by(const struct world *w, char **f)
 	return fmax(fabs(pass.step_s - step_s), fabs(pass.sync_s - sync_s)) / step_s;
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-/*
- * All measured placements to the last digits.  Of the others, those where the triangulation is no matter
- * of taste; in a prism between two batches that can be cut in several ways Qhull's choice follows from the
- * order in which it found the points, and ours differs in some.
- */
+/* Measured placements to the last digits, and the 180 others, on grids that can be cut in several ways. */
 static void test_throughput_vectors(void **state)
 {
 	struct world *w = read_published();
-	double apart[600];
-	uint32_t n = 0, equal = 0, all = 0;
+	uint32_t equal = 0, all = 0;
 	char line[512], *f[7];
 	FILE *in;
 
@@ -384,22 +372,14 @@ static void test_throughput_vectors(void **state)
 
 		assert_int_equal(split(line, f, 7), 7);
 		off = off_by(w, f);
-		if (atoi(f[6]) && !(off < 1e-12)) {
-			print_error("%s on %s, %s at %s: off by %g\n", f[0], f[1], f[2], f[3], off);
-			fail();
-		}
-		if (off < 1e-9)
+		if (off < 1e-12)
 			equal++;
 		else
-			apart[n++] = off;
+			print_error("%s on %s, %s at %s: off by %g\n", f[0], f[1], f[2], f[3], off);
 	}
 	fclose(in);
-	qsort(apart, n, sizeof(*apart), compare_doubles);
-	print_message("%u of %u step times equal; the others are off by up to %.2g\n", equal, all,
-		n ? apart[n - 1] : 0);
 	assert_int_equal(all, 600);
-	assert_true(equal >= 586);
-	assert_true(!n || apart[n - 1] < 0.06);
+	assert_int_equal(equal, 600);
 	world_free(w);
 }
 

@@ -106,6 +106,32 @@ static void test_gradient(void **state)
 	agents_destroy(agents);
 }
 
+/* As if nobody had heard of it; what was answered before is not answered again. */
+static void test_forget(void **state)
+{
+	struct agents *agents = agents_with(false);
+	struct goodput_sample slow = { 1, 1, 12, 9.2, 0 };
+	struct goodput_choice before, after;
+	uint32_t version;
+
+	(void)state;
+	agents_forget(agents, 77);
+	agents_observe(agents, 3, A, &one);
+	assert_true(agents_goodput(agents, 3, A, single, 384, 12, &before));
+	version = agents_version(agents, 3);
+	agents_forget(agents, 3);
+	assert_null(agents_limits(agents, 3, A));
+	assert_null(agents_fit(agents, 3, A));
+	assert_int_equal(agents_most(agents, 3, A), 0);
+	assert_true(agents_version(agents, 3) > version);
+	agents_limit(agents, 3, A, limits);
+	assert_non_null(agents_limits(agents, 3, A));
+	agents_observe(agents, 3, A, &slow);
+	assert_true(agents_goodput(agents, 3, A, single, 384, 12, &after));
+	assert_true(after.goodput < before.goodput / 5);
+	agents_destroy(agents);
+}
+
 static void test_bad_sample(void **state)
 {
 	struct agents *agents = agents_with(false);
@@ -162,6 +188,7 @@ int main(void)
 		cmocka_unit_test(test_learning),
 		cmocka_unit_test(test_merged),
 		cmocka_unit_test(test_gradient),
+		cmocka_unit_test(test_forget),
 		cmocka_unit_test(test_bad_sample),
 		cmocka_unit_test(test_memory),
 	};

@@ -20,6 +20,7 @@ struct world_kind {
 	const char *cluster;
 	struct draw draw;
 	void (*dress)(struct scene *scene, struct rng *rng); /* NULL: as drawn */
+	bool trained; /* models train as the catalogue says, by batch and epoch */
 };
 
 static void add_types(struct scene *s, struct rng *rng)
@@ -78,6 +79,40 @@ static void make_elastic(struct scene *s, struct rng *rng)
 		job->max_gpus = job->gpus + (int32_t)rng_below(rng, 5);
 		job->batch = 32;
 	}
+}
+
+static void make_elastic_of_types(struct scene *s, struct rng *rng)
+{
+	add_types(s, rng);
+	make_elastic(s, rng);
+}
+
+static void make_elastic_and_break(struct scene *s, struct rng *rng)
+{
+	make_elastic(s, rng);
+	break_nodes(s, rng);
+}
+
+/* Half of the trained jobs say their range and batch; the others are given one. */
+static void make_trained(struct scene *s, struct rng *rng)
+{
+	add_models(s, rng);
+	for (uint32_t i = 0; i < s->trace.njobs; i++) {
+		struct job *job = &s->trace.jobs[i];
+
+		if (rng_below(rng, 2))
+			continue;
+		job->min_gpus = (int32_t)pick(rng, (uint32_t)job->gpus);
+		job->max_gpus = job->gpus + (int32_t)rng_below(rng, 5);
+		job->batch = 16 << rng_below(rng, 5);
+	}
+}
+
+static void make_trained_and_break(struct scene *s, struct rng *rng)
+{
+	make_trained(s, rng);
+	break_nodes(s, rng);
+	s->config.costs = (struct costs){ .start_s = 1, .resume_s = 3, .resize_s = 2 };
 }
 
 static void add_people(struct scene *s, struct rng *rng)
@@ -157,32 +192,49 @@ static void borrow_and_break(struct scene *s, struct rng *rng)
 }
 
 static const struct world_kind kinds[] = {
-	{ "no jobs", "2x4", { 0, 0, 1, 1 }, NULL },
-	{ "one job", "2x4", { 1, 0, 20, 8 }, NULL },
-	{ "one node", "1x4", { 14, 30, 20, 4 }, NULL },
-	{ "nodes of 4", "3x4", { 14, 20, 20, 8 }, NULL },
-	{ "nodes of 1", "6x1", { 12, 20, 20, 4 }, NULL },
-	{ "a node of 64", "1x64", { 12, 20, 20, 64 }, NULL },
-	{ "seventy nodes", "70x1", { 20, 10, 20, 64 }, NULL },
-	{ "uneven nodes", "1x8:v100,2x2:v100", { 14, 20, 20, 8 }, NULL },
-	{ "all at once", "2x4", { 14, 0, 20, 8 }, NULL },
-	{ "some too large", "2x2", { 14, 20, 20, 8 }, NULL },
-	{ "types", "2x2:v100,1x4:p100,2x1:k80", { 14, 20, 20, 4 }, add_types },
-	{ "models", "2x2:v100,1x4:p100,2x1:k80", { 14, 20, 20, 4 }, add_models },
-	{ "CPUs and memory", "3x4", { 14, 20, 20, 8 }, limit_nodes },
-	{ "failures", "3x2", { 12, 40, 20, 4 }, break_nodes },
-	{ "elastic jobs", "2x4", { 12, 20, 20, 8 }, make_elastic },
-	{ "tenants and bad estimates", "2x4", { 14, 20, 20, 8 }, add_people },
-	{ "costs", "2x4", { 14, 60, 20, 8 }, add_costs },
-	{ "dependencies", "2x2", { 12, 20, 20, 8 }, add_deps },
-	{ "fractions of seconds", "2x4", { 14, 20, 20, 8 }, use_fractions },
-	{ "fractions of devices", "3x2:v100", { 20, 20, 20, 4 }, share_devices },
+	{ "no jobs", "2x4", { 0, 0, 1, 1 }, NULL, false },
+	{ "one job", "2x4", { 1, 0, 20, 8 }, NULL, false },
+	{ "one node", "1x4", { 14, 30, 20, 4 }, NULL, false },
+	{ "nodes of 4", "3x4", { 14, 20, 20, 8 }, NULL, false },
+	{ "nodes of 1", "6x1", { 12, 20, 20, 4 }, NULL, false },
+	{ "a node of 64", "1x64", { 12, 20, 20, 64 }, NULL, false },
+	{ "seventy nodes", "70x1", { 20, 10, 20, 64 }, NULL, false },
+	{ "uneven nodes", "1x8:v100,2x2:v100", { 14, 20, 20, 8 }, NULL, false },
+	{ "all at once", "2x4", { 14, 0, 20, 8 }, NULL, false },
+	{ "some too large", "2x2", { 14, 20, 20, 8 }, NULL, false },
+	{ "types", "2x2:v100,1x4:p100,2x1:k80", { 14, 20, 20, 4 }, add_types, false },
+	{ "models", "2x2:v100,1x4:p100,2x1:k80", { 14, 20, 20, 4 }, add_models, false },
+	{ "CPUs and memory", "3x4", { 14, 20, 20, 8 }, limit_nodes, false },
+	{ "failures", "3x2", { 12, 40, 20, 4 }, break_nodes, false },
+	{ "elastic jobs", "2x4", { 12, 20, 20, 8 }, make_elastic, false },
+	{ "tenants and bad estimates", "2x4", { 14, 20, 20, 8 }, add_people, false },
+	{ "costs", "2x4", { 14, 60, 20, 8 }, add_costs, false },
+	{ "dependencies", "2x2", { 12, 20, 20, 8 }, add_deps, false },
+	{ "fractions of seconds", "2x4", { 14, 20, 20, 8 }, use_fractions, false },
+	{ "fractions of devices", "3x2:v100", { 20, 20, 20, 4 }, share_devices, false },
 	{ "fractions, types and failures", "2x2:v100,1x4:p100,2x1:k80", { 14, 40, 20, 4 },
-		share_and_break },
-	{ "borrowed nodes", "4x2", { 14, 40, 20, 4 }, borrow_nodes },
-	{ "borrowed nodes of another type", "2x2:v100,2x2:t4", { 14, 40, 20, 2 }, borrow_nodes },
-	{ "borrowed nodes that fail", "4x2", { 12, 40, 20, 4 }, borrow_and_break },
+		share_and_break, false },
+	{ "borrowed nodes", "4x2", { 14, 40, 20, 4 }, borrow_nodes, false },
+	{ "borrowed nodes of another type", "2x2:v100,2x2:t4", { 14, 40, 20, 2 }, borrow_nodes, false },
+	{ "borrowed nodes that fail", "4x2", { 12, 40, 20, 4 }, borrow_and_break, false },
+	{ "elastic jobs of several types", "2x2:v100,1x4:p100,2x1:k80", { 12, 20, 20, 4 },
+		make_elastic_of_types, false },
+	{ "elastic jobs on uneven nodes that fail", "1x4,2x2,2x1", { 12, 40, 20, 4 },
+		make_elastic_and_break, false },
+	{ "trained jobs", "2x4:v100", { 10, 60, 60, 4 }, make_trained, true },
+	{ "trained jobs of several types", "2x2:v100,1x4:p100,2x1:k80", { 10, 60, 60, 4 },
+		make_trained, true },
+	{ "trained jobs on nodes that fail", "2x4:v100,2x2:k80", { 8, 60, 60, 8 },
+		make_trained_and_break, true },
 };
+
+static void train(struct scene *s)
+{
+	s->training = training_create(&s->cluster, &s->trace.models);
+	training_synthesise(s->training);
+	training_bind(s->training, s->profile, &s->trace);
+	s->config.training = s->training;
+}
 
 static void build(struct scene *s, const struct world_kind *kind, uint64_t seed)
 {
@@ -195,6 +247,8 @@ static void build(struct scene *s, const struct world_kind *kind, uint64_t seed)
 		kind->dress(s, &rng);
 	s->config.seed = seed;
 	scene_ready(s);
+	if (kind->trained)
+		train(s);
 }
 
 /* ---- bounds */
@@ -297,11 +351,17 @@ static void add_variants(texts *out, const char *name, const struct option *o)
 	}
 }
 
+/* Rounds that are not whole seconds; Shockwave's turns must be longer than what a resume costs. */
+static const char *odd_round(const char *policy)
+{
+	return strcmp(policy, "shockwave") == 0 ? "12.5" : "2.5";
+}
+
 /* A number that has its say only when it is not 0. */
 static void add_number(texts *out, const char *name, const struct option *o)
 {
 	if (strcmp(o->name, "round_s") == 0)
-		vec_push(out, mem_printf("%s:round_s=2.5", name));
+		vec_push(out, mem_printf("%s:round_s=%s", name, odd_round(name)));
 	else if (o->kind == OPTION_DOUBLE && o->preset == 0 && o->max >= 2)
 		vec_push(out, mem_printf("%s:%s=2", name, o->name));
 }
@@ -336,6 +396,29 @@ static bool accepts(const char *spec)
 		policy->fini(state);
 	free(state);
 	return fine;
+}
+
+/* Searches that take long: these are enough to look for what no search may do. */
+static const struct {
+	const char *policy, *options;
+} cheaper[] = {
+	{ "pollux", "population=20,generations=5" },
+	{ "shockwave", "window=5" },
+};
+
+static void cheapen_spec(char **spec)
+{
+	size_t name = strcspn(*spec, ":");
+
+	for (size_t i = 0; i < COUNT(cheaper); i++) {
+		char *longer;
+
+		if (strlen(cheaper[i].policy) != name || strncmp(*spec, cheaper[i].policy, name) != 0)
+			continue;
+		longer = mem_printf("%s%c%s", *spec, (*spec)[name] ? ',' : ':', cheaper[i].options);
+		free(*spec);
+		*spec = longer;
+	}
 }
 
 /* Options may need others: rounds, or an objective. */
@@ -397,6 +480,7 @@ int main(void)
 		add_specs(&specs, policies[i]->name, policies[i]->options);
 	}
 	for (size_t i = 0; i < specs.n; i++) {
+		cheapen_spec(&specs.at[i]);
 		settle_spec(&specs.at[i]);
 		vec_push(&tests,
 			(struct CMUnitTest){

@@ -111,6 +111,118 @@ static void text_is_escaped(void **state)
 	}
 }
 
+/* Two policies, jobs of two models that train; under the second job 1 is resized and moved. */
+static struct buf elastic_page(bool trained, bool elastic, uint32_t njobs)
+{
+	static const struct contender contenders[] = { { .label = "rigid" }, { .label = HOSTILE } };
+	struct fixture f;
+	struct comparison c;
+	struct buf out = { 0 };
+
+	fixture_init(&f, njobs);
+	cluster_fini(&f.cluster);
+	assert_int_equal(cluster_parse("1x4:t4,1x4:a100", &f.cluster, NULL), 0);
+	for (uint32_t i = 0; i < njobs; i++) {
+		struct job *job = &f.trace.jobs[i];
+
+		job->trained = trained;
+		job->max_gpus = elastic ? 4 : job->max_gpus;
+		if (trained && i % 2)
+			job->model = names_add(&f.trace.models, HOSTILE, strlen(HOSTILE));
+	}
+	comparison_init(&c, &f.cluster, contenders, 2, seeds, 1);
+	for (uint32_t p = 0; p < 2; p++) {
+		struct outcome o = fixture_run(&f, 10.0 * p);
+
+		for (uint32_t i = 0; i < o.nsamples; i++) {
+			o.samples[i].useful_gpus = i ? 3 : 0;
+			o.samples[i].good_gpus = i ? 1.5 : 0;
+		}
+		for (uint32_t i = 0; i < njobs; i++) {
+			o.jobs[i].served_s = 100;
+			o.jobs[i].eff_s = 50;
+		}
+		if (p == 1 && njobs > 2) {
+			o.jobs[1].resizes = 1;
+			o.jobs[1].restarts = 1;
+			o.spans[1] = (struct span){ 20, 70, 0x1, 0, 1, 1 };
+			o.spans[2] = (struct span){ 70, 120, 0xf, 1, 1, 2 };
+		}
+		comparison_put(&c, p, 0, &f.trace, &o);
+		fixture_run_fini(&o);
+	}
+	comparison_finish(&c);
+	html_compare(&c, &hostile_info, &out);
+	comparison_fini(&c);
+	fixture_fini(&f);
+	return out;
+}
+
+static void elastic_jobs_have_sections_of_their_own(void **state)
+{
+	struct buf page = elastic_page(true, true, 8);
+
+	(void)state;
+	check_html(page.at);
+	assert_false(has_nan(page.at));
+	assert_non_null(strstr(page.at, "<h2 id=\"goodput\">Goodput over time</h2>"));
+	assert_non_null(strstr(page.at,
+		"<svg class=\"chart\" viewBox=\"0 0 340 120\" role=\"img\" "
+		"aria-labelledby=\"efficiency-1-t efficiency-1-d\">"));
+	/* nothing made steps at first, so that there is no efficiency */
+	assert_non_null(strstr(page.at, "rigid,0,0.5,0,0,%0A"));
+	assert_non_null(strstr(page.at, ",0.5,0.375,0.1875,0.5%0A"));
+	assert_non_null(strstr(page.at, "<h2 id=\"allocation\">"));
+	assert_non_null(strstr(page.at, ": 1 to 4 devices, resized 1 time, restarted 1 time</title>"));
+	assert_non_null(strstr(page.at, ",20,70,1,t4%0A"));
+	assert_non_null(strstr(page.at, ",70,120,4,a100%0A"));
+	assert_non_null(strstr(page.at, "<h2 id=\"models\">By model</h2>"));
+	assert_non_null(strstr(page.at, "<th scope=\"rowgroup\" rowspan=\"2\">resnet50</th>"));
+	assert_non_null(strstr(page.at, "<a href=\"#allocation\">"));
+	buf_fini(&page);
+}
+
+static void sections_that_say_nothing_are_left_out(void **state)
+{
+	static const struct {
+		const char *what;
+		bool trained, elastic;
+		uint32_t njobs;
+		bool goodput, allocation, models;
+	} rows[] = {
+		{ "neither", false, false, 8, false, false, false },
+		{ "elastic, not trained", false, true, 8, true, true, false },
+		{ "trained, not elastic", true, false, 8, true, false, true },
+		{ "one job, so one model", true, true, 1, true, true, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct buf page = elastic_page(rows[i].trained, rows[i].elastic, rows[i].njobs);
+
+		check_html(page.at);
+		if (!strstr(page.at, "\"#goodput\"") == rows[i].goodput ||
+			!strstr(page.at, "<h2 id=\"goodput\"") == rows[i].goodput ||
+			!strstr(page.at, "<h2 id=\"allocation\"") == rows[i].allocation ||
+			!strstr(page.at, "\"#models\"") == rows[i].models)
+			fail_msg("%s: other sections", rows[i].what);
+		assert_true(rows[i].trained == !!strstr(page.at, "efficiency-0-t"));
+		buf_fini(&page);
+	}
+}
+
+static void many_elastic_jobs_stay_small(void **state)
+{
+	struct buf page = elastic_page(true, true, 20000);
+
+	(void)state;
+	check_html(page.at);
+	assert_non_null(strstr(page.at,
+		"Of 20000 jobs that may change their size or batch, the 24 long ones"));
+	assert_true(page.n < 1500000);
+	buf_fini(&page);
+}
+
 static void figures_that_are_not_numbers_do_no_harm(void **state)
 {
 	struct contender contenders[] = { { .label = "a" }, { .label = "b" } };
@@ -130,6 +242,10 @@ static void figures_that_are_not_numbers_do_no_harm(void **state)
 	o.spans[0].to_s = INFINITY;
 	o.spans[1].node = 99;
 	o.spans[2].job = 99;
+	for (uint32_t i = 0; i < 3; i++)
+		o.jobs[i].max_gpus = 8;
+	o.jobs[0].trained = true;
+	o.samples[4].useful_gpus = NAN;
 	o.waited_by_why_s[WHY_NEW] = NAN;
 	comparison_put(&c, 0, 0, &f.trace, &o);
 	comparison_finish(&c);
@@ -192,6 +308,9 @@ int main(void)
 		cmocka_unit_test(pages_are_well_formed),
 		cmocka_unit_test(nobody_gets_a_script_in),
 		cmocka_unit_test(text_is_escaped),
+		cmocka_unit_test(elastic_jobs_have_sections_of_their_own),
+		cmocka_unit_test(sections_that_say_nothing_are_left_out),
+		cmocka_unit_test(many_elastic_jobs_stay_small),
 		cmocka_unit_test(figures_that_are_not_numbers_do_no_harm),
 		cmocka_unit_test(results_have_a_row_for_each_figure),
 		cmocka_unit_test(the_same_input_gives_the_same_bytes),

@@ -54,6 +54,47 @@ static void a_run_has_the_figures_it_should(void **state)
 	fixture_fini(&f);
 }
 
+static void training_has_efficiency_and_restarts(void **state)
+{
+	struct fixture f;
+	struct outcome o;
+	struct summary s;
+	struct compare_style style = { 0 };
+	struct term term = { 0 };
+	struct buf text = { 0 };
+
+	(void)state;
+	fixture_init(&f, 4);
+	o = fixture_run(&f, 20);
+	for (int i = 0; i < 4; i++) {
+		o.jobs[i].served_s = o.jobs[i].eff_s = 100;
+		o.jobs[i].restarts = (uint32_t)i;
+	}
+	o.jobs[3].state = JOB_UNFINISHED;
+	summary_of(&f.trace, &o, &s);
+	near("restarts", s.restarts_mean, 1);
+	near("held", s.held_gpu_s, 400);
+	assert_true(isnan(s.efficiency) && isnan(s.goodput));
+	summary_fini(&s);
+	o.jobs[1].trained = true;
+	o.jobs[1].eff_s = 20;
+	o.jobs[2].max_gpus = 4; /* elastic: it held 7 devices' worth without making steps */
+	o.jobs[2].overhead_s = 1;
+	o.jobs[2].occupied_s = 107;
+	summary_of(&f.trace, &o, &s);
+	near("efficiency", s.efficiency, 0.8);
+	near("goodput", s.goodput, 0.45 * 0.8);
+	near("overhead", s.overhead_gpu_s, 7);
+	summary_table(&s, &style, &term, &text);
+	assert_non_null(strstr(text.at, "goodput 36.0 %, in all 6.67 GPU-min\n"));
+	assert_non_null(strstr(text.at, "efficiency       80.0 %\n"));
+	assert_non_null(strstr(text.at, "restarts per job 1.000\n"));
+	buf_fini(&text);
+	summary_fini(&s);
+	fixture_run_fini(&o);
+	fixture_fini(&f);
+}
+
 static void only_finished_jobs_have_completion_times(void **state)
 {
 	struct fixture f;
@@ -136,7 +177,8 @@ static void json_has_the_promised_keys(void **state)
 	static const char *const keys[] = { "policy", "jobs_submitted", "jobs_finished",
 		"jct_mean_s", "jct_p50_s", "jct_p95_s", "jct_p99_s", "wait_mean_s", "makespan_s",
 		"utilisation", "ftf_mean", "ftf_max", "preemptions", "decisions", "decision_cpu_s",
-		"cpu_s", "rss_bytes", "speed_error_before", "speed_error" };
+		"cpu_s", "rss_bytes", "speed_error_before", "speed_error", "held_gpu_s",
+		"restarts_mean", "efficiency", "goodput" };
 	struct fixture f;
 	struct outcome o;
 	struct summary s;
@@ -201,6 +243,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_run_has_the_figures_it_should),
+		cmocka_unit_test(training_has_efficiency_and_restarts),
 		cmocka_unit_test(only_finished_jobs_have_completion_times),
 		cmocka_unit_test(nothing_has_no_figures),
 		cmocka_unit_test(errors_of_speeds_are_told_where_there_are_any),

@@ -90,15 +90,15 @@ static void toy_repair(void *ctx, struct rng *rng, struct genome *child)
 	}
 }
 
-static void toy_weigh(void *ctx, uint32_t row, const uint64_t *words, double value[2])
+static void toy_weigh(void *ctx, uint32_t row, const uint64_t *words, struct genome_row *kept)
 {
 	const struct toy *t = ctx;
 	uint32_t sum = 0;
 
 	for (uint32_t i = 0; i < genetic_width(t->cols); i++)
 		sum += genetic_sum(words[i]);
-	value[0] = t->worth[row][sum];
-	value[1] = t->other[row][sum];
+	kept->value[0] = t->worth[row][sum];
+	kept->value[1] = t->other[row][sum];
 }
 
 static void toy_judge(void *ctx, const struct genome *genome, double objective[GENETIC_OBJECTIVES])
@@ -107,7 +107,7 @@ static void toy_judge(void *ctx, const struct genome *genome, double objective[G
 
 	objective[0] = objective[1] = 0;
 	for (uint32_t r = 0; r < t->rows; r++) {
-		assert_false(genome->rows[r].stale);
+		assert_int_equal(genetic_changed(genome, r, t->rows), t->rows);
 		objective[0] += genome->rows[r].value[0];
 		objective[1] += genome->rows[r].value[1];
 	}

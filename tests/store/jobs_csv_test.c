@@ -11,7 +11,8 @@
 
 static const char header[] =
 	"id,name,tenant,model,gpus,arrival_s,start_s,finish_s,jct_s,wait_s,run_s,preemptions,state,"
-	"migrations,resizes,failures,overhead_s,lost_s,ftf,deadline_s,why,reason\n";
+	"migrations,resizes,failures,overhead_s,lost_s,ftf,deadline_s,why,reason,"
+	"deadline_met,restarts,held_gpu_s,efficiency\n";
 
 static void check(const struct trace *trace, struct job *job, const char *want)
 {
@@ -45,10 +46,15 @@ static void a_finished_job_has_its_times(void **state)
 	job.overhead_s = 0.5;
 	job.fair_s = 67;
 	job.deadline_s = 200;
+	job.restarts = 2;
+	job.occupied_s = 322;
+	job.served_s = 320;
+	job.eff_s = 240;
+	job.trained = true;
 	job.state = JOB_FINISHED;
 	check(&trace, &job,
 		"7,\"train, \"\"big\"\"\",vision,resnet50,4,10,15,110.5,100.5,20,80,1,finished,0,0,0,0.5,0,"
-		"1.5,200,,\n");
+		"1.5,200,,,yes,2,322,0.75\n");
 	trace_fini(&trace);
 }
 
@@ -65,7 +71,7 @@ static void what_is_not_known_is_empty(void **state)
 	job.reason = (struct reason){ .why = WHY_TOO_LARGE, .need = 64, .have = 32, .other = JOB_NONE };
 	check(&trace, &job,
 		"x,,,,64,0,,,,0,0,0,rejected,0,0,0,0,0,,,too-large,"
-		"it needs 64 devices and the cluster can never give more than 32\n");
+		"it needs 64 devices and the cluster can never give more than 32,,0,0,\n");
 	trace_fini(&trace);
 }
 

@@ -235,6 +235,7 @@ static const struct {
 	[EV_MIGRATE] = { 1 << JOB_RUNNING, JOB_RUNNING },
 	[EV_RENEW] = { 1 << JOB_RUNNING, JOB_RUNNING },
 	[EV_RESIZE] = { 1 << JOB_RUNNING, JOB_RUNNING },
+	[EV_PROGRESS] = { 1 << JOB_RUNNING, JOB_RUNNING },
 	[EV_FINISH] = { 1 << JOB_RUNNING, JOB_FINISHED },
 };
 
@@ -371,6 +372,13 @@ static void watched_recall(void *self, const struct round *round, uint32_t n, ui
 	r->watched.rule->recall(r->watched.state, round, n, nodes);
 }
 
+static enum compat watched_compat(const void *self)
+{
+	const struct referee *r = self;
+
+	return r->watched.rule->compat(r->watched.state);
+}
+
 const struct policy *referee_policy(struct referee *r, struct chosen_policy policy)
 {
 	r->watched = policy;
@@ -381,7 +389,8 @@ const struct policy *referee_policy(struct referee *r, struct chosen_policy poli
 	if (policy.rule->recall)
 		r->cover.recall = watched_recall;
 	r->cover.figures = NULL; /* these would be asked with the referee for a state */
-	r->cover.compat = NULL;
+	if (policy.rule->compat)
+		r->cover.compat = watched_compat;
 	r->cover.shares = NULL;
 	r->cover.init = NULL;
 	r->cover.fini = NULL;

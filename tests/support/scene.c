@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "sim/loan.h"
-#include "sim/world.h"
+#include "sim/school.h"
 #include "support/property.h"
 
 void scene_init(struct scene *scene, const char *cluster)
@@ -26,6 +26,7 @@ void scene_init(struct scene *scene, const char *cluster)
 void scene_fini(struct scene *scene)
 {
 	profile_destroy(scene->profile);
+	training_destroy(scene->training);
 	trace_fini(&scene->trace);
 	cluster_fini(&scene->cluster);
 }
@@ -131,6 +132,7 @@ int scene_try_policy(struct scene *scene, const struct policy *policy, void *sta
 	struct rates belief = {
 		.cluster = &scene->cluster,
 		.profile = c->belief ? c->belief : c->truth,
+		.training = c->training,
 	};
 	struct engine_config engine = {
 		.cluster = &scene->cluster,
@@ -147,19 +149,25 @@ int scene_try_policy(struct scene *scene, const struct policy *policy, void *sta
 		.progress = c->progress,
 		.progress_ctx = c->progress_ctx,
 	};
+	struct school school;
 	struct world world;
 	int rc;
 
 	scene_ready(scene);
+	school_open(&school, c, &engine.policy);
+	belief.agents = school.agents;
 	engine.deps = scene->trace.deps;
 	if (scene->admission)
 		engine.admission.rule = scene->admission;
 	if (scene->placer)
 		engine.placer.rule = scene->placer;
 	rc = world_init(&world, c, err);
-	if (rc == 0)
+	if (rc == 0) {
+		school_join(&school, &world, &engine.policy);
 		rc = engine_run(&engine, &sim_driver, &world, out, err);
+	}
 	world_fini(&world);
+	school_close(&school);
 	free(engine.placer.state);
 	free(engine.admission.state);
 	return rc;

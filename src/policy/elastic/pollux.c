@@ -357,6 +357,16 @@ static double restart_factor(const struct scheme *s, const struct job *job)
 
 /* ---- the search */
 
+/* As published, unless somebody asks for more devices than there are on so many nodes of one. */
+static uint32_t widest_published(const struct scheme *s)
+{
+	uint32_t widest = OSDI21_NODES_MAX;
+
+	for (uint32_t i = 0; i < s->search.jobs * s->search.types; i++)
+		widest = s->least[i] > widest ? s->least[i] : widest;
+	return widest;
+}
+
 static void prepare(struct scheme *s)
 {
 	struct arena *arena = s->round->scratch;
@@ -388,7 +398,7 @@ static void prepare(struct scheme *s)
 	search->speedup = speedup;
 	search->ctx = s;
 	if (is_published(s)) {
-		search->widest = OSDI21_NODES_MAX;
+		search->widest = widest_published(s);
 		search->scale = search->nodes / s->devices;
 		search->floor_adds = true;
 	}
@@ -568,7 +578,7 @@ static void carry_out(struct scheme *s, const uint64_t *best)
 	for (uint32_t j = 0; j < s->search.jobs; j++) {
 		if (plan_grant(s->plan, s->rows[j].job->id))
 			continue;
-		if (!is_published(s) && run_least(s, j, running == 0))
+		if ((!is_published(s) || running == 0) && run_least(s, j, running == 0))
 			running++;
 		else
 			turn_away(s, j);

@@ -18,6 +18,10 @@ enum pollux_objective {
 	POLLUX_SUM,   /* their sum */
 };
 
+enum {
+	POLLUX_BIRTHS_MAX = 12, /* more at once on a node do not happen */
+};
+
 struct pollux_memo {
 	uint64_t key; /* 0: nothing */
 	double speedup;
@@ -44,14 +48,13 @@ struct pollux_search {
 
 	/* of the search; see pollux_search_prepare() */
 	uint32_t width;
-	uint64_t *type_mask;                  /* types x width */
-	uint64_t *left, *taken, *mine, *many; /* a row each */
-	uint32_t *order;                      /* nodes */
+	uint64_t *type_mask;                         /* types x width */
+	uint64_t *left, *open, *taken, *mine, *many; /* a row each */
+	uint32_t *order;                             /* nodes */
 	uint32_t *threshold; /* by jobs on a node: of 65536, how often one of them grows there */
 	uint32_t *birth;     /* of 65536: no job begins there, at most one, two, … */
 	struct pollux_memo *memo;
-	uint64_t pool; /* random bits not used yet */
-	uint32_t pool_left;
+	uint64_t dice; /* of the child under way */
 };
 
 /* Completes what the caller has set with memory of the arena. */

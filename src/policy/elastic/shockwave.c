@@ -552,7 +552,8 @@ static void sort_by_ease(const struct round *round, uint32_t *ids, uint32_t n)
 
 /*
  * Whole steps of a round, at what is believed; nothing if nothing is left of a job that knows its epochs.
- * Of others the belief may have proved too short, and turns must not shrink with what is left.
+ * Of others the belief may have proved too short, and turns must not shrink with what is left; what their
+ * start may cost comes on top.
  */
 static struct want turn_for(const struct shockwave *s, const struct round *round,
 	const struct job *job, int type, double speed)
@@ -564,6 +565,7 @@ static struct want turn_for(const struct shockwave *s, const struct round *round
 	if (!job->adapts) {
 		steps = left > 0 ? fmin(fmax(1, whole), left) : fmax(1, whole);
 		length_s = steps < 1 ? fmax(1, steps / speed) : steps / speed;
+		length_s += job->attempts > 0 ? job->resume_cost_s : job->start_cost_s;
 	}
 	return (struct want){
 		.type = type,

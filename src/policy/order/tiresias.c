@@ -313,7 +313,9 @@ static void osdi21_decide(struct tiresias *t, const struct round *round, struct 
 		const struct job *job = &round->jobs[line[i]];
 		double left_s = OSDI21_LIMIT_S - job_occupied_s(job, round->now_s);
 
-		if (!kit_run_emptiest(round, plan, job, (struct want){ .type = TYPE_ANY }))
+		/* The emptiest nodes may lack CPUs or memory for so many of its devices. */
+		if (!kit_run_emptiest(round, plan, job, (struct want){ .type = TYPE_ANY }) &&
+			!plan_run(plan, job, (struct want){ .type = TYPE_ANY }))
 			kit_no_room(round, plan, job);
 		else if (memory_of(round, job)->queue == 0)
 			plan_wake(plan, round->now_s + left_s / job->gpus);
