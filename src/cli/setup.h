@@ -44,7 +44,7 @@ struct setup {
 	struct cluster cluster;
 	struct tenants tenants; /* not bound; empty: none were given */
 	struct workload base;
-	struct loan loan;       /* empty: nothing is borrowed */
+	struct loan loan;                                    /* empty: nothing is borrowed */
 	uint64_t throughputs_hash, failures_hash, loan_hash; /* of the files' bytes; 0: there is none */
 };
 

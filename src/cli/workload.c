@@ -131,7 +131,8 @@ static void tell_training(const struct args *args, const struct trace *trace, ui
 			"model",
 			args->profiles);
 	else if (bound < trace->njobs)
-		ui_say(args, "%u of %u jobs train as --profiles %s says, the others at the speed of their model",
+		ui_say(args,
+			"%u of %u jobs train as --profiles %s says, the others at the speed of their model",
 			bound, trace->njobs, args->profiles);
 }
 

@@ -66,8 +66,8 @@ static enum verdict admission_verdict(struct engine *e, const struct job *job, s
 		return dead ? ADMIT_REJECT : ADMIT_HOLD;
 	}
 	round = engine_round(e);
-	verdict = e->config->admission.rule->decide(e->config->admission.state, &round, job, e->demand,
-		why);
+	verdict = e->config->admission.rule->decide(e->config->admission.state, &round, job,
+		e->demand, why);
 	if (verdict == ADMIT_ACCEPT && policy->rule->welcome &&
 		!policy->rule->welcome(policy->state, &round, job, why))
 		verdict = ADMIT_REJECT;

@@ -38,9 +38,9 @@ static void answer(const struct core *c, struct action *a)
 	a->done = job_done(a->job, a->now_s);
 	if (a->act == ACT_STOP)
 		return;
-	believed = a->grant->mixed || a->nbeside ? 0
-						 : core_agent_speed(c, a->job, a->grant->type,
-							   a->grant->gpus, a->grant->nslots);
+	believed = a->grant->mixed || a->nbeside
+		? 0
+		: core_agent_speed(c, a->job, a->grant->type, a->grant->gpus, a->grant->nslots);
 	if (!(believed > 0))
 		believed = rate(&c->belief, a->job, a->grant, a->beside, a->nbeside);
 	a->rate = believed > 0 ? believed : a->job->nominal_rate;

@@ -113,10 +113,10 @@ struct live_job {
 	int code, signal; /* of the last attempt that ended; -1, 0: none yet */
 	char *end_text;   /* in words, or NULL */
 	struct live_progress progress;
-	double first_batch;            /* that it ever reported, which its steps count in; NAN: none */
+	double first_batch; /* that it ever reported, which its steps count in; NAN: none */
 	VEC(struct live_speed) speeds; /* the oldest first, each configuration once */
-	bool silent; /* ran for long and did not show its speed */
-	bool learnt; /* other speeds are believed of it than the engine was told */
+	bool silent;                   /* ran for long and did not show its speed */
+	bool learnt;  /* other speeds are believed of it than the engine was told */
 	bool changed; /* its status is to be noted */
 	bool outside; /* listed by the core as such */
 };

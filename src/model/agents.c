@@ -55,12 +55,24 @@ struct fitted {
 /* Fits that are remembered, and of how many measurements at most. */
 enum { FITS = 1024, FIT_SAMPLES = 64 };
 
+/* Batches to choose from, and the question. */
+struct listed {
+	struct batch_limits limits;
+	double replicas, cap;
+	bool known, possible;
+	struct goodput_batches batches;
+};
+
+enum { LISTS = 256 };
+
 struct agents {
 	struct agents_options options;
 	uint32_t ntypes, nexperiences;
 	VEC(struct agent *) by_job;
 	/* Jobs of a model that are measured alike are fitted alike: most fits have been made before. */
 	struct fitted fits[FITS];
+	/* There are few models, types and sizes. */
+	struct listed lists[LISTS];
 };
 
 struct agents *agents_create(uint32_t ntypes, struct agents_options options)
@@ -355,16 +367,53 @@ static void answers_widen(struct agent *agent)
 	free(old);
 }
 
+static bool same_list(const struct listed *l, const struct batch_limits *limits, double replicas,
+	double cap)
+{
+	return l->known && l->replicas == replicas && l->cap == cap &&
+		l->limits.initial == limits->initial && l->limits.max == limits->max &&
+		l->limits.min_local == limits->min_local && l->limits.max_local == limits->max_local;
+}
+
+/* NULL: there are none. */
+static const struct goodput_batches *batches_for(struct agents *agents,
+	const struct batch_limits *limits, double replicas, double cap)
+{
+	uint64_t h = mixed(mixed(mixed(0, replicas), cap), limits->max_local);
+	struct listed *l = &agents->lists[mixed(mixed(h, limits->initial), limits->min_local) % LISTS];
+
+	if (!same_list(l, limits, replicas, cap)) {
+		l->known = true;
+		l->limits = *limits;
+		l->replicas = replicas;
+		l->cap = cap;
+		l->possible = goodput_list(limits, replicas, cap, 0, &l->batches);
+	}
+	return l->possible ? &l->batches : NULL;
+}
+
+static bool find_best(struct agents *agents, struct agent *agent,
+	const struct goodput_params *params, const struct question *q, struct goodput_choice *out)
+{
+	const struct batch_limits *limits = &agent->limits[q->type];
+	struct goodput_shape shape = { q->nodes, q->replicas };
+	const struct goodput_batches *batches;
+
+	if (q->fixed != 0)
+		return goodput_best(params, agent->gradient, limits, shape, q->cap, q->fixed, out);
+	batches = batches_for(agents, limits, q->replicas, q->cap);
+	if (batches)
+		goodput_choose(params, agent->gradient, limits, shape, batches, out);
+	return batches;
+}
+
 static void answer_find(const struct agents *agents, struct agent *agent, struct answer *a)
 {
 	const struct question *q = &a->question;
 	const struct goodput_params *params = fit_of(agents, agent, q->type);
-	struct goodput_shape shape = { q->nodes, q->replicas };
 
 	a->choice = (struct goodput_choice){ 0 };
-	a->possible = params &&
-		goodput_best(params, agent->gradient, &agent->limits[q->type], shape, q->cap,
-			q->fixed, &a->choice);
+	a->possible = params && find_best((struct agents *)agents, agent, params, q, &a->choice);
 }
 
 bool agents_goodput(const struct agents *agents, uint32_t job, uint32_t type,

@@ -7,10 +7,10 @@
 #define MODEL_COMPAT_H
 
 enum compat {
-	COMPAT_NONE,      /* the system as it was meant */
-	COMPAT_GAVEL,     /* the simulator of Gavel */
-	COMPAT_OSDI21,    /* the simulator of Pollux: one type, restarts of 30 s, whole seconds */
-	COMPAT_SIA,       /* the simulator of Sia: restarts by model, moves of equal shape are free */
+	COMPAT_NONE,   /* the system as it was meant */
+	COMPAT_GAVEL,  /* the simulator of Gavel */
+	COMPAT_OSDI21, /* the simulator of Pollux: one type, restarts of 30 s, whole seconds */
+	COMPAT_SIA,    /* the simulator of Sia: restarts by model, moves of equal shape are free */
 	COMPAT_SHOCKWAVE, /* the simulator of Shockwave */
 };
 

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "base/real.h"
+#include "solver/four.h"
 
 #define BATCHES 50   /* tried for one shape */
 #define LEAST_S 1e-8 /* one device synchronises with nobody; 0 would have no logarithm */
@@ -136,58 +137,24 @@ struct batch_split goodput_split(const struct batch_limits *limits, double repli
 }
 
 /* Also keeps what becomes a whole number from being too large for one. */
-static bool limits_make_sense(const struct batch_limits *limits, struct goodput_shape shape)
+static bool limits_make_sense(const struct batch_limits *limits, double replicas)
 {
 	return limits->initial > 0 && limits->min_local >= 0 && limits->max_local >= 1 &&
-		limits->initial <= BATCH_MAX && limits->max <= BATCH_MAX && shape.replicas >= 1 &&
+		limits->initial <= BATCH_MAX && limits->max <= BATCH_MAX && replicas >= 1 &&
 		limits->max_local <= BATCH_MAX;
 }
 
-/*
- * One of the batches: an iteration of it is worth gain / loss iterations at the initial batch.  Divisions
- * are put off until it is known to be worth them.
- */
-struct candidate {
-	struct passes split;
-	double batch, grad_s;
-	double gain, loss;
-};
-
-/* What one question has in common for all batches. */
-struct question {
-	const struct goodput_params *params;
-	const struct batch_limits *limits;
-	struct gradient gradient;
-	struct goodput_shape shape;
-	double sync_s;
-};
-
-/* Seconds of an iteration whose step takes so long, times its loss: goodput is its gain over this. */
-static double candidate_cost(const struct candidate *c, double step_s)
+/* Fills `out` with the batches from `low` to `high` that fit and differ, in order. */
+static void batches_fill(const struct batch_limits *limits, double replicas, double low,
+	double high, struct goodput_batches *out)
 {
-	return c->loss * (c->split.accum * c->grad_s + step_s);
-}
-
-/* Gain over loss is goodput_gain(). */
-static inline struct candidate candidate_of(const struct question *q, struct passes s)
-{
-	double batch = q->shape.replicas * s.atomic * (s.accum + 1), grad_s;
-	struct gradient g = q->gradient;
-
-	grad_s = goodput_grad_s(q->params, s.atomic);
-	return (struct candidate){ s, batch, grad_s, (g.var + g.sqr) * batch,
-		g.var * q->limits->initial + g.sqr * batch };
-}
-
-/* Fills `out` with the batches from `low` to `high` that fit and differ, in order; returns how many. */
-static uint32_t candidates_list(const struct question *q, double low, double high, struct candidate *out)
-{
-	struct splitter splitter = splitter_of(q->limits, q->shape.replicas);
+	struct splitter splitter = splitter_of(limits, replicas);
 	double ratio = high > low ? power(high / low, 1.0 / (BATCHES - 1)) : 1, batch = low;
-	double least = larger(q->limits->min_local, 1), most = q->limits->max_local;
-	uint32_t n = 0, tries = high > low ? BATCHES : 1;
+	double least = larger(limits->min_local, 1), most = limits->max_local;
+	uint32_t tries = high > low ? BATCHES : 1;
 	struct passes last = { 0 };
 
+	out->n = 0;
 	for (uint32_t i = 0; i < tries; i++, batch *= ratio) {
 		struct passes s = split(splitter, i > 0 && i + 1 == tries ? high : batch);
 
@@ -195,9 +162,53 @@ static uint32_t candidates_list(const struct question *q, double low, double hig
 			s.atomic > most)
 			continue;
 		last = s;
-		out[n++] = candidate_of(q, s);
+		out->atomic[out->n] = s.atomic;
+		out->accum[out->n] = s.accum;
+		out->total[out->n++] = replicas * s.atomic * (s.accum + 1);
 	}
-	return n;
+	for (uint32_t i = out->n; out->n > 0 && i < GOODPUT_BATCHES; i++) {
+		out->atomic[i] = out->atomic[0];
+		out->accum[i] = out->accum[0];
+		out->total[i] = out->total[0];
+	}
+}
+
+bool goodput_list(const struct batch_limits *limits, double replicas, double cap, double fixed,
+	struct goodput_batches *out)
+{
+	double low = larger(limits->initial, limits->min_local * replicas);
+
+	out->n = 0;
+	if (!limits_make_sense(limits, replicas) || !(fixed <= BATCH_MAX))
+		return false;
+	if (fixed > 0)
+		low = cap = fixed;
+	else if (low > limits->max)
+		return false;
+	batches_fill(limits, replicas, low, larger(smaller(cap, limits->max), low), out);
+	return out->n > 0;
+}
+
+/* ---- which batch */
+
+/* One question, and of each batch what the answer depends on: an iteration is worth gain / loss initial ones. */
+struct question {
+	const struct goodput_batches *batches;
+	double sync_s, gamma;
+	double grad_s[GOODPUT_BATCHES], gain[GOODPUT_BATCHES], loss[GOODPUT_BATCHES];
+};
+
+static void question_weigh(struct question *q, const struct goodput_params *p, struct gradient g,
+	double initial)
+{
+	for (uint32_t i = 0; i < q->batches->n; i += 4) {
+		four total = four_load(q->batches->total + i, 4);
+		four atomic = four_load(q->batches->atomic + i, 4);
+
+		four_store(q->grad_s + i, p->alpha_c + p->beta_c * atomic, 4);
+		four_store(q->gain + i, (g.var + g.sqr) * total, 4);
+		four_store(q->loss + i, g.var * initial + g.sqr * total, 4);
+	}
 }
 
 /*
@@ -208,87 +219,90 @@ struct tangent {
 	double base_s, slope;
 };
 
-static struct tangent tangent_at(const struct candidate *c, struct overlapped o)
+/* Of each batch, what an iteration takes at least, times its loss: its goodput is at most its gain over this. */
+static void least_costs(const struct question *q, struct tangent t, double *out)
 {
-	return (struct tangent){ o.step_s * (1 - o.grad), o.step_s * o.grad / c->grad_s };
-}
+	for (uint32_t i = 0; i < q->batches->n; i += 4) {
+		four grad_s = four_load(q->grad_s + i, 4), accum = four_load(q->batches->accum + i, 4);
+		four least_s = four_larger(four_larger(grad_s, four_of(q->sync_s)),
+			t.base_s + t.slope * grad_s);
 
-static double least_cost(const struct question *q, const struct candidate *c, struct tangent t)
-{
-	double least_s = larger(larger(c->grad_s, q->sync_s), t.base_s + t.slope * c->grad_s);
-
-	return candidate_cost(c, least_s);
+		four_store(out + i, four_load(q->loss + i, 4) * (accum * grad_s + least_s), 4);
+	}
 }
 
 /* Any would do to begin with, a good one saves looking at others. */
-static uint32_t most_promising(const struct question *q, const struct candidate *list, uint32_t n)
+static uint32_t most_promising(const struct question *q)
 {
 	/* about the tangent where both parts are equal: 2^(1/gamma - 1) */
-	double y = 1 / q->params->gamma, slope = 0.5 * (1 + y * (0.69 + 0.31 * y));
-	struct tangent tangent = { slope * q->sync_s, slope };
-	double gain = list[0].gain, cost = least_cost(q, &list[0], tangent);
+	double y = 1 / q->gamma, slope = 0.5 * (1 + y * (0.69 + 0.31 * y));
+	double cost[GOODPUT_BATCHES], hope[GOODPUT_BATCHES];
 	uint32_t best = 0;
 
-	for (uint32_t i = 1; i < n; i++) {
-		double other = least_cost(q, &list[i], tangent);
-
-		if (list[i].gain * cost <= gain * other)
-			continue;
-		gain = list[i].gain;
-		cost = other;
-		best = i;
-	}
+	least_costs(q, (struct tangent){ slope * q->sync_s, slope }, cost);
+	for (uint32_t i = 0; i < q->batches->n; i += 4)
+		four_store(hope + i, four_load(q->gain + i, 4) / four_load(cost + i, 4), 4);
+	for (uint32_t i = 1; i < q->batches->n; i++)
+		best = hope[i] > hope[best] ? i : best;
 	return best;
 }
 
-/* The first that is largest.  The tangent at a good one tells that most others are worse. */
-static void candidates_choose(const struct question *q, const struct candidate *list, uint32_t n,
-	struct goodput_choice *out)
+static double goodput_at(const struct question *q, uint32_t i, struct overlapped o)
 {
-	uint32_t best = most_promising(q, list, n);
-	double gamma = q->params->gamma, most;
-	struct overlapped o = overlap(list[best].grad_s, q->sync_s, gamma);
-	struct tangent tangent = tangent_at(&list[best], o);
+	return q->gain[i] / (q->loss[i] * (q->batches->accum[i] * q->grad_s[i] + o.step_s));
+}
 
-	most = list[best].gain / candidate_cost(&list[best], o.step_s);
-	for (uint32_t i = 0; i < n; i++) {
-		const struct candidate *c = &list[i];
-		double goodput;
+/* The first that is largest.  The tangent at a good one tells that most others are worse. */
+static uint32_t question_answer(const struct question *q, double *goodput)
+{
+	uint32_t best = most_promising(q);
+	struct overlapped o = overlap(q->grad_s[best], q->sync_s, q->gamma);
+	struct tangent tangent = { o.step_s * (1 - o.grad), o.step_s * o.grad / q->grad_s[best] };
+	double cost[GOODPUT_BATCHES], most = goodput_at(q, best, o), here;
 
+	least_costs(q, tangent, cost);
+	for (uint32_t i = 0, first = best; i < q->batches->n; i++) {
 		/* bounds are rounded too */
-		if (i == best || c->gain * (1 + 1e-12) < most * least_cost(q, c, tangent))
+		if (i == first || q->gain[i] * (1 + 1e-12) < most * cost[i])
 			continue;
-		o = overlap(c->grad_s, q->sync_s, gamma);
-		goodput = c->gain / candidate_cost(c, o.step_s);
-		if (goodput > most || (goodput == most && i < best)) {
-			most = goodput;
+		here = goodput_at(q, i, overlap(q->grad_s[i], q->sync_s, q->gamma));
+		if (here > most || (here == most && i < best)) {
+			most = here;
 			best = i;
-			tangent = tangent_at(c, o);
 		}
 	}
-	*out = (struct goodput_choice){ most, list[best].batch, whole(list[best].split) };
+	*goodput = most;
+	return best;
+}
+
+void goodput_choose(const struct goodput_params *p, struct gradient g,
+	const struct batch_limits *limits, struct goodput_shape shape,
+	const struct goodput_batches *batches, struct goodput_choice *out)
+{
+	struct passes passes;
+	struct question q;
+	uint32_t best;
+
+	q.batches = batches;
+	q.sync_s = goodput_sync_s(p, shape);
+	q.gamma = p->gamma;
+	if (!(g.sqr > 0 || g.var > 0))
+		g = (struct gradient){ .var = 1 }; /* nothing felt yet, as in goodput_gain() */
+	question_weigh(&q, p, g, limits->initial);
+	best = question_answer(&q, &out->goodput);
+	passes = (struct passes){ batches->atomic[best], batches->accum[best] };
+	out->batch = batches->total[best];
+	out->split = whole(passes);
 }
 
 bool goodput_best(const struct goodput_params *p, struct gradient g, const struct batch_limits *limits,
 	struct goodput_shape shape, double cap, double fixed, struct goodput_choice *out)
 {
-	struct question q = { p, limits, g, shape, goodput_sync_s(p, shape) };
-	struct candidate list[BATCHES];
-	double low = larger(limits->initial, limits->min_local * shape.replicas);
-	uint32_t n;
+	struct goodput_batches batches;
 
 	*out = (struct goodput_choice){ 0 };
-	if (!(g.sqr > 0 || g.var > 0))
-		q.gradient = (struct gradient){ .var = 1 }; /* nothing felt yet, as in goodput_gain() */
-	if (!limits_make_sense(limits, shape) || !(fixed <= BATCH_MAX))
+	if (!goodput_list(limits, shape.replicas, cap, fixed, &batches))
 		return false;
-	if (fixed > 0)
-		low = cap = fixed;
-	else if (low > limits->max)
-		return false;
-	n = candidates_list(&q, low, larger(smaller(cap, limits->max), low), list);
-	if (n == 0)
-		return false;
-	candidates_choose(&q, list, n, out);
+	goodput_choose(p, g, limits, shape, &batches, out);
 	return true;
 }

@@ -42,6 +42,13 @@ struct goodput_choice {
 	struct batch_split split;
 };
 
+/* Total batches to choose from, and how each is spread; padded with copies of the first. */
+enum { GOODPUT_BATCHES = 52 };
+struct goodput_batches {
+	uint32_t n;
+	double total[GOODPUT_BATCHES], atomic[GOODPUT_BATCHES], accum[GOODPUT_BATCHES];
+};
+
 /* What is asked: `nodes` nodes, `replicas` devices. */
 struct goodput_shape {
 	double nodes, replicas;
@@ -70,5 +77,12 @@ struct batch_split goodput_split(const struct batch_limits *limits, double repli
  */
 bool goodput_best(const struct goodput_params *p, struct gradient g, const struct batch_limits *limits,
 	struct goodput_shape shape, double cap, double fixed, struct goodput_choice *out);
+
+/* The same in two steps: the batches depend on neither speeds nor gradient, and may be kept. */
+bool goodput_list(const struct batch_limits *limits, double replicas, double cap, double fixed,
+	struct goodput_batches *out);
+void goodput_choose(const struct goodput_params *p, struct gradient g,
+	const struct batch_limits *limits, struct goodput_shape shape,
+	const struct goodput_batches *batches, struct goodput_choice *out);
 
 #endif

@@ -59,8 +59,8 @@ enum why {
 	WHY_NO_HOST,    /* no nodes have the CPUs and memory, or lie as the placer wants */
 	WHY_ORPHANED,   /* `other`, which it follows, will never finish */
 	WHY_YIELDED,    /* it gave its devices back by itself */
-	WHY_DEADLINE,   /* its deadline cannot be promised; `need` devices at once would do, or the deadline `at_s` */
-	WHY_RECALLED,   /* its node was borrowed and went back */
+	WHY_DEADLINE, /* its deadline cannot be promised; `need` devices at once would do, or the deadline `at_s` */
+	WHY_RECALLED, /* its node was borrowed and went back */
 	WHY_COUNT
 };
 
@@ -88,7 +88,7 @@ struct job {
 	int32_t priority;             /* larger runs first where a policy looks at it */
 	int32_t batch;                /* total batch size, 0: unknown */
 	const struct adaptation *adapts; /* how its batch changes as it trains (model/regime.h); NULL: not at all */
-	double deadline_s;            /* INFINITY: none */
+	double deadline_s;         /* INFINITY: none */
 	double cpus;               /* of the whole job, spread evenly over its devices; 0: none */
 	int64_t mem_bytes;         /* likewise */
 	double share;              /* of each device's compute, below 1; 0: whole devices */
@@ -115,19 +115,19 @@ struct job {
 	uint32_t attempts;         /* starts so far */
 	uint32_t preemptions, migrations, resizes, failures;
 	uint32_t restarts; /* after its first start: starts, moves and resizes that it noticed */
-	uint32_t company; /* other jobs on its devices now */
-	double lent_gpus; /* of its devices, what belongs to them: half of one that two share */
-	double start_s;   /* first start; NAN before */
-	double finish_s;  /* NAN before */
-	double held_s;    /* when the present grant began; NAN unless running */
-	double ready_s;   /* when it began (or begins) to make steps on it */
-	double counted_s; /* the totals below hold everything up to here; NAN unless running */
-	double rate;      /* steps per second observed on it */
+	uint32_t company;  /* other jobs on its devices now */
+	double lent_gpus;  /* of its devices, what belongs to them: half of one that two share */
+	double start_s;    /* first start; NAN before */
+	double finish_s;   /* NAN before */
+	double held_s;     /* when the present grant began; NAN unless running */
+	double ready_s;    /* when it began (or begins) to make steps on it */
+	double counted_s;  /* the totals below hold everything up to here; NAN unless running */
+	double rate;       /* steps per second observed on it */
 	double efficiency; /* what a sample is worth now, against one of its model's initial batch */
 	double turn_end_s; /* when its turn ends and it makes no more steps; INFINITY: it has no turns */
 	double turn_steps;   /* that count then, whatever the rate says */
 	double wait_since_s; /* when it last began to wait */
-	uint32_t regime;     /* of those it adapts to: its present batch, in which steps are counted */
+	uint32_t regime; /* of those it adapts to: its present batch, in which steps are counted */
 
 	/* totals up to the last change of its grant; use the functions below for "now" */
 	double done;     /* steps */

@@ -274,6 +274,6 @@ double rate_if_beside(const struct rates *rates, const struct job *job, const st
 	if (!rates->profile)
 		return steps_per_s / 2;
 	return steps_per_s *
-		profile_beside(rates->profile, type, gpus < others ? gpus : others, job_model_now(job),
-			job_model_now(other));
+		profile_beside(rates->profile, type, gpus < others ? gpus : others,
+			job_model_now(job), job_model_now(other));
 }

@@ -276,7 +276,7 @@ double adaptation_epoch_s(const struct rates *rates, const struct job *job, uint
 
 double adaptation_run_s(const struct rates *rates, const struct job *job, uint32_t type)
 {
-	double epoch_s[REGIMES_MAX], sum_s = 0;
+	double epoch_s[REGIMES_MAX] = { 0 }, sum_s = 0;
 
 	for (uint32_t i = 0; i < job->adapts->nregimes; i++)
 		epoch_s[i] = adaptation_epoch_s(rates, job, type, i);

@@ -19,14 +19,14 @@ struct round {
 	const struct rates *belief;
 	const struct tenants *tenants; /* bound to the jobs' tenants; NULL: nothing was said of any */
 	const bool *on_loan; /* by node: it is borrowed now and may be called back; NULL: none ever is */
-	const struct job *jobs;        /* every job submitted so far, by id */
+	const struct job *jobs; /* every job submitted so far, by id */
 	uint32_t njobs;
 	const uint32_t *active; /* ids in order of arrival; skip those that are not job_active() */
 	uint32_t nactive;
 	const uint32_t *changed; /* ids that came, started, moved, stopped or ended since the last round, each once */
 	uint32_t nchanged;
 	uint32_t up[TYPES_MAX]; /* devices by type that are up, on nodes that are */
-	bool capacity_changed; /* nodes went down or came up since the last round */
+	bool capacity_changed;  /* nodes went down or came up since the last round */
 	void *job_state; /* policy.job_state_size bytes for each job, zeroed; the policy's to write */
 	struct arena *scratch; /* gone when decide returns */
 	struct rng *rng;

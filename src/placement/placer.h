@@ -12,10 +12,10 @@
 
 /* What a policy wants for a job. */
 struct want {
-	uint32_t gpus;         /* 0: as the job asked, on the type it gets */
-	int type;              /* TYPE_ANY: the first of its types that has room */
-	uint32_t batch;        /* 0: the job's own; BATCH_TUNED: what its agent finds best, at any time */
-	double share;          /* of each device, 0 means all of it */
+	uint32_t gpus;  /* 0: as the job asked, on the type it gets */
+	int type;       /* TYPE_ANY: the first of its types that has room */
+	uint32_t batch; /* 0: the job's own; BATCH_TUNED: what its agent finds best, at any time */
+	double share;   /* of each device, 0 means all of it */
 	double until_s, steps; /* a turn, as in struct grant; 0: none */
 	bool move;             /* choose devices anew, though those it has would do */
 	bool balance;          /* a faster device gets more of each batch, as in struct grant */

@@ -91,6 +91,11 @@ struct scale comparison_model_scale(const struct comparison *c, enum model_figur
 
 	range_of(c, figure, &least, &most);
 	scale = scale_for(model_columns[figure].unit, most);
+	if (figure == MODEL_WAIT) {
+		struct scale jct = comparison_model_scale(c, MODEL_JCT); /* so that both can be compared */
+
+		scale = scale_with(&jct, most);
+	}
 	least /= scale.per;
 	enough = least >= 10 ? 0 : least >= 1 ? 1 : 2;
 	if (model_columns[figure].unit == UNIT_RATIO)

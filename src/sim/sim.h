@@ -50,8 +50,8 @@ struct sim_config {
 	struct costs costs;
 	struct failures failures;
 	const struct loan *loan; /* nodes that are borrowed (sim/loan.h); NULL: none */
-	double until_s;  /* stop there; 0: when all is done */
-	bool want_spans; /* record who held which device when */
+	double until_s;          /* stop there; 0: when all is done */
+	bool want_spans;         /* record who held which device when */
 	const struct observer *observers;
 	uint32_t nobservers;
 	/* Called now and then with the jobs ended so far; NULL: nobody asks.  False stops the run with ERR_REFUSED. */

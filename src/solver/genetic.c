@@ -325,14 +325,18 @@ static void sort_last_front(const struct genetic_key *keys, uint32_t n, uint32_t
 /* Puts members in the order of their keys that `at` lists. */
 static void arrange(struct genetic *g, const struct genetic_key *keys, const uint32_t *at, uint32_t n)
 {
+	struct genome *ordered = g->order;
+
 	for (uint32_t i = 0; i < n; i++) {
 		const struct genetic_key *key = &keys[at[i]];
 
-		g->order[i] = g->members[key->member];
-		g->order[i].front = key->front;
-		g->order[i].crowding = key->crowding;
+		ordered[i] = g->members[key->member];
+		ordered[i].front = key->front;
+		ordered[i].crowding = key->crowding;
 	}
-	memcpy(g->members, g->order, n * sizeof(*g->order));
+	memcpy(g->order + n, g->members + n, (2 * (size_t)g->population - n) * sizeof(*g->order));
+	g->order = g->members;
+	g->members = ordered;
 }
 
 /* Keeps the best of `n` members and children, the front ones first. */

@@ -114,8 +114,7 @@ static void put_grant(struct buf *out, const struct grant *grant, const struct c
 /* Whether the reason is about how many there are, so that `have` 0 is a number and not "unknown". */
 static bool counts_devices(enum why why)
 {
-	return why == WHY_BUSY || why == WHY_FRAGMENTED || why == WHY_TOO_LARGE ||
-		why == WHY_DEADLINE;
+	return why == WHY_BUSY || why == WHY_FRAGMENTED || why == WHY_TOO_LARGE || why == WHY_DEADLINE;
 }
 
 static void put_reason(struct buf *out, const struct reason *reason, const char *other)

@@ -87,4 +87,16 @@ want 0 "one that can is not"
 run stint wait "$(cat stdout)"
 want 0 "and its job runs"
 
+# What came of it: goodput, what jobs held, and the figures by model.
+run stint compare synth:jobs=20 --profiles catalogue --cluster 1x8:v100,1x8:a100 --policy optimus,fifo --html page.html --by-model
+want 0 "figures by model"
+out '^model +policy +jobs +mean JCT' "a table by model"
+for section in goodput allocation models; do
+	is "the page has $section" grep -q "<h2 id=\"$section\">" page.html
+done
+run stint sim synth:jobs=20 --profiles catalogue --cluster 1x8:v100,1x8:a100 --policy optimus --out trained
+want 0 "training that was made up"
+out '^efficiency ' "it has an efficiency"
+is "jobs.csv has restarts and efficiency" grep -q ',deadline_met,restarts,held_gpu_s,efficiency$' trained/jobs.csv
+
 finish

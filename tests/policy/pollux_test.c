@@ -360,16 +360,20 @@ static void equal_jobs_share_the_cluster(void **state)
 static void who_is_left_out_is_told(void **state)
 {
 	struct desk desk;
+	uint32_t out = 0;
 
 	(void)state;
 	desk_init(&desk, "1x2");
 	for (int i = 0; i < 3; i++)
 		elastic_job(&desk, i, 2);
 	desk_decide(&desk, "pollux", 60);
-	assert_string_equal(desk_who(&desk), "AB");
-	assert_int_equal(desk_reason(&desk, 2).why, WHY_BUSY);
-	assert_int_equal(desk_reason(&desk, 2).need, 1);
-	assert_int_equal(desk_reason(&desk, 2).have, 0);
+	/* Who of the equals that is, the search draws. */
+	assert_int_equal(strlen(desk_who(&desk)), 2);
+	while (out < 2 && gpus_of(&desk, out))
+		out++;
+	assert_int_equal(desk_reason(&desk, out).why, WHY_BUSY);
+	assert_int_equal(desk_reason(&desk, out).need, 1);
+	assert_int_equal(desk_reason(&desk, out).have, 0);
 	desk_fini(&desk);
 }
 

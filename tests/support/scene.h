@@ -12,9 +12,9 @@
 struct scene {
 	struct cluster cluster;
 	struct trace trace;
-	struct sim_config config;          /* of the cluster and the trace; change what matters */
-	struct profile *profile;           /* for those who need one; goes with the scene */
-	struct training *training;         /* likewise */
+	struct sim_config config;  /* of the cluster and the trace; change what matters */
+	struct profile *profile;   /* for those who need one; goes with the scene */
+	struct training *training; /* likewise */
 	const struct admission *admission; /* a rule without state that is in no table; NULL: config.admit */
 	const struct placer *placer; /* likewise; NULL: config.placer */
 	bool ready;                  /* the trace is finished */

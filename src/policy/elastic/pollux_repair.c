@@ -187,15 +187,15 @@ POLLUX_INLINE void repair_row(struct pollux_search *s, struct genome *child, uin
 	const uint32_t *note = child->rows[job].note;
 	bool apart = s->avoid && note[POLLUX_NOTE_NODES] > 1;
 	size_t limit;
+	bool whole;
 
 	if (apart && !keep_apart(s, row, width))
 		recount(child, job, width);
 	limit = (size_t)job * s->types + pollux_row_type(s, row);
-	if (is_too_large(s, note, s->most[limit])) {
+	whole = !is_too_large(s, note, s->most[limit]);
+	if (!whole)
 		cut_row(s, row, s->most[limit]);
-		recount(child, job, width);
-	}
-	if (!fit_row(s, row, width))
+	if (!fit_row(s, row, width) || !whole)
 		recount(child, job, width);
 	if (note[POLLUX_NOTE_GPUS] > 0 && note[POLLUX_NOTE_GPUS] < s->least[limit]) {
 		complete_row(s, job, row, apart);

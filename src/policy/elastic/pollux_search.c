@@ -123,7 +123,7 @@ double pollux_search_fitness(struct pollux_search *s, const uint64_t *words)
 
 	for (uint32_t j = 0; j < s->jobs; j++) {
 		const uint64_t *row_words = words + (size_t)j * s->width;
-		struct genome_row row;
+		struct genome_row row = { 0 };
 
 		pollux_count(row_words, s->width, row.note);
 		weigh(s, j, row_words, &row);

@@ -372,7 +372,9 @@ static void stop_leavers(const struct lineup *m, const struct choice *c, struct 
 		plan_stop(plan, job);
 		if (!chosen[job->id])
 			plan_why(plan, job->id,
-				(struct reason){ .why = WHY_OUTRANKED, .need = job->gpus, .other = JOB_NONE });
+				(struct reason){ .why = WHY_OUTRANKED,
+					.need = job->gpus,
+					.other = JOB_NONE });
 	}
 }
 

@@ -415,8 +415,11 @@ static void list_tasks(struct share_table *t, const struct plan *plan)
 		if (e->b == JOB_NONE && is_shared(plan, e->a, plan_grant(plan, e->a)))
 			continue;
 		vec_push(&t->tasks,
-			(struct share_task){ .entry = (uint32_t)i, .a = e->a, .b = e->b,
-				.type = (uint32_t)column, .end_s = INFINITY });
+			(struct share_task){ .entry = (uint32_t)i,
+				.a = e->a,
+				.b = e->b,
+				.type = (uint32_t)column,
+				.end_s = INFINITY });
 	}
 }
 

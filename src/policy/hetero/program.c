@@ -33,9 +33,9 @@ static void take_types(struct program *p, const struct plan *plan)
 /* Whether both go at the same speeds by what the profile knows of their model. */
 static bool alike(const struct job *a, const struct job *b)
 {
-	return a->by_steps && b->by_steps && job_model_now(a) == job_model_now(b) && a->gpus == b->gpus &&
-		a->types == b->types && a->nominal_rate == b->nominal_rate && !a->gpus_by_type &&
-		!b->gpus_by_type;
+	return a->by_steps && b->by_steps && job_model_now(a) == job_model_now(b) &&
+		a->gpus == b->gpus && a->types == b->types && a->nominal_rate == b->nominal_rate &&
+		!a->gpus_by_type && !b->gpus_by_type;
 }
 
 static uint32_t *seat_of(struct program *p, const struct job *job)

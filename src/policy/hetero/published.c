@@ -94,7 +94,8 @@ static int renew_shares(struct share_turns *turns, shares_fn *compute, void *sel
 {
 	struct share_table *t = turns->table;
 
-	if (!t->stale || !(round->now_s - t->computed_s >= reset_s[turns->compat] || t->computed_s == 0))
+	if (!t->stale ||
+		!(round->now_s - t->computed_s >= reset_s[turns->compat] || t->computed_s == 0))
 		return 0;
 	settle_deficits(turns, round->now_s);
 	t->computed_s = round->now_s;
@@ -326,8 +327,9 @@ static bool run_pick(struct share_turns *turns, const struct round *round, struc
 		if (!run_turn(round, plan, e, pick, &turn))
 			return false;
 	}
-	vec_push(&t->tasks, (struct share_task){ pick->entry, e->a, e->b, pick->type, turn.end_s,
-				    !round->jobs[e->a].grant });
+	vec_push(&t->tasks,
+		(struct share_task){ pick->entry, e->a, e->b, pick->type, turn.end_s,
+			!round->jobs[e->a].grant });
 	t->end_s = t->tasks.n == 1 ? turn.end_s : fmax(t->end_s, turn.end_s);
 	return true;
 }

@@ -46,7 +46,7 @@ struct share_table {
 	double type_time_s[TYPES_MAX]; /* published: time of all entries on a type */
 	double start_s, end_s;         /* of the present round; end NAN before the first */
 	bool in_round;
-	uint32_t rounds; /* published: ended so far */
+	uint32_t rounds;                   /* published: ended so far */
 	bool stale;                        /* the shares are not for the jobs there are */
 	double computed_s;                 /* when they were computed; published: 0 never or at 0 */
 	double charged_s;                  /* up to when times are brought up to date */

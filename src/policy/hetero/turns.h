@@ -25,8 +25,8 @@ struct share_turns {
 	/* options */
 	double round_s; /* with round_auto: of the present round */
 	bool round_auto;
-	double expect_s; /* leave room for jobs likely to come within this; 0: none */
-	int compat; /* enum turns_compat */
+	double expect_s;              /* leave room for jobs likely to come within this; 0: none */
+	int compat;                   /* enum turns_compat */
 	char replay[OPTION_TEXT_MAX]; /* a log of shares to use instead of computing them */
 
 	/* what the policy is, set in init() */
