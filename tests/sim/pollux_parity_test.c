@@ -1,7 +1,8 @@
 /*
  * Near the published results of Pollux' simulator: the mean over the jobs of
  * one workload.  The search is random, here and there, and a few generations
- * do nearly as well as all; doc/parity.md has the means over all workloads.
+ * do nearly as well as all, which are made where SOAK is set; doc/parity.md has
+ * the means over all workloads.
  *
  * The results are under DATA/sia/osdi21; DATA is STINT_DATA, else ../shared/data.
  */
@@ -17,10 +18,16 @@
 
 #define WORKLOAD "workload-6"
 
-enum { GENERATIONS = 12 };
+enum { SEED = 1 };
 
-/* Seeds 1, 2 and 3 of so few generations differ by 2.0, 4.9 and 2.4 %. */
-static const double within = 0.07;
+/*
+ * One seed, so that the same program gives the same number: luck plays no part.  The bounds are about twice
+ * what other seeds differ by, so that they say that something is wrong and not that it is drawn otherwise.
+ */
+static const struct effort {
+	uint32_t generations;
+	double within;
+} brief = { 12, 0.07 }, full = { 100, 0.03 };
 
 static const char *data_dir(void)
 {
@@ -75,7 +82,7 @@ static double mean_here_s(struct play *play, const char *policy)
 	config.cluster = &play->cluster;
 	config.training = play->training;
 	config.policy = policy;
-	config.seed = property_seed();
+	config.seed = SEED;
 	if (sim_run(&config, &outcome, &err) < 0)
 		fail_msg("%s", err.text);
 	for (uint32_t i = 0; i < outcome.njobs; i++)
@@ -102,7 +109,8 @@ static double mean_published_s(const char *path)
 static void the_mean_is_near_the_published_one(void **state)
 {
 	char *path = mem_printf("%s/sia/osdi21/results-jobload/pollux-0.5/summary.json", data_dir());
-	char *policy = mem_printf("pollux:compat=osdi21,generations=%d", GENERATIONS);
+	const struct effort *effort = getenv("SOAK") ? &full : &brief;
+	char *policy = mem_printf("pollux:compat=osdi21,generations=%u", effort->generations);
 	struct play play;
 	double published_s, here_s;
 
@@ -118,10 +126,9 @@ static void the_mean_is_near_the_published_one(void **state)
 	published_s = mean_published_s(path);
 	play_init(&play);
 	here_s = mean_here_s(&play, policy);
-	printf("seed %llu, %s: mean %.1f s, published %.1f s, %+.2f %%\n",
-		(unsigned long long)property_seed(), WORKLOAD, here_s, published_s,
-		100 * (here_s / published_s - 1));
-	assert_true(fabs(here_s / published_s - 1) < within);
+	printf("seed %d, %u generations, %s: mean %.1f s, published %.1f s, %+.2f %%\n", SEED,
+		effort->generations, WORKLOAD, here_s, published_s, 100 * (here_s / published_s - 1));
+	assert_true(fabs(here_s / published_s - 1) < effort->within);
 	play_fini(&play);
 	free(path);
 	free(policy);

@@ -38,9 +38,15 @@ static void words_are_eight_cells(void **state)
 		assert_true(genetic_least(x, y) == expected);
 		memcpy(&expected, set, 8);
 		assert_true(genetic_set(x) == expected);
+		assert_true(genetic_flags(x) == (expected & GENETIC_HIGH));
+		assert_true(genetic_less(x, y) == x - genetic_least(x, y));
+		assert_true(genetic_fits(x, y) == (genetic_least(x, y) == x));
 		if (!x)
 			continue;
 		assert_int_equal(genetic_first(x), first);
+		expected = genetic_flags(x);
+		assert_int_equal(genetic_next(&expected), first);
+		assert_true(expected == genetic_flags(genetic_without(x, first)));
 		a[first] = 0;
 		memcpy(&expected, a, 8);
 		assert_true(genetic_without(x, first) == expected);

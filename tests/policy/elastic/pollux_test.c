@@ -456,5 +456,5 @@ int main(void)
 		cmocka_unit_test(the_first_round_of_the_published_one_is_idle),
 	};
 
-	return cmocka_run_group_tests_name("policy/pollux", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("policy/elastic/pollux", tests, NULL, NULL);
 }
