@@ -35,7 +35,7 @@ static struct world *world(double net_Bps)
 	names_add(&w->models, "vgg16", 5);
 	w->odd = names_add(&w->models, "odd", 3);
 	w->profile = profile_create(&w->cluster, &w->models);
-	w->rates = (struct rates){ &w->cluster, w->profile };
+	w->rates = (struct rates){ .cluster = &w->cluster, .profile = w->profile };
 	job_init(&w->job);
 	w->job.model = 0;
 	w->job.gpus = 4;

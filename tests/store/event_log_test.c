@@ -68,15 +68,15 @@ static void each_kind_has_its_line(void **state)
 			"{\"t\":1.5,\"ev\":\"submit\",\"job\":\"7\",\"gpus\":4}" },
 		{ "an end", EV_FINISH, { .other = JOB_NONE },
 			"{\"t\":1.5,\"ev\":\"finish\",\"job\":\"7\",\"attempt\":2}" },
-		{ "waiting for devices", EV_WAIT, { WHY_BUSY, 4, 0, JOB_NONE },
+		{ "waiting for devices", EV_WAIT, { .why = WHY_BUSY, .need = 4, .other = JOB_NONE },
 			"{\"t\":1.5,\"ev\":\"wait\",\"job\":\"7\",\"why\":\"busy\",\"need\":4,\"have\":0}" },
-		{ "waiting behind another", EV_WAIT, { WHY_BEHIND, 4, 0, 3 },
+		{ "waiting behind another", EV_WAIT, { .why = WHY_BEHIND, .need = 4, .other = 3 },
 			"{\"t\":1.5,\"ev\":\"wait\",\"job\":\"7\",\"why\":\"behind\",\"need\":4,"
 			"\"other\":\"x\\\"y\"}" },
-		{ "a refusal", EV_REJECT, { WHY_TOO_LARGE, 64, 32, JOB_NONE },
+		{ "a refusal", EV_REJECT, { .why = WHY_TOO_LARGE, .need = 64, .have = 32, .other = JOB_NONE },
 			"{\"t\":1.5,\"ev\":\"reject\",\"job\":\"7\",\"why\":\"too-large\",\"need\":64,"
 			"\"have\":32}" },
-		{ "a preemption", EV_PREEMPT, { WHY_OUTRANKED, 0, 0, 3 },
+		{ "a preemption", EV_PREEMPT, { .why = WHY_OUTRANKED, .other = 3 },
 			"{\"t\":1.5,\"ev\":\"preempt\",\"job\":\"7\",\"attempt\":2,\"why\":\"outranked\","
 			"\"other\":\"x\\\"y\"}" },
 		{ "a lost node", EV_LOST, { .other = JOB_NONE },
