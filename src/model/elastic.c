@@ -20,7 +20,17 @@ static const struct batch_limits *limits_of(const struct rates *rates, const str
 	return rates->agents ? agents_limits(rates->agents, job->id, type) : NULL;
 }
 
-/* How much faster one device of `type` is than one of `other`. */
+/* Devices of one replica there, which its agent counts. */
+static uint32_t unit_on(const struct rates *rates, const struct job *job, uint32_t type)
+{
+	const struct training_model *model = rates->training && job->model != NAME_NONE
+		? training_of(rates->training, job->model)
+		: NULL;
+
+	return model && model->unit[type] > 1 ? model->unit[type] : 1;
+}
+
+/* How much faster one replica is on `type` than on `other`. */
 static double type_ratio(const struct rates *rates, const struct job *job, uint32_t type, uint32_t other)
 {
 	double here = 0, there = 0;
@@ -28,6 +38,8 @@ static double type_ratio(const struct rates *rates, const struct job *job, uint3
 	if (rates->training && job->model != NAME_NONE) {
 		here = training_single(rates->training, job->model, type);
 		there = training_single(rates->training, job->model, other);
+		here *= unit_on(rates, job, type);
+		there *= unit_on(rates, job, other);
 	}
 	if (!(here > 0 && there > 0)) {
 		here = rate_if(rates, job, type, 1);
@@ -42,15 +54,11 @@ static double cap_of(const struct job *job, const struct batch_limits *limits, e
 							    : limits->max;
 }
 
-/* Its agent counts replicas: of a hybrid model these are units of several devices. */
-static double replicas_on(const struct rates *rates, const struct job *job, struct configuration c)
+struct goodput_shape elastic_shape(uint32_t nodes, uint32_t gpus, uint32_t unit)
 {
-	const struct training_model *model = rates->training && job->model != NAME_NONE
-		? training_of(rates->training, job->model)
-		: NULL;
-	uint32_t unit = model && model->unit[c.type] > 1 ? model->unit[c.type] : 1;
+	uint32_t replicas = gpus / unit;
 
-	return c.gpus / unit;
+	return (struct goodput_shape){ nodes < replicas ? nodes : replicas, replicas };
 }
 
 static double from_agent(const struct rates *rates, const struct job *job, struct configuration c,
@@ -63,7 +71,7 @@ static double from_agent(const struct rates *rates, const struct job *job, struc
 	if (batching == BATCHING_FIXED)
 		fixed = job->batch > 0 ? job->batch : limits->initial;
 	if (!agents_goodput(rates->agents, job->id, c.type,
-		    (struct goodput_shape){ c.nodes, replicas_on(rates, job, c) },
+		    elastic_shape(c.nodes, c.gpus, unit_on(rates, job, c.type)),
 		    cap_of(job, limits, batching), fixed, &choice))
 		return 0;
 	if (batch)
@@ -96,10 +104,12 @@ double elastic_speed(const struct rates *rates, const struct job *job, struct co
 	enum batching batching, double *batch)
 {
 	struct shape shape = { .gpus = c.gpus, .nodes = c.nodes, .racks = 1 };
-	uint32_t type;
+	uint32_t unit = unit_on(rates, job, c.type), type;
 
 	if (batch)
 		*batch = 0;
+	if (c.gpus % unit)
+		return 0;
 	if (!limits_of(rates, job, c.type))
 		return rate_in(rates, job, c.type, shape);
 	type = measured_type(rates, job, c.type);
@@ -107,7 +117,9 @@ double elastic_speed(const struct rates *rates, const struct job *job, struct co
 		return from_agent(rates, job, c, batching, batch);
 	if (type < rates->cluster->ntypes)
 		return type_ratio(rates, job, c.type, type) *
-			from_agent(rates, job, configuration_packed(rates->cluster, type, c.gpus),
+			from_agent(rates, job,
+				configuration_packed(rates->cluster, type,
+					c.gpus / unit * unit_on(rates, job, type)),
 				batching, batch);
 	return rate_in(rates, job, c.type, shape);
 }
@@ -120,10 +132,11 @@ static double batch_allows(const struct batch_limits *limits)
 uint32_t elastic_most(const struct rates *rates, const struct job *job, uint32_t type, double growth)
 {
 	const struct batch_limits *limits = limits_of(rates, job, type);
-	double most = job_most_on(job, type), had = 0;
+	uint32_t unit = unit_on(rates, job, type); /* agents count replicas */
+	double most = job_most_on(job, type) / unit, had = 0;
 
 	if (!limits)
-		return (uint32_t)most;
+		return job_most_on(job, type);
 	/* Of one that must be done in time nobody can wait for it to show that more devices help. */
 	if (rates->cautious && isinf(job->deadline_s) && !elastic_is_measured(rates, job))
 		return job_least_on(job, type);
@@ -131,7 +144,7 @@ uint32_t elastic_most(const struct rates *rates, const struct job *job, uint32_t
 		had = fmax(had, agents_most(rates->agents, job->id, t));
 	if (growth > 0)
 		most = fmin(most, fmax(1, growth * had));
-	return (uint32_t)fmax(1, fmin(most, batch_allows(limits)));
+	return unit * (uint32_t)fmax(1, fmin(most, batch_allows(limits)));
 }
 
 double elastic_restart_s(const struct rates *rates, const struct job *job)

@@ -28,6 +28,12 @@ enum batching {
 /* On as few nodes of the type as hold so many. */
 struct configuration configuration_packed(const struct cluster *cluster, uint32_t type, uint32_t gpus);
 
+/*
+ * As its agent sees so many devices in units of `unit`: replicas, and the nodes that these are spread over
+ * (a pipeline over several nodes is one replica, which has nobody to synchronise with).
+ */
+struct goodput_shape elastic_shape(uint32_t nodes, uint32_t gpus, uint32_t unit);
+
 /* Progress per second; 0: it cannot run so.  `batch`, where not NULL, receives the total batch (0: the job's own). */
 double elastic_speed(const struct rates *rates, const struct job *job, struct configuration c,
 	enum batching batching, double *batch);
@@ -37,7 +43,7 @@ bool elastic_is_measured(const struct rates *rates, const struct job *job);
 
 /*
  * Most devices it should get on the type now: what it may have, what its batch allows, and not more than
- * `growth` times what it ever had on any type (1 at first; growth 0: no such limit).
+ * `growth` times the replicas it ever had on any type (1 at first; growth 0: no such limit).
  */
 uint32_t elastic_most(const struct rates *rates, const struct job *job, uint32_t type, double growth);
 

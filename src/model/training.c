@@ -312,6 +312,7 @@ struct batch_limits training_limits(const struct training *training, uint32_t mo
 		/* Pipelines take micro-batches of the least size only. */
 		out.min_local *= TRAINING_MICRO;
 		out.max_local = out.min_local;
+		out.unit = training->models[model].facts.unit[type];
 	}
 	if (table->cap_local > 0)
 		out.max_local = fmin(out.max_local, table->cap_local);
@@ -455,6 +456,27 @@ static bool pass_of(const struct training *training, const struct training_table
 		batch, out);
 }
 
+/* A stage's forward pass does not depend on where the others are: where nothing was measured, as nearly so many devices. */
+static bool stage_of(const struct training_table *table, uint32_t devices, double batch,
+	struct pass *out)
+{
+	const struct training_row *best = NULL;
+	int64_t least = INT64_MAX;
+
+	for (size_t i = 0; i < table->placed.n; i++) {
+		const struct training_row *row = &table->placed.at[i];
+		int64_t away = llabs((int64_t)row->replicas - devices);
+
+		if (row->batch == batch && away < least) {
+			least = away;
+			best = row;
+		}
+	}
+	if (best)
+		*out = best->pass;
+	return best;
+}
+
 bool training_pass(const struct training *training, uint32_t model, uint32_t type, struct lay lay,
 	double atomic, struct pass *out)
 {
@@ -471,6 +493,8 @@ bool training_pass(const struct training *training, uint32_t model, uint32_t typ
 	nodes = lay_normalise(lay, on_node);
 	unit = training->models[model].facts.unit[type];
 	known = pass_of(training, table, on_node, nodes, unit ? atomic / TRAINING_MICRO : atomic, out);
+	if (!known && unit && nodes)
+		known = stage_of(table, lay_devices(on_node, nodes), atomic / TRAINING_MICRO, out);
 	if (on_node != small)
 		free(on_node);
 	/* Forward and twice as long backward through all stages; the all-reduce hides behind them. */

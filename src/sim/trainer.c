@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "base/vec.h"
+#include "model/elastic.h"
 
 /* How a simulator treats its jobs. */
 struct rules {
@@ -157,6 +158,14 @@ static uint32_t replicas_of(const struct training_model *model, uint32_t type, u
 	return unit > 0 ? gpus / unit : gpus;
 }
 
+/* Devices of the type that a replica is, 1 unless it is a pipeline. */
+static uint32_t unit_of(const struct trainer *t, const struct job *job, uint32_t type)
+{
+	uint32_t unit = training_of(t->config.training, job->model)->unit[type];
+
+	return unit > 1 ? unit : 1;
+}
+
 /* The batch asked for, spread over so many; an uneven rest is rounded up on every one. */
 static struct batch_split spread(const struct batch_limits *limits, uint32_t replicas, double batch)
 {
@@ -171,7 +180,8 @@ static struct batch_split cut(struct batch_split split, const struct batch_limit
 {
 	double most = floor(limits->max / (replicas * (split.accum + 1.0)));
 
-	if (split.atomic > most)
+	/* A pipeline has one batch: as many as that are it, whatever comes of it. */
+	if (split.atomic > most && !(limits->unit > 0))
 		split.atomic = (uint32_t)most;
 	return split;
 }
@@ -236,6 +246,21 @@ static double restart_s(const struct trainer *t, const struct training_model *mo
 	return isnan(t->rules->restart_s) ? model->restart_s : t->rules->restart_s;
 }
 
+/* Pipelines of several devices; types where it takes fewer than one are none for it unless all are. */
+static void set_units(const struct trainer *t, struct job *job, const struct training_model *model)
+{
+	uint32_t types = job->types;
+
+	for (uint32_t type = 0; type < t->config.cluster->ntypes; type++) {
+		if (model->unit[type] > 1)
+			job->units = model->unit;
+		if (model->unit[type] > (uint32_t)job->max_gpus)
+			types &= ~(UINT32_C(1) << type);
+	}
+	if (types)
+		job->types = types;
+}
+
 static double enter(void *self, struct job *job)
 {
 	struct trainer *t = self;
@@ -247,6 +272,7 @@ static double enter(void *self, struct job *job)
 	t->jobs.at[job->id].stopped_s = NAN;
 	job->by_steps = job->trained = true;
 	job->types = job->types ? job->types & known : known;
+	set_units(t, job, model);
 	for (uint32_t type = 0; type < t->config.cluster->ntypes; type++) {
 		if (!job_may_use(job, type))
 			continue;
@@ -304,7 +330,8 @@ static void find_limits(const struct trainer *t, struct trainee *e, const struct
 	most = training_max_local(training, job->model, e->type, lay_of(e));
 	if (most > 0)
 		e->limits.max_local = most;
-	e->most_local = training_max_local_of(training, job->model, e->type, e->replicas);
+	if (!(e->limits.unit > 0))
+		e->most_local = training_max_local_of(training, job->model, e->type, e->replicas);
 }
 
 static void take_devices(const struct trainer *t, struct trainee *e, const struct job *job,
@@ -389,7 +416,8 @@ static struct batch_split tuned(const struct trainer *t, const struct trainee *e
 	const struct goodput_params *fit = t->config.agents
 		? agents_fit(t->config.agents, job->id, e->type)
 		: NULL;
-	struct goodput_shape shape = { (double)e->on_node.n, e->replicas };
+	uint32_t unit = unit_of(t, job, e->type);
+	struct goodput_shape shape = elastic_shape((uint32_t)e->on_node.n, e->replicas * unit, unit);
 	struct goodput_choice choice;
 
 	if (fit &&
@@ -433,6 +461,8 @@ static int measure(struct trainer *t, struct trainee *e, const struct job *job, 
 	double batch = total_batch(e->split, e->replicas);
 	struct pass pass;
 	double iter_s = iteration_s(t, job->model, e, &pass);
+	uint32_t unit = unit_of(t, job, e->type);
+	struct goodput_shape shape;
 	struct gradient g;
 
 	if (!(iter_s > 0) && !t->rules->rounds) {
@@ -449,10 +479,11 @@ static int measure(struct trainer *t, struct trainee *e, const struct job *job, 
 	e->efficiency = goodput_efficiency(g, batch, model->initial_batch);
 	if (!t->config.agents)
 		return 0;
+	shape = elastic_shape((uint32_t)e->on_node.n, e->replicas * unit, unit);
 	agents_observe(t->config.agents, job->id, e->type,
 		&(struct goodput_sample){
-			.nodes = (double)e->on_node.n,
-			.replicas = e->replicas,
+			.nodes = shape.nodes,
+			.replicas = shape.replicas,
 			.atomic = e->split.atomic,
 			.step_s = pass.step_s,
 			.sync_s = pass.sync_s,

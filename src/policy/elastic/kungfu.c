@@ -38,6 +38,7 @@ struct signs {
 	double scale; /* noise, in samples */
 	double each;  /* samples of one worker */
 	double least_batch, most_batch;
+	double least_each; /* of one worker in one pass */
 };
 
 static bool read_signs(const struct round *round, const struct job *job, uint32_t type,
@@ -52,31 +53,34 @@ static bool read_signs(const struct round *round, const struct job *job, uint32_
 	if (!limits || !(limits->initial > 0))
 		return false;
 	batch = job->batch > 0 ? job->batch : limits->initial;
+	batch *= job_unit_on(job, type);
 	out->each = fmax(1, fmax(limits->min_local, fmin(limits->max_local, batch / job->gpus)));
 	out->least_batch = limits->initial;
 	out->most_batch = limits->max;
+	out->least_each = limits->min_local;
 	out->scale = noise_scale_of(agents_gradient(round->belief->agents, job->id), limits->initial);
 	return isfinite(out->scale);
 }
 
-/* Workers that a running job asks for. */
+/* Devices that a running job asks for; a pipeline of several is one worker. */
 static uint32_t request(const struct round *round, const struct job *job, const struct grant *grant,
 	struct signs *signs)
 {
-	struct noise_limits limits = { .least = job_least_on(job, grant->type),
-		.most = job_most_on(job, grant->type) };
-	uint32_t widest = rations_widest(round, job, grant->type), workers;
+	uint32_t unit = job_unit_on(job, grant->type), now = grant->gpus / unit, workers;
+	struct noise_limits limits = { .least = job_least_on(job, grant->type) / unit,
+		.most = job_most_on(job, grant->type) / unit };
+	uint32_t widest = rations_widest(round, job, grant->type) / unit;
 
 	if (limits.most > widest)
-		limits.most = widest > grant->gpus ? widest : grant->gpus;
+		limits.most = widest > now ? widest : now;
 	if (limits.least == limits.most || !read_signs(round, job, grant->type, signs))
 		return grant->gpus;
 	limits.least_batch = signs->least_batch;
 	limits.most_batch = signs->most_batch;
-	workers = noise_workers(signs->scale, signs->each, grant->gpus, &limits);
+	workers = noise_workers(signs->scale, signs->each, now, &limits);
 	if (workers < limits.least)
 		workers = limits.least;
-	return workers < limits.most ? workers : limits.most;
+	return unit * (workers < limits.most ? workers : limits.most);
 }
 
 static uint32_t batch_of(const struct signs *signs, uint32_t workers)
@@ -88,7 +92,9 @@ static bool resize(struct plan *plan, const struct job *job, uint32_t type, uint
 	const struct signs *signs)
 {
 	return plan_run(plan, job,
-		(struct want){ .gpus = gpus, .type = (int)type, .batch = batch_of(signs, gpus) });
+		(struct want){ .gpus = gpus,
+			.type = (int)type,
+			.batch = batch_of(signs, gpus / job_unit_on(job, type)) });
 }
 
 /* Gives back what it does not want; returns what it wants. */
@@ -127,10 +133,10 @@ static bool start(const struct round *round, struct plan *plan, const struct job
 		return kit_run(round, plan, job);
 	n = kit_types(round, job, types);
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t room = plan_room(plan, job, types[i]), gpus = (uint32_t)job->gpus;
+		uint32_t room = plan_room(plan, job, types[i]), gpus = job_gpus_on(job, types[i]);
+		uint32_t least = job_least_on(job, types[i]);
 
-		for (gpus = gpus < room ? gpus : room; gpus >= (uint32_t)job->min_gpus && gpus > 0;
-			gpus--) {
+		for (gpus = gpus < room ? gpus : room; gpus >= least && gpus > 0; gpus--) {
 			if (plan_run(plan, job, (struct want){ .gpus = gpus, .type = (int)types[i] }))
 				return true;
 		}
@@ -145,9 +151,11 @@ static void retune(const struct round *round, struct plan *plan, const struct jo
 	struct signs signs;
 	double batch, has;
 
-	if (!read_signs(round, job, grant->type, &signs))
-		return;
-	batch = fmax(signs.least_batch, fmin(signs.most_batch, signs.scale));
+	if (job->units || !read_signs(round, job, grant->type, &signs))
+		return; /* pipelines have one batch */
+	/* As few as so many workers can share, whatever the noise says. */
+	batch = fmin(signs.most_batch,
+		fmax(fmax(signs.least_batch, signs.least_each * grant->gpus), signs.scale));
 	has = grant->batch > 0 ? (double)grant->batch : job->batch;
 	if (fabs(batch - has) < has / 4)
 		return;

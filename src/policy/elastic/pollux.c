@@ -102,7 +102,8 @@ struct scheme {
 	struct plan *plan;
 	struct row *rows;
 	uint32_t *nodes, *column; /* by column; by node: 1 + its column */
-	uint32_t *least, *most, *may_use;
+	uint32_t *least, *most, *unit, *may_use;
+	bool units; /* of somebody are more than one device */
 	struct pollux_search search;
 	double devices;
 };
@@ -274,6 +275,8 @@ static void limit_row(struct scheme *s, uint32_t row)
 			s->may_use[row] |= UINT32_C(1) << type;
 		s->least[row * cluster->ntypes + type] = least;
 		s->most[row * cluster->ntypes + type] = most > least ? most : least;
+		s->unit[row * cluster->ntypes + type] = job_unit_on(job, type);
+		s->units |= job_unit_on(job, type) > 1;
 		if (has_agent(s, job, type))
 			s->rows[row].batch = BATCH_TUNED;
 	}
@@ -308,11 +311,15 @@ static double fair_speed(const struct scheme *s, uint32_t row, uint32_t gpus)
 
 	for (uint32_t type = 0; type < s->search.types; type++) {
 		double up = s->plan->space.types[type].up, speed = 0;
+		uint32_t unit = job_unit_on(s->rows[row].job, type);
 
 		if (!(s->may_use[row] >> type & 1))
 			continue;
 		for (uint32_t n = gpus; n > 0 && speed == 0; n--)
 			speed = speed_of(s, row, fair_place(s, type, n));
+		/* Less than a unit does nothing by itself: its part of what one does. */
+		if (gpus < unit)
+			speed = speed_of(s, row, fair_place(s, type, unit)) * gpus / unit;
 		sum += speed * up;
 		weight += up;
 	}
@@ -376,6 +383,7 @@ static void prepare(struct scheme *s)
 
 	s->least = arena_array(arena, uint32_t, places);
 	s->most = arena_array(arena, uint32_t, places);
+	s->unit = arena_array(arena, uint32_t, places);
 	s->may_use = arena_array(arena, uint32_t, search->jobs);
 	search->base = arena_array(arena, uint64_t,
 		(size_t)search->jobs * genetic_width(search->nodes));
@@ -388,6 +396,7 @@ static void prepare(struct scheme *s)
 	}
 	search->least = s->least;
 	search->most = s->most;
+	search->unit = s->units ? s->unit : NULL;
 	search->may_use = s->may_use;
 	search->factor = factor;
 	search->avoid = s->pollux->avoid;

@@ -98,6 +98,8 @@ uint32_t rations_widest(const struct round *round, const struct job *job, uint32
 
 	if (!training || job->model == NAME_NONE || !training_of(training, job->model))
 		return UINT32_MAX;
+	if (job_unit_on(job, type) > 1)
+		return UINT32_MAX; /* a pipeline goes as fast however it lies */
 	nodes = training_widest(training, type);
 	return nodes ? nodes * round->cluster->types[type].max_per_node : UINT32_MAX;
 }
@@ -106,16 +108,17 @@ uint32_t rations_most(const struct round *round, const struct job *job, uint32_t
 {
 	double most = elastic_most(round->belief, job, type, growth), batch;
 	const struct training *training = round->belief->training;
+	uint32_t unit = job_unit_on(job, type);
 	struct batch_limits limits;
 
-	most = fmin(most, rations_widest(round, job, type));
+	most = fmin(most, rations_widest(round, job, type) / unit * unit);
 	if (!training || job->model == NAME_NONE || !training_of(training, job->model))
 		return (uint32_t)most;
 	limits = training_limits(training, job->model, type);
 	batch = job->batch > 0 ? job->batch : limits.initial;
 	if (limits.min_local > 0)
-		most = fmin(most, floor(batch / limits.min_local));
-	return (uint32_t)fmax(1, most);
+		most = fmin(most, unit * floor(batch / limits.min_local));
+	return (uint32_t)fmax(unit, most);
 }
 
 /* ---- where */

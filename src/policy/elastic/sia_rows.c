@@ -82,6 +82,9 @@ static uint32_t widest(const struct draft *d, uint32_t type)
 	const struct training *training = d->rows->round->belief->training;
 	uint32_t nodes = training && model_of(d) ? training_widest(training, type) : 0;
 
+	/* A pipeline goes as fast however it lies. */
+	if (unit_of(d, type) > 1 && !d->rows->terms->published)
+		return UINT32_MAX;
 	return nodes > 0 ? nodes : UINT32_MAX;
 }
 
@@ -151,7 +154,7 @@ static uint32_t most_on(const struct draft *d, uint32_t type)
 	uint32_t least = job_least_on(d->job, type), most;
 
 	if (terms->published && terms->growth > 0)
-		most = published_most(d);
+		most = published_most(d) * unit_of(d, type); /* agents count units */
 	else
 		most = elastic_most(d->rows->round->belief, d->job, type, terms->growth);
 	return most > least ? most : least;
@@ -162,7 +165,7 @@ static void add_elastic(struct draft *d, uint32_t type)
 {
 	const struct sia_sizes *sizes = &d->rows->sizes[type];
 	uint32_t unit = unit_of(d, type), least = job_least_on(d->job, type);
-	uint32_t most = most_on(d, type) * unit, before = d->row->n; /* agents count units */
+	uint32_t most = most_on(d, type), before = d->row->n;
 
 	if (most > job_most_on(d->job, type))
 		most = job_most_on(d->job, type);
@@ -172,7 +175,8 @@ static void add_elastic(struct draft *d, uint32_t type)
 	for (uint32_t i = 0; i < sizes->n && sizes->gpus[i] <= most; i++) {
 		uint32_t gpus = sizes->gpus[i];
 
-		if (gpus < least || gpus % unit != 0 || gpus > widest(d, type) * sizes->per_node)
+		if (gpus < least || gpus % unit != 0 ||
+			gpus > (uint64_t)widest(d, type) * sizes->per_node)
 			continue;
 		add_way(d, type, gpus, d->measured ? value_on(d, type, gpus) : unit);
 		if (!d->measured)
