@@ -3,7 +3,8 @@
  * its gradients: the noisier, the larger the batch that still pays.
  *
  * Each period a running job asks for the workers that make its batch as large
- * as its noise scale, at half to twice of those it has (model/noise.h).  Fewer
+ * as its noise scale (running means over periods), at half to twice of those it
+ * has (model/noise.h).  Fewer
  * are taken at once.  More are granted in order of arrival from what is free,
  * in part if need be; new jobs ask for what they were submitted with.  Nobody
  * is stopped for another.  Jobs without gradient statistics stay as they are.
@@ -20,7 +21,7 @@ enum adapt { ADAPT_WORKERS, ADAPT_BATCH };
 static const char *const adapt_names[] = { "workers", "batch", NULL };
 
 struct kungfu {
-	double round_s;
+	double round_s, resize_s;
 	int adapt, misfit;
 };
 
@@ -28,6 +29,8 @@ static const struct option options[] = {
 	OPT_DOUBLE(struct kungfu, round_s, 60, 1e-3, 1e6, "seconds between two requests of a job"),
 	OPT_CHOICE(struct kungfu, adapt, ADAPT_WORKERS, adapt_names,
 		"what follows the noise: the workers with their batches, or only the batch"),
+	OPT_DOUBLE(struct kungfu, resize_s, 2, 0, 1e6,
+		"seconds that a change of size costs a measured job: workers join and leave without a checkpoint"),
 	OPT_CHOICE(struct kungfu, misfit, MISFIT_SKIP, misfit_names,
 		"whether jobs may pass the first that does not fit"),
 	{ 0 },
@@ -58,8 +61,19 @@ static bool read_signs(const struct round *round, const struct job *job, uint32_
 	out->least_batch = limits->initial;
 	out->most_batch = limits->max;
 	out->least_each = limits->min_local;
-	out->scale = noise_scale_of(agents_gradient(round->belief->agents, job->id), limits->initial);
+	out->scale = noise_scale((const struct noise *)round->job_state + job->id);
 	return isfinite(out->scale);
+}
+
+/* What a period shows of its gradient. */
+static void feel(const struct round *round, const struct job *job, uint32_t type)
+{
+	const struct agents *agents = round->belief->agents;
+	const struct batch_limits *limits = agents ? agents_limits(agents, job->id, type) : NULL;
+
+	if (limits && limits->initial > 0)
+		noise_feel_gradient((struct noise *)round->job_state + job->id,
+			agents_gradient(agents, job->id), limits->initial);
 }
 
 /* Devices that a running job asks for; a pipeline of several is one worker. */
@@ -207,6 +221,7 @@ static int kungfu_decide(void *self, const struct round *round, struct plan *pla
 
 		if (!job_active(job) || !plan_grant(plan, job->id))
 			continue;
+		feel(round, job, plan_grant(plan, job->id)->type);
 		if (k->adapt == ADAPT_WORKERS)
 			wanted[i] = shrink(round, plan, job);
 		else
@@ -224,6 +239,11 @@ static double kungfu_period_s(const void *self)
 	return ((const struct kungfu *)self)->round_s;
 }
 
+static double kungfu_resize_s(const void *self)
+{
+	return ((const struct kungfu *)self)->resize_s;
+}
+
 const struct policy policy_kungfu = {
 	.name = "kungfu",
 	.summary = "jobs ask for workers by their gradient noise, granted in order of arrival",
@@ -231,6 +251,8 @@ const struct policy policy_kungfu = {
 	.family = "elastic",
 	.options = options,
 	.state_size = sizeof(struct kungfu),
+	.job_state_size = sizeof(struct noise),
 	.period_s = kungfu_period_s,
+	.resize_s = kungfu_resize_s,
 	.decide = kungfu_decide,
 };
