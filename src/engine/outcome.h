@@ -19,6 +19,7 @@ struct sample {
 	double pending;
 	double useful_gpus; /* making steps */
 	double good_gpus;   /* the same, each times what its samples are worth there */
+	double worth_gpus;  /* as many would do the same work if every job ran as it asked */
 };
 
 /* One job on some devices of one node. */
