@@ -357,7 +357,6 @@ static void end_active(struct engine *e, struct job *job, enum job_state state)
 	e->demand -= job->gpus;
 }
 
-/* It may wait: one that was told to stop can still come to its end. */
 /* Seconds it takes as asked; of one that changes its batch, as profiled. */
 static double alone_s(const struct engine *e, const struct job *job)
 {
@@ -366,6 +365,7 @@ static double alone_s(const struct engine *e, const struct job *job)
 	return job->done / job->nominal_rate;
 }
 
+/* It may wait: one that was told to stop can still come to its end. */
 static void finish(struct engine *e, uint32_t id, double done)
 {
 	struct job *job = &e->jobs.at[id];
