@@ -31,6 +31,14 @@ struct span {
 	uint32_t attempt;
 };
 
+/* Jobs that ran where nobody measured their model; their speed there is extrapolated. */
+enum { BEYOND_TEXT = 128 };
+struct beyond {
+	uint32_t jobs;
+	uint32_t first;          /* job; of no meaning where there are none */
+	char where[BEYOND_TEXT]; /* "16 x t4 on 4 nodes with 1 sample a device" */
+};
+
 struct outcome {
 	struct job *jobs; /* as they ended; labels and names belong to the trace, gpus_by_type is gone */
 	uint32_t njobs;
@@ -58,6 +66,7 @@ struct outcome {
 	double waited_by_why_s[WHY_COUNT]; /* job-seconds of waiting by stated reason */
 	/* mean |believed / true - 1| of speeds as the run began and ended; NAN where they are not estimated */
 	double speed_error_before, speed_error;
+	struct beyond beyond;
 };
 
 enum { SPANS_MAX = 60000, SAMPLES_MAX = 1024 };

@@ -11,8 +11,8 @@
 #include <math.h>
 
 #include "model/agents.h"
+#include "model/elastic.h"
 #include "model/noise.h"
-#include "policy/elastic/rations.h"
 #include "policy/kit.h"
 
 enum adapt { ADAPT_WORKERS, ADAPT_BATCH };
@@ -65,7 +65,7 @@ static uint32_t request(const struct round *round, const struct job *job, const 
 {
 	struct noise_limits limits = { .least = job_least_on(job, grant->type),
 		.most = job_most_on(job, grant->type) };
-	uint32_t widest = rations_widest(round, job, grant->type), workers;
+	uint32_t widest = elastic_widest(round->belief, job, grant->type), workers;
 
 	if (limits.most > widest)
 		limits.most = widest > grant->gpus ? widest : grant->gpus;

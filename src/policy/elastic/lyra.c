@@ -164,7 +164,7 @@ static void take_bases(struct entry *e)
 
 static uint32_t most_of(const struct entry *e, const struct entrant *x)
 {
-	uint32_t most = elastic_most(e->round->belief, x->job, x->type, 0);
+	uint32_t most = elastic_most(e->round->belief, x->job, x->type, BATCHING_FIXED, 0);
 
 	return most < x->base ? x->base : most;
 }

@@ -148,13 +148,11 @@ static uint32_t published_most(const struct draft *d)
 static uint32_t most_on(const struct draft *d, uint32_t type)
 {
 	const struct sia_terms *terms = d->rows->terms;
-	uint32_t least = job_least_on(d->job, type), most;
+	enum batching batching = terms->published ? BATCHING_TUNED : d->batching;
 
 	if (terms->published && terms->growth > 0)
-		most = published_most(d);
-	else
-		most = elastic_most(d->rows->round->belief, d->job, type, terms->growth);
-	return most > least ? most : least;
+		return published_most(d) * unit_of(d, type); /* agents count units */
+	return elastic_most(d->rows->round->belief, d->job, type, batching, terms->growth);
 }
 
 /* Of the sizes of a type those that the job may have now; if there is none, the least that it can use. */
@@ -162,7 +160,7 @@ static void add_elastic(struct draft *d, uint32_t type)
 {
 	const struct sia_sizes *sizes = &d->rows->sizes[type];
 	uint32_t unit = unit_of(d, type), least = job_least_on(d->job, type);
-	uint32_t most = most_on(d, type) * unit, before = d->row->n; /* agents count units */
+	uint32_t most = most_on(d, type), before = d->row->n;
 
 	if (most > job_most_on(d->job, type))
 		most = job_most_on(d->job, type);
