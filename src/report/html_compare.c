@@ -122,6 +122,7 @@ static void lead(const struct comparison *c, struct buf *out)
 	else
 		lead_of_many(c, out);
 	lead_of_missing(c, out);
+	comparison_failures(c, " ", ".", out);
 }
 
 /* ---- table of results */
