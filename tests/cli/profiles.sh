@@ -77,7 +77,7 @@ for policy in fifo afs lyra elasticflow heet optimus sia pollux kungfu tiresias 
 	run stint sim odd.csv "${cluster[@]}" --profiles profiles --policy $policy
 	want 0 "$policy runs what nobody measured"
 	out '^jobs +4 submitted, 4 finished' "to its end"
-	out '^efficiency +(100|[0-9][0-9]?)\.' "at no more than it is worth"
+	out '^training +efficiency (100|[0-9][0-9]?)\.' "at no more than it is worth"
 done
 err 'odd.csv:2: assumed: batch: model toy takes a total batch of 64 to 1024, not 8: 64 is taken' "a small batch"
 err 'odd.csv:3: assumed: batch: model toy takes a total batch of 64 to 1024, not 5000: 1024 is taken' "a large one"
