@@ -46,6 +46,7 @@ struct piece {
 	uint32_t pair, seed;
 	struct run_dir dir; /* inside that of the call */
 	uint32_t ended;     /* jobs, as last reported */
+	struct beyond beyond;
 	struct err err;
 	int rc;
 };
@@ -209,6 +210,7 @@ static int run_piece_on(struct piece *piece, const struct workload *workload, st
 	if (rc)
 		return rc;
 	comparison_put(&call->result, piece->pair, piece->seed, &workload->trace, &outcome);
+	piece->beyond = outcome.beyond;
 	outcome_fini(&outcome);
 	moved(piece, workload->trace.njobs, 0);
 	if (!run.dir)
@@ -233,7 +235,11 @@ static void run_piece(void *ctx, size_t number)
 	/* A run that was told to stop has not failed; who told it has. */
 	if (rc && !(rc == ERR_REFUSED && (ui_interrupted() || atomic_load(&call->stop)))) {
 		piece->rc = rc;
-		atomic_store(&call->stop, true);
+		/* What one policy does wrong is no reason to keep the others from their results. */
+		if (rc == ERR_BROKEN)
+			run_dir_drop_part(&piece->dir);
+		else
+			atomic_store(&call->stop, true);
 	}
 }
 
@@ -355,21 +361,69 @@ static int prepare(struct compare_call *call, struct err *err)
 	return rc;
 }
 
+/* Whatever stops everything goes before what one policy did. */
+static const struct piece *first_failed(const struct compare_call *call)
+{
+	const struct piece *first = NULL;
+
+	for (size_t i = 0; i < call->npieces; i++) {
+		const struct piece *piece = &call->pieces[i];
+
+		if (piece->rc && piece->rc != ERR_BROKEN)
+			return piece;
+		if (piece->rc && !first)
+			first = piece;
+	}
+	return first;
+}
+
+static int tell_failed(const struct compare_call *call, const struct piece *piece, struct err *err)
+{
+	*err = piece->err;
+	return err_prefix(err, "%s, seed %llu", call->setup.pairings[piece->pair].label,
+		(unsigned long long)call->seeds[piece->seed]);
+}
+
+static void note_failures(struct compare_call *call)
+{
+	struct buf why = { 0 };
+
+	for (size_t i = 0; i < call->npieces; i++) {
+		const struct piece *piece = &call->pieces[i];
+
+		if (!piece->rc)
+			continue;
+		buf_clear(&why);
+		if (call->nseeds > 1)
+			buf_printf(&why, "seed %llu: ", (unsigned long long)call->seeds[piece->seed]);
+		buf_str(&why, piece->err.text);
+		comparison_fail(&call->result, piece->pair, why.at);
+	}
+	buf_fini(&why);
+}
+
+static bool all_failed(const struct compare_call *call)
+{
+	for (uint32_t i = 0; i < call->result.npolicies; i++)
+		if (!call->result.policies[i].failed)
+			return false;
+	return true;
+}
+
 static int carry_out(struct compare_call *call, struct err *err)
 {
+	const struct piece *failed;
+
 	ui_say(call->args, "%s", call->note ? call->note : "one seed: --seeds 10 would add intervals");
 	bar_begin(&call->bar, call->args, "comparing");
 	work_each(call->npieces, (int)call->args->threads, run_piece, call);
 	bar_end(&call->bar);
 	if (ui_interrupted())
 		return err_set(err, ERR_REFUSED, "interrupted");
-	for (size_t i = 0; i < call->npieces; i++)
-		if (call->pieces[i].rc) {
-			*err = call->pieces[i].err;
-			return err_prefix(err, "%s, seed %llu",
-				call->setup.pairings[call->pieces[i].pair].label,
-				(unsigned long long)call->seeds[call->pieces[i].seed]);
-		}
+	note_failures(call);
+	failed = first_failed(call);
+	if (failed && (failed->rc != ERR_BROKEN || all_failed(call)))
+		return tell_failed(call, failed, err);
 	comparison_finish(&call->result);
 	return 0;
 }
@@ -412,33 +466,53 @@ static void format(const struct compare_call *call, struct buf *out)
 /* Every run must have come to its end. */
 static int verdict(const struct compare_call *call, struct err *err)
 {
-	for (size_t i = 0; i < call->npieces; i++) {
-		const struct piece *piece = &call->pieces[i];
-		const struct compare_policy *policy = &call->result.policies[piece->pair];
-		int rc = run_verdict(call->args, &policy->cells[piece->seed].summary,
-			"'stint sim' with this policy names them", err);
+	const struct comparison *c = &call->result;
 
-		if (rc)
-			return err_prefix(err, "%s", policy->label);
-	}
+	if (c->nfailed)
+		return tell_failed(call, first_failed(call), err);
+	for (uint32_t k = 0; k < c->nseeds; k++)
+		for (uint32_t i = 0; i < c->npolicies; i++) {
+			int rc = run_verdict(call->args, &c->policies[i].cells[k].summary,
+				"'stint sim' with this policy names them", err);
+
+			if (rc)
+				return err_prefix(err, "%s", c->policies[i].label);
+		}
 	return 0;
 }
 
 /* The table shows times of jobs that finished; who --until cut short must not go unseen. */
 static void tell_cut_short(const struct compare_call *call)
 {
+	const struct comparison *c = &call->result;
 	uint32_t most = 0;
 
-	for (size_t i = 0; i < call->npieces; i++) {
-		const struct piece *piece = &call->pieces[i];
-		const struct compare_policy *policy = &call->result.policies[piece->pair];
-		uint32_t n = policy->cells[piece->seed].summary.jobs_unfinished;
+	for (uint32_t i = 0; i < c->npolicies; i++)
+		for (uint32_t k = 0; k < c->nseeds; k++) {
+			uint32_t n = c->policies[i].cells[k].summary.jobs_unfinished;
 
-		most = n > most ? n : most;
-	}
+			most = n > most ? n : most;
+		}
 	if (most && call->args->until > 0)
 		ui_say(call->args, "up to %u job%s of a run had not ended when time ran out", most,
 			most == 1 ? "" : "s");
+}
+
+/* Once, with the first as an example. */
+static void tell_beyond(const struct compare_call *call)
+{
+	const struct piece *first = NULL;
+	uint32_t runs = 0;
+
+	for (size_t i = 0; i < call->npieces; i++) {
+		if (!call->pieces[i].beyond.jobs)
+			continue;
+		if (runs++ == 0)
+			first = &call->pieces[i];
+	}
+	if (first)
+		run_tell_beyond(call->args, &first->beyond, call->setup.pairings[first->pair].label,
+			runs);
 }
 
 static int tell(const struct compare_call *call, struct err *err)
@@ -459,6 +533,7 @@ static int tell(const struct compare_call *call, struct err *err)
 	if (call->args->html)
 		ui_say(call->args, "wrote %s", call->args->html);
 	tell_cut_short(call);
+	tell_beyond(call);
 	return verdict(call, err);
 }
 
@@ -541,6 +616,7 @@ const struct command command_compare = {
 		 "workload is drawn anew, errors and failures are drawn anew, and a fixed trace without\n"
 		 "anything random is resampled in blocks (seed 0 is the trace itself).  With several\n"
 		 "placers every policy runs with each of them.\n"
+		 "A policy that fails has a row that says so, and the exit code is 1; the others are compared.\n"
 		 "Exit code 5 means that in some run a job was refused or can never finish; the others\n"
 		 "have run and the results are written.  An earlier comparison in DIR is replaced.",
 	.more = help_estimate,

@@ -283,6 +283,7 @@ static int tell(const struct sim_call *call, struct err *err)
 	rc = ui_print(&text, err);
 	if (!rc) {
 		tell_written(call);
+		run_tell_beyond(args, &call->outcome.beyond, call->setup.pairings[0].label, 1);
 		if (args->json)
 			tell_missing(args, &call->outcome);
 		buf_clear(&text);

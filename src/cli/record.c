@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "cli/ui.h"
 #include "io/cluster_io.h"
 #include "sim/sim.h"
 
@@ -128,6 +129,23 @@ int run_record(const struct run *run, const struct summary *summary, struct err 
 	rc = run_dir_write(run->dir, RUN_SUMMARY, &text, err);
 	buf_fini(&text);
 	return rc;
+}
+
+void run_tell_beyond(const struct args *args, const struct beyond *beyond, const char *policy,
+	uint32_t runs)
+{
+	struct buf more = { 0 };
+
+	if (!beyond->jobs)
+		return;
+	if (runs > 1)
+		buf_printf(&more, "; so did jobs of %u more run%s", runs - 1, runs > 2 ? "s" : "");
+	ui_say(args,
+		"note: under %s %u job%s ran where the profiles have no step time (the first as %s); it is "
+		"extrapolated there from the nearest measurement%s",
+		policy, beyond->jobs, beyond->jobs == 1 ? "" : "s", beyond->where,
+		runs > 1 ? more.at : "");
+	buf_fini(&more);
 }
 
 int run_verdict(const struct args *args, const struct summary *summary, const char *names,

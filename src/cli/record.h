@@ -32,6 +32,10 @@ int run_carry_out(const struct run *run, struct outcome *out, struct err *err);
 /* Writes summary.json, when the figures are known. */
 int run_record(const struct run *run, const struct summary *summary, struct err *err);
 
+/* Tells a person that speeds had to be extrapolated, in how many runs, and where in the first, that of `policy`. */
+void run_tell_beyond(const struct args *args, const struct beyond *beyond, const char *policy,
+	uint32_t runs);
+
 /*
  * ERR_NEVER with a sentence if a job was refused, or is left though the run was not cut short (--until).
  * `names` (may be NULL) are those jobs for people.

@@ -123,28 +123,60 @@ static int read_training(const struct args *args, const struct cluster *cluster,
 	return rc;
 }
 
-static void tell_training(const struct args *args, const struct trace *trace, uint32_t bound)
+/* What the profiles changed, by line of the trace. */
+static void note_change(const struct args *args, const struct workload *w,
+	const struct training_changed *c, struct notes *out)
 {
-	if (bound == 0)
+	const struct job *job = &w->trace.jobs[c->job];
+	const struct training_model *facts = training_of(w->training, job->model);
+	size_t line = notes_line(&w->notes, c->job);
+
+	if (c->change == TRAINING_OVERRULED)
+		notes_add(out, NOTE_ASSUMED, line, "duration_s", NULL,
+			"run times (and steps) of the trace do not count where --profiles %s says how long "
+			"a model trains",
+			args->profiles);
+	if (c->change == TRAINING_REBATCHED)
+		notes_add(out, NOTE_ASSUMED, line, "batch", NULL,
+			"model %s takes a total batch of %.0f to %.0f, not %d: %d is taken%s",
+			w->trace.models.at[job->model], facts->initial_batch, facts->max_batch,
+			(int)c->asked, (int)c->taken, facts->by_job ? "" : " (but not with compat=)");
+}
+
+static void tell_training(const struct args *args, const char *source, const struct workload *w,
+	const struct training_bound *bound)
+{
+	struct notes notes = { 0 };
+
+	for (size_t i = 0; i < bound->n; i++)
+		note_change(args, w, &bound->at[i], &notes);
+	ui_notes(args, source, &notes);
+	notes_fini(&notes);
+	if (bound->untimed)
+		return; /* nothing can run, and that is what will be said */
+	if (bound->jobs == 0)
 		ui_say(args,
 			"warning: --profiles %s says nothing of any job here; all go at the speed of their "
 			"model",
 			args->profiles);
-	else if (bound < trace->njobs)
+	else if (bound->jobs < w->trace.njobs)
 		ui_say(args,
 			"%u of %u jobs train as --profiles %s says, the others at the speed of their model",
-			bound, trace->njobs, args->profiles);
+			bound->jobs, w->trace.njobs, args->profiles);
 }
 
-static int read_and_bind_training(const struct args *args, const struct cluster *cluster,
-	struct workload *out, struct err *err)
+static int read_and_bind_training(const struct args *args, const char *source,
+	const struct cluster *cluster, struct workload *out, struct err *err)
 {
 	int rc = read_training(args, cluster, out, err);
+	struct training_bound bound;
 
-	if (!rc && out->training)
-		tell_training(args, &out->trace,
-			training_bind(out->training, out->profile, &out->trace));
-	return rc;
+	if (rc || !out->training)
+		return rc;
+	training_bind(out->training, out->profile, &out->trace, &bound);
+	tell_training(args, source, out, &bound);
+	training_bound_fini(&bound);
+	return 0;
 }
 
 static int read_plain(const struct args *args, const char *source, uint64_t seed,
@@ -155,7 +187,7 @@ static int read_plain(const struct args *args, const char *source, uint64_t seed
 	if (!rc)
 		rc = read_speeds(args, cluster, out, err);
 	if (!rc)
-		rc = read_and_bind_training(args, cluster, out, err);
+		rc = read_and_bind_training(args, source, cluster, out, err);
 	if (!rc && !out->training)
 		speeds_tell(args, &out->trace, cluster, out->profile);
 	return rc;

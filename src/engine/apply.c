@@ -16,15 +16,19 @@ void engine_settle(struct engine *e, struct job *job)
 {
 	double steps_from_s = fmin(fmax(job->ready_s, job->counted_s), e->now_s);
 	double ran_s = fmax(0, fmin(e->now_s, job->turn_end_s) - steps_from_s);
+	double steps = e->now_s >= job->turn_end_s ? job->turn_steps : ran_s * job->rate;
+	double gpus = job->grant->gpus - job->lent_gpus;
+	double worth_s = job->nominal_rate > 0 ? steps / job->nominal_rate * job_width(job) : 0;
 
-	job->done += e->now_s >= job->turn_end_s ? job->turn_steps : ran_s * job->rate;
+	job->done += steps;
 	job->turn_steps = 0;
 	job->ran_s += ran_s;
-	job->served_s += ran_s * (job->grant->gpus - job->lent_gpus);
-	job->eff_s += ran_s * (job->grant->gpus - job->lent_gpus) * job->efficiency;
+	job->served_s += ran_s * gpus;
+	job->eff_s += ran_s * gpus * job->efficiency;
+	job->worth_s += worth_s;
 	course_work(&e->course, steps_from_s, steps_from_s + ran_s,
-		job->grant->gpus - job->lent_gpus, job->efficiency);
-	job->occupied_s += (e->now_s - job->counted_s) * (job->grant->gpus - job->lent_gpus);
+		(struct work){ gpus, gpus * job->efficiency, ran_s > 0 ? worth_s / ran_s : 0 });
+	job->occupied_s += (e->now_s - job->counted_s) * gpus;
 	job->overhead_s += e->now_s - job->counted_s - ran_s;
 	job->counted_s = e->now_s;
 }
@@ -194,18 +198,34 @@ static uint32_t roomiest(const struct cluster *cluster, const struct job *job, u
 	return best;
 }
 
-/* Whether it fits as asked, or else with fewer devices if it takes fewer; then it asks for these. */
-static bool cut_to_fit(struct engine *e, struct job *job, uint32_t most)
+/* From now on it asks for so many: its nominal speed is the one it has with these. */
+static void ask_for(const struct engine *e, struct job *job, uint32_t type, int32_t gpus)
 {
+	double as_asked = rate_if(e->config->belief, job, type, (uint32_t)job->gpus);
+	double then = rate_if(e->config->belief, job, type, (uint32_t)gpus);
+
+	if (as_asked > 0 && then > 0)
+		job->nominal_rate *= then / as_asked;
+	job->gpus = gpus;
+}
+
+/* Whether it fits as asked, or else with fewer devices of the type if it takes fewer; then it asks for these. */
+static bool cut_to_fit(struct engine *e, struct job *job, uint32_t type)
+{
+	int32_t most = (int32_t)e->config->cluster->types[type].devices;
+	struct job trial = *job;
+
 	if (job->gpus_by_type)
 		return plan_could_ever(&e->plan, job);
-	if (job->gpus > (int32_t)most)
-		job->gpus = (int32_t)most;
-	for (; job->gpus >= job->min_gpus; job->gpus--) {
-		if (plan_could_ever(&e->plan, job))
-			return true;
+	if (trial.gpus > most)
+		trial.gpus = most;
+	for (; trial.gpus >= job->min_gpus; trial.gpus--) {
+		if (!plan_could_ever(&e->plan, &trial))
+			continue;
+		if (trial.gpus != job->gpus)
+			ask_for(e, job, type, trial.gpus);
+		return true;
 	}
-	job->gpus = job->min_gpus;
 	return false;
 }
 
@@ -228,7 +248,7 @@ static bool could_run(struct engine *e, struct job *job, struct reason *why)
 	if (why->why == WHY_TOO_LARGE)
 		return false;
 	job->types = types;
-	return cut_to_fit(e, job, cluster->types[type].devices);
+	return cut_to_fit(e, job, type);
 }
 
 bool engine_could_run(struct engine *e, const struct job *job, struct reason *why)
@@ -337,7 +357,6 @@ static void end_active(struct engine *e, struct job *job, enum job_state state)
 	e->demand -= job->gpus;
 }
 
-/* It may wait: one that was told to stop can still come to its end. */
 /* Seconds it takes as asked; of one that changes its batch, as profiled. */
 static double alone_s(const struct engine *e, const struct job *job)
 {
@@ -346,6 +365,7 @@ static double alone_s(const struct engine *e, const struct job *job)
 	return job->done / job->nominal_rate;
 }
 
+/* It may wait: one that was told to stop can still come to its end. */
 static void finish(struct engine *e, uint32_t id, double done)
 {
 	struct job *job = &e->jobs.at[id];

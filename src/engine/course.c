@@ -40,6 +40,7 @@ static void coarsen_work(struct course *c)
 
 		c->work.at[i].useful = join_jumps(a.useful, b.useful, c->step_s);
 		c->work.at[i].good = join_jumps(a.good, b.good, c->step_s);
+		c->work.at[i].worth = join_jumps(a.worth, b.worth, c->step_s);
 	}
 	c->work.n = n;
 }
@@ -73,18 +74,19 @@ static void add_jump(struct jumps *jumps, double by, double left_s)
 	jumps->brings += by * left_s;
 }
 
-static void put_jump(struct course *c, double at_s, double useful, double good)
+static void put_jump(struct course *c, double at_s, struct work by)
 {
 	size_t step = (size_t)(at_s / c->step_s);
 	double left_s = (double)(step + 1) * c->step_s - at_s;
 
 	vec_grow_zero(&c->work, step + 1);
-	add_jump(&c->work.at[step].useful, useful, left_s);
-	add_jump(&c->work.at[step].good, good, left_s);
+	add_jump(&c->work.at[step].useful, by.useful, left_s);
+	add_jump(&c->work.at[step].good, by.good, left_s);
+	add_jump(&c->work.at[step].worth, by.worth, left_s);
 }
 
 /* Two jumps, however long it took: a run of a million jobs does not notice. */
-void course_work(struct course *c, double from_s, double to_s, double gpus, double efficiency)
+void course_work(struct course *c, double from_s, double to_s, struct work work)
 {
 	double at_s = fmax(0, from_s - c->from_s), end_s = to_s - c->from_s;
 
@@ -92,8 +94,8 @@ void course_work(struct course *c, double from_s, double to_s, double gpus, doub
 		return;
 	while (end_s >= c->step_s * SAMPLES_MAX)
 		coarsen(c);
-	put_jump(c, at_s, gpus, gpus * efficiency);
-	put_jump(c, end_s, -gpus, -gpus * efficiency);
+	put_jump(c, at_s, work);
+	put_jump(c, end_s, (struct work){ -work.useful, -work.good, -work.worth });
 }
 
 static void add_to_step(struct course *c, size_t step, double seconds)
@@ -290,11 +292,12 @@ static double pass_jumps(const struct jumps *jumps, double *rate, double step_s)
 
 static void work_to_sums(struct course *c)
 {
-	double useful = 0, good = 0;
+	double useful = 0, good = 0, worth = 0;
 
 	for (size_t i = 0; i < c->sums.n && i < c->work.n; i++) {
 		c->sums.at[i].useful_gpus = pass_jumps(&c->work.at[i].useful, &useful, c->step_s);
 		c->sums.at[i].good_gpus = pass_jumps(&c->work.at[i].good, &good, c->step_s);
+		c->sums.at[i].worth_gpus = pass_jumps(&c->work.at[i].worth, &worth, c->step_s);
 	}
 }
 
@@ -312,6 +315,7 @@ static void sums_to_means(struct course *c)
 		sum->pending /= seconds;
 		sum->useful_gpus /= seconds;
 		sum->good_gpus /= seconds;
+		sum->worth_gpus /= seconds;
 	}
 }
 

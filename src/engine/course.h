@@ -24,8 +24,13 @@ struct jumps {
 	double by, brings;
 };
 
+/* Devices that make steps, and what these are worth: as samples, and as work. */
+struct work {
+	double useful, good, worth;
+};
+
 struct work_step {
-	struct jumps useful, good;
+	struct jumps useful, good, worth;
 };
 
 struct course {
@@ -52,8 +57,8 @@ void course_init(struct course *course, const struct cluster *cluster, const uin
 void course_fini(struct course *course);
 struct observer course_observer(struct course *course);
 
-/* So many GPUs made steps between these times, at that efficiency.  Told when it is over. */
-void course_work(struct course *course, double from_s, double to_s, double gpus, double efficiency);
+/* So many GPUs made steps between these times, and that came of it.  Told when it is over. */
+void course_work(struct course *course, double from_s, double to_s, struct work work);
 
 /* Mean crowding since the job was submitted: 1 when everybody had room, 2 when twice the cluster was asked for. */
 double course_crowding(const struct course *course, uint32_t job, double arrival_s);

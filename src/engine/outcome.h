@@ -19,6 +19,7 @@ struct sample {
 	double pending;
 	double useful_gpus; /* making steps */
 	double good_gpus;   /* the same, each times what its samples are worth there */
+	double worth_gpus;  /* as many would do the same work if every job ran as it asked */
 };
 
 /* One job on some devices of one node. */
@@ -28,6 +29,14 @@ struct span {
 	uint32_t node;
 	uint32_t job;
 	uint32_t attempt;
+};
+
+/* Jobs that ran where nobody measured their model; their speed there is extrapolated. */
+enum { BEYOND_TEXT = 128 };
+struct beyond {
+	uint32_t jobs;
+	uint32_t first;          /* job; of no meaning where there are none */
+	char where[BEYOND_TEXT]; /* "16 x t4 on 4 nodes with 1 sample a device" */
 };
 
 struct outcome {
@@ -57,6 +66,7 @@ struct outcome {
 	double waited_by_why_s[WHY_COUNT]; /* job-seconds of waiting by stated reason */
 	/* mean |believed / true - 1| of speeds as the run began and ended; NAN where they are not estimated */
 	double speed_error_before, speed_error;
+	struct beyond beyond;
 };
 
 enum { SPANS_MAX = 60000, SAMPLES_MAX = 1024 };

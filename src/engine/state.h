@@ -18,12 +18,6 @@ struct shadow {
 	uint32_t fruitless;    /* losses in a row without a step saved in between */
 };
 
-/* A node of the pool that others lend. */
-struct borrowed {
-	bool away;   /* its owner has it */
-	bool broken; /* it failed, wherever it is */
-};
-
 struct engine {
 	const struct engine_config *config;
 	const struct driver *driver;

@@ -61,18 +61,49 @@ struct goodput_shape elastic_shape(uint32_t nodes, uint32_t gpus, uint32_t unit)
 	return (struct goodput_shape){ nodes < replicas ? nodes : replicas, replicas };
 }
 
+static double fixed_batch(const struct job *job, const struct batch_limits *limits)
+{
+	return job->batch > 0 ? job->batch : limits->initial;
+}
+
+/* Replicas that have a batch of the least size each, of what they may have together. */
+static double batch_allows(const struct job *job, const struct batch_limits *limits,
+	enum batching batching)
+{
+	double batch = batching == BATCHING_FIXED ? fixed_batch(job, limits) : limits->max;
+
+	return limits->min_local > 0 ? floor(batch / limits->min_local) : INFINITY;
+}
+
+/* With fewer it could not run at all: there it is run whatever its batch. */
+static bool is_least(const struct job *job, struct configuration c)
+{
+	return c.gpus <= job_least_on(job, c.type);
+}
+
+static bool can_run(const struct rates *rates, const struct job *job,
+	const struct batch_limits *limits, struct configuration c, enum batching batching)
+{
+	uint32_t replicas = c.gpus / unit_on(rates, job, c.type);
+
+	return replicas > 0 && (is_least(job, c) || replicas <= batch_allows(job, limits, batching));
+}
+
 static double from_agent(const struct rates *rates, const struct job *job, struct configuration c,
 	enum batching batching, double *batch)
 {
 	const struct batch_limits *limits = limits_of(rates, job, c.type);
+	struct goodput_shape shape = elastic_shape(c.nodes, c.gpus, unit_on(rates, job, c.type));
 	struct goodput_choice choice;
 	double fixed = 0;
 
 	if (batching == BATCHING_FIXED)
-		fixed = job->batch > 0 ? job->batch : limits->initial;
-	if (!agents_goodput(rates->agents, job->id, c.type,
-		    elastic_shape(c.nodes, c.gpus, unit_on(rates, job, c.type)),
-		    cap_of(job, limits, batching), fixed, &choice))
+		fixed = fixed_batch(job, limits);
+	/* On the fewest it takes it runs whatever its batch: as if every replica had the least. */
+	if (is_least(job, c) && shape.replicas > batch_allows(job, limits, batching))
+		fixed = shape.replicas * limits->min_local;
+	if (!agents_goodput(rates->agents, job->id, c.type, shape, cap_of(job, limits, batching),
+		    fixed, &choice))
 		return 0;
 	if (batch)
 		*batch = choice.batch;
@@ -103,6 +134,7 @@ bool elastic_is_measured(const struct rates *rates, const struct job *job)
 double elastic_speed(const struct rates *rates, const struct job *job, struct configuration c,
 	enum batching batching, double *batch)
 {
+	const struct batch_limits *limits = limits_of(rates, job, c.type);
 	struct shape shape = { .gpus = c.gpus, .nodes = c.nodes, .racks = 1 };
 	uint32_t unit = unit_on(rates, job, c.type), type;
 
@@ -110,8 +142,10 @@ double elastic_speed(const struct rates *rates, const struct job *job, struct co
 		*batch = 0;
 	if (c.gpus % unit)
 		return 0;
-	if (!limits_of(rates, job, c.type))
+	if (!limits)
 		return rate_in(rates, job, c.type, shape);
+	if (!can_run(rates, job, limits, c, batching))
+		return 0;
 	type = measured_type(rates, job, c.type);
 	if (type == c.type)
 		return from_agent(rates, job, c, batching, batch);
@@ -124,16 +158,23 @@ double elastic_speed(const struct rates *rates, const struct job *job, struct co
 	return rate_in(rates, job, c.type, shape);
 }
 
-static double batch_allows(const struct batch_limits *limits)
+uint32_t elastic_widest(const struct rates *rates, const struct job *job, uint32_t type)
 {
-	return limits->min_local > 0 ? floor(limits->max / limits->min_local) : INFINITY;
+	uint32_t nodes;
+
+	if (!rates->training || job->model == NAME_NONE || !training_of(rates->training, job->model))
+		return UINT32_MAX;
+	if (unit_on(rates, job, type) > 1)
+		return UINT32_MAX; /* a pipeline goes as fast however it lies */
+	nodes = training_widest(rates->training, type);
+	return nodes ? nodes * rates->cluster->types[type].max_per_node : UINT32_MAX;
 }
 
-uint32_t elastic_most(const struct rates *rates, const struct job *job, uint32_t type, double growth)
+uint32_t elastic_most(const struct rates *rates, const struct job *job, uint32_t type,
+	enum batching batching, double growth)
 {
 	const struct batch_limits *limits = limits_of(rates, job, type);
-	uint32_t unit = unit_on(rates, job, type); /* agents count replicas */
-	double most = job_most_on(job, type) / unit, had = 0;
+	double most = job_most_on(job, type), unit = unit_on(rates, job, type), had = 0;
 
 	if (!limits)
 		return job_most_on(job, type);
@@ -143,8 +184,11 @@ uint32_t elastic_most(const struct rates *rates, const struct job *job, uint32_t
 	for (uint32_t t = 0; t < rates->cluster->ntypes; t++)
 		had = fmax(had, agents_most(rates->agents, job->id, t));
 	if (growth > 0)
-		most = fmin(most, fmax(1, growth * had));
-	return unit * (uint32_t)fmax(1, fmin(most, batch_allows(limits)));
+		most = fmin(most, unit * fmax(1, growth * had));
+	if (batching == BATCHING_FIXED)
+		most = fmin(most, elastic_widest(rates, job, type));
+	most = fmin(most, unit * batch_allows(job, limits, batching));
+	return (uint32_t)(unit * fmax(1, floor(most / unit)));
 }
 
 double elastic_restart_s(const struct rates *rates, const struct job *job)

@@ -34,18 +34,27 @@ struct configuration configuration_packed(const struct cluster *cluster, uint32_
  */
 struct goodput_shape elastic_shape(uint32_t nodes, uint32_t gpus, uint32_t unit);
 
-/* Progress per second; 0: it cannot run so.  `batch`, where not NULL, receives the total batch (0: the job's own). */
+/*
+ * Progress per second; 0: it cannot run so, as when its batch leaves a device less than the least that was
+ * measured (but on the fewest devices it takes it always runs), or these are not whole units.  `batch`,
+ * where not NULL, receives the total batch (0: the job's own).
+ */
 double elastic_speed(const struct rates *rates, const struct job *job, struct configuration c,
 	enum batching batching, double *batch);
 
 /* Whether it has shown on any type how fast it is; such that nothing shows (no agent) count too. */
 bool elastic_is_measured(const struct rates *rates, const struct job *job);
 
+/* Devices of as many nodes as anything was profiled on; UINT32_MAX: nothing says so. */
+uint32_t elastic_widest(const struct rates *rates, const struct job *job, uint32_t type);
 /*
- * Most devices it should get on the type now: what it may have, what its batch allows, and not more than
- * `growth` times the replicas it ever had on any type (1 at first; growth 0: no such limit).
+ * Most devices it should get on the type now: what it may have, what its batch allows (at a fixed one also
+ * not wider than anything that was profiled), and not more than
+ * `growth` times the replicas it ever had on any type (1 at first; growth 0: no such limit).  Perhaps
+ * fewer than the fewest it takes: these it may always have.
  */
-uint32_t elastic_most(const struct rates *rates, const struct job *job, uint32_t type, double growth);
+uint32_t elastic_most(const struct rates *rates, const struct job *job, uint32_t type,
+	enum batching batching, double growth);
 
 /* Seconds that a start, migration or resize is believed to cost it. */
 double elastic_restart_s(const struct rates *rates, const struct job *job);

@@ -33,6 +33,8 @@ void job_take_belief(struct job *job, const struct job *from)
 	job->saved = from->saved;
 	job->work_est = from->work_est;
 	job->nominal_rate = from->nominal_rate;
+	if (job->gpus != from->gpus) /* it asks for fewer since they were all that fit */
+		job->nominal_rate *= (double)job->gpus / from->gpus;
 	job->by_steps = from->by_steps;
 	job->stop_loses = from->stop_loses;
 	job->start_cost_s = from->start_cost_s;

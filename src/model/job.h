@@ -139,6 +139,7 @@ struct job {
 	double overhead_s; /* seconds holding devices without making steps */
 	double occupied_s; /* GPU-seconds holding devices, making steps or not; shared ones as in served_s */
 	double eff_s;      /* integral of the efficiency over served_s */
+	double worth_s;    /* its steps in GPU-seconds of running as asked */
 	double lost_s;     /* seconds of work done again after failures */
 	double lost_gpu_s; /* the same in GPU-seconds */
 	double fair_s;     /* seconds it would take alone on its fair part of the cluster */

@@ -28,6 +28,7 @@ static void model_fini(struct training_of_model *model, uint32_t ntypes)
 		vec_fini(&model->tables[type].placed);
 		vec_fini(&model->tables[type].scaled);
 		training_mesh_destroy(model->tables[type].mesh);
+		training_fit_destroy(model->tables[type].fit);
 	}
 	for (size_t i = 0; i < model->ncurves; i++)
 		vec_fini(&model->curves[i]);
@@ -330,6 +331,15 @@ struct batch_limits training_limits_as(const struct training *training, uint32_t
 	return out;
 }
 
+int32_t training_batch(const struct training *training, uint32_t model, int32_t batch)
+{
+	const struct training_model *facts = training_of(training, model);
+
+	if (!facts || batch <= 0)
+		return batch;
+	return (int32_t)fmin(fmax(batch, facts->initial_batch), fmin(facts->max_batch, INT32_MAX));
+}
+
 /* The rows of a normalised lay: the first, and how many. */
 static const struct training_row *rows_of(const struct training_rows *rows, const uint16_t *on_node,
 	uint32_t nodes, size_t *n)
@@ -456,29 +466,9 @@ static bool pass_of(const struct training *training, const struct training_table
 		batch, out);
 }
 
-/* A stage's forward pass does not depend on where the others are: where nothing was measured, as nearly so many devices. */
-static bool stage_of(const struct training_table *table, uint32_t devices, double batch,
-	struct pass *out)
-{
-	const struct training_row *best = NULL;
-	int64_t least = INT64_MAX;
-
-	for (size_t i = 0; i < table->placed.n; i++) {
-		const struct training_row *row = &table->placed.at[i];
-		int64_t away = llabs((int64_t)row->replicas - devices);
-
-		if (row->batch == batch && away < least) {
-			least = away;
-			best = row;
-		}
-	}
-	if (best)
-		*out = best->pass;
-	return best;
-}
-
-bool training_pass(const struct training *training, uint32_t model, uint32_t type, struct lay lay,
-	double atomic, struct pass *out)
+/* Whichever of both ways is asked for, with the lay in its normal form. */
+static bool pass_as(const struct training *training, uint32_t model, uint32_t type, struct lay lay,
+	double atomic, bool beyond, struct pass *out)
 {
 	const struct training_table *table = table_of(training, model, type);
 	uint16_t small[LAY_SMALL], *on_node = small;
@@ -492,15 +482,31 @@ bool training_pass(const struct training *training, uint32_t model, uint32_t typ
 		on_node = mem_alloc(lay.nodes * sizeof(*on_node));
 	nodes = lay_normalise(lay, on_node);
 	unit = training->models[model].facts.unit[type];
-	known = pass_of(training, table, on_node, nodes, unit ? atomic / TRAINING_MICRO : atomic, out);
-	if (!known && unit && nodes)
-		known = stage_of(table, lay_devices(on_node, nodes), atomic / TRAINING_MICRO, out);
+	if (unit)
+		atomic /= TRAINING_MICRO;
+	known = !beyond && pass_of(training, table, on_node, nodes, atomic, out);
+	/* A stage's forward pass does not depend on where the others are. */
+	if (!known && (beyond || unit))
+		known = training_table_beyond(training, table, nodes, lay_devices(on_node, nodes),
+			atomic, !unit, out);
 	if (on_node != small)
 		free(on_node);
 	/* Forward and twice as long backward through all stages; the all-reduce hides behind them. */
 	if (known && unit)
 		*out = (struct pass){ 3 * (unit - 1 + TRAINING_MICRO) * out->step_s, 0 };
 	return known;
+}
+
+bool training_pass(const struct training *training, uint32_t model, uint32_t type, struct lay lay,
+	double atomic, struct pass *out)
+{
+	return pass_as(training, model, type, lay, atomic, false, out);
+}
+
+bool training_pass_beyond(const struct training *training, uint32_t model, uint32_t type,
+	struct lay lay, double atomic, struct pass *out)
+{
+	return pass_as(training, model, type, lay, atomic, true, out);
 }
 
 double training_single(const struct training *training, uint32_t model, uint32_t type)

@@ -68,6 +68,8 @@ struct batch_limits training_limits(const struct training *training, uint32_t mo
 /* The same by the rules of a published simulator. */
 struct batch_limits training_limits_as(const struct training *training, uint32_t model,
 	uint32_t type, enum compat compat);
+/* The total batch that the model takes when it is asked for `batch`: not below the initial, not above the largest one; 0 stays. */
+int32_t training_batch(const struct training *training, uint32_t model, int32_t batch);
 /* Largest local batch measured for that very placement (else for larger ones). */
 double training_max_local(const struct training *training, uint32_t model, uint32_t type,
 	struct lay lay);
@@ -81,6 +83,12 @@ double training_max_local_of(const struct training *training, uint32_t model, ui
  */
 bool training_pass(const struct training *training, uint32_t model, uint32_t type, struct lay lay,
 	double atomic, struct pass *out);
+/*
+ * Where training_pass() says false: the nearest measurement, times what the goodput model fitted to all of
+ * them says of the difference.  False: nothing was measured on the type, or nothing runs so (no samples).
+ */
+bool training_pass_beyond(const struct training *training, uint32_t model, uint32_t type,
+	struct lay lay, double atomic, struct pass *out);
 /* Samples per second of one device at its largest batch, for comparing types; 0: not known. */
 double training_single(const struct training *training, uint32_t model, uint32_t type);
 /* Nodes of the type that were really profiled at most; wider grants are read as chunks over so many. */
@@ -138,13 +146,33 @@ enum {
 struct profile;
 struct trace;
 
+/* What training_bind() changed, for who tells people; release with training_bound_fini(). */
+enum training_change {
+	TRAINING_OVERRULED, /* its run time in the trace does not count: the profile says how long it trains */
+	TRAINING_UNTIMED,   /* neither says it; the job is left as it was */
+	TRAINING_REBATCHED, /* its batch is not one that the model takes; another one is taken */
+};
+struct training_changed {
+	uint32_t job;
+	enum training_change change;
+	int32_t asked, taken; /* batches */
+};
+struct training_bound {
+	uint32_t jobs; /* that train as the profiles say */
+	uint32_t untimed;
+	struct training_changed *at;
+	size_t n, cap;
+};
+
 /*
  * Tells the jobs of known models how much work they are and how fast they go as asked (trace->work,
  * work_est, nominal_rate, by_steps).  Those whose model has no work of its own (by_job) keep their run
- * time, and become elastic unless the trace says how.  Returns how many jobs that concerns.
+ * time, become elastic unless the trace says how, and are brought to a batch that the model takes (others
+ * are when they are entered: published simulators take them as they are).
  */
-uint32_t training_bind(const struct training *training, const struct profile *profile,
-	struct trace *trace);
+void training_bind(const struct training *training, const struct profile *profile,
+	struct trace *trace, struct training_bound *out);
+void training_bound_fini(struct training_bound *bound);
 /* Seconds of an iteration of a job packed on so many devices at about that batch (0: the initial one), which `total` receives as it really is; NAN: it cannot run so. */
 double training_asked_s(const struct training *training, uint32_t model, uint32_t type,
 	uint32_t gpus, double batch, double *total);

@@ -47,7 +47,9 @@ double training_asked_s(const struct training *training, uint32_t model, uint32_
 	limits.max_local = fmin(limits.max_local, training_max_local(training, model, type, lay));
 	split = goodput_split(&limits, replicas, batch > 0 ? batch : limits.initial);
 	split.atomic = (uint32_t)fmax(split.atomic, limits.min_local);
-	if (!training_pass(training, model, type, lay, split.atomic, &pass))
+	if (!training_pass(training, model, type, lay, split.atomic, &pass) &&
+		!(facts->by_job &&
+			training_pass_beyond(training, model, type, lay, split.atomic, &pass)))
 		return NAN;
 	*total = (double)replicas * split.atomic * (split.accum + 1);
 	return (pass.step_s + split.accum * (pass.step_s - pass.sync_s)) * facts->slowdown;
@@ -203,24 +205,63 @@ static void bind_known_work(const struct training *training, struct trace *trace
 		iter_s;
 }
 
-uint32_t training_bind(const struct training *training, const struct profile *profile,
-	struct trace *trace)
+static void add_change(struct training_bound *out, uint32_t job, enum training_change change,
+	int32_t asked, int32_t taken)
 {
-	uint32_t bound = 0;
+	vec_push(out, (struct training_changed){ job, change, asked, taken });
+}
 
+static void bind_batch(const struct training *training, struct trace *trace, uint32_t id,
+	struct training_bound *out)
+{
+	struct job *job = &trace->jobs[id];
+	int32_t asked = job->batch, taken = training_batch(training, job->model, asked);
+
+	if (taken != asked)
+		add_change(out, id, TRAINING_REBATCHED, asked, taken);
+	if (training_of(training, job->model)->by_job)
+		job->batch = taken;
+}
+
+static bool bind_job(const struct training *training, const struct profile *profile,
+	struct trace *trace, uint32_t id, struct training_bound *out)
+{
+	struct job *job = &trace->jobs[id];
+	bool by_job = training_of(training, job->model)->by_job, timed = isfinite(trace->work[id]);
+	uint32_t types = usable(training, trace, job);
+
+	if (!types)
+		return false;
+	if (by_job && !timed) {
+		add_change(out, id, TRAINING_UNTIMED, 0, 0);
+		out->untimed++;
+		return false;
+	}
+	bind_batch(training, trace, id, out);
+	if (by_job)
+		return job->trained = bind_own_work(training, profile, trace, id, types);
+	if (timed)
+		add_change(out, id, TRAINING_OVERRULED, 0, 0);
+	bind_known_work(training, trace, id, types);
+	return true;
+}
+
+void training_bind(const struct training *training, const struct profile *profile,
+	struct trace *trace, struct training_bound *out)
+{
+	*out = (struct training_bound){ 0 };
 	for (uint32_t i = 0; i < trace->njobs; i++) {
 		struct job *job = &trace->jobs[i];
-		const struct training_model *facts = training_of(training, job->model);
-		uint32_t types = facts ? usable(training, trace, job) : 0;
 
-		if (!types)
-			continue;
-		if (!facts->by_job)
-			bind_known_work(training, trace, i, types);
-		else if (!bind_own_work(training, profile, trace, i, types))
+		if (!training_of(training, job->model) || !bind_job(training, profile, trace, i, out))
 			continue;
 		job->by_steps = true;
-		bound++;
+		out->jobs++;
 	}
-	return bound;
+}
+
+void training_bound_fini(struct training_bound *bound)
+{
+	vec_fini(bound);
+	*bound = (struct training_bound){ 0 };
 }

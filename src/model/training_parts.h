@@ -30,12 +30,15 @@ struct training_mesh {
 	uint32_t most_nodes;
 };
 
+struct training_fit;
+
 /* Of one model on one type. */
 struct training_table {
 	struct training_rows placed; /* by (nodes, on_node, batch) */
 	struct training_rows scaled; /* as they were added: the order matters to the mesh */
 	double cap_local;            /* 0: none */
 	struct training_mesh *mesh;  /* made when first asked for */
+	struct training_fit *fit;    /* likewise; for what lies beyond */
 };
 
 /* Of one total batch size, epoch by epoch. */
@@ -71,5 +74,13 @@ struct training_mesh *training_mesh_create(const struct training_table *table);
 void training_mesh_destroy(struct training_mesh *mesh);
 bool training_mesh_pass(const struct training_mesh *mesh, uint32_t nodes, uint32_t replicas,
 	double batch, struct pass *out);
+
+/*
+ * Outside of what was measured; `table` has rows.  Unless it `scales` (a pipeline's stage does not) the
+ * nearest measurement counts as it is.  False: no pass is like that.
+ */
+bool training_table_beyond(const struct training *training, const struct training_table *table,
+	uint32_t nodes, uint32_t replicas, double batch, bool scales, struct pass *out);
+void training_fit_destroy(struct training_fit *fit);
 
 #endif

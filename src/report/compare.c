@@ -77,17 +77,21 @@ static void policy_fini(struct compare_policy *p, uint32_t nseeds)
 	free(p->placer);
 	free(p->cells);
 	free(p->figures);
+	free(p->failed);
 }
 
 void comparison_fini(struct comparison *c)
 {
 	for (uint32_t i = 0; i < c->npolicies; i++)
 		policy_fini(&c->policies[i], c->nseeds);
+	for (uint32_t i = 0; i < c->nfailed; i++)
+		policy_fini(&c->failed[i], c->nseeds);
 	for (uint32_t i = 0; i < c->nnodes; i++) {
 		free(c->nodes[i].name);
 		free(c->nodes[i].type);
 	}
 	free(c->policies);
+	free(c->failed);
 	free(c->nodes);
 	free(c->seeds);
 	*c = (struct comparison){ 0 };
@@ -141,6 +145,20 @@ void comparison_put(struct comparison *c, uint32_t policy, uint32_t seed, const 
 	sketch(cell, jct, outcome->njobs);
 	free(jct);
 	cell->there = true;
+}
+
+void comparison_fail(struct comparison *c, uint32_t policy, const char *why)
+{
+	if (!c->policies[policy].failed)
+		c->policies[policy].failed = mem_strdup(why);
+}
+
+void comparison_failures(const struct comparison *c, const char *before, const char *after,
+	struct buf *out)
+{
+	for (uint32_t i = 0; i < c->nfailed; i++)
+		buf_printf(out, "%s%s failed: %s%s", before, c->failed[i].label,
+			c->failed[i].failed, after);
 }
 
 /* ---- all together */
@@ -253,8 +271,24 @@ static bool all_seeds_equal(const struct comparison *c)
 	return c->nseeds > 1;
 }
 
+static void part_with_failed(struct comparison *c)
+{
+	uint32_t kept = 0;
+
+	c->failed = mem_resize(c->failed,
+		mem_array_size((size_t)c->npolicies + c->nfailed + 1, sizeof(*c->failed)));
+	for (uint32_t i = 0; i < c->npolicies; i++) {
+		if (c->policies[i].failed)
+			c->failed[c->nfailed++] = c->policies[i];
+		else
+			c->policies[kept++] = c->policies[i];
+	}
+	c->npolicies = kept;
+}
+
 void comparison_finish(struct comparison *c)
 {
+	part_with_failed(c);
 	for (size_t m = 0; metrics[m].key; m++) {
 		for (uint32_t i = 0; i < c->npolicies; i++)
 			figure(c, m, i);

@@ -8,6 +8,7 @@
  *
  *	comparison_init(&c, &cluster, contenders, n, seeds, nseeds);
  *	... comparison_put(&c, policy, seed, &trace, &outcome) for each run ...
+ *	... or comparison_fail(&c, policy, "why") ...
  *	comparison_finish(&c);
  *	comparison_table(&c, ...); comparison_json(&c, ...); html_compare(&c, ...);
  *	comparison_fini(&c);
@@ -97,6 +98,7 @@ struct compare_policy {
 	struct by_model models;            /* of all seeds; by comparison_finish() */
 	struct compare_figure *figures;    /* one for each of metrics[]; by comparison_finish() */
 	double waited_by_why_s[WHY_COUNT]; /* means over the seeds; by comparison_finish() */
+	char *failed;                      /* why a run of it came to no end; NULL: all did */
 };
 
 /* The nodes, for the rows of the Gantt chart. */
@@ -108,6 +110,9 @@ struct compare_node {
 struct comparison {
 	struct compare_policy *policies;
 	uint32_t npolicies;
+	/* Those of which a run failed; comparison_finish() takes them from the others, who are compared without. */
+	struct compare_policy *failed;
+	uint32_t nfailed;
 	uint64_t *seeds;
 	uint32_t nseeds;
 	struct compare_node *nodes;
@@ -124,7 +129,10 @@ void comparison_fini(struct comparison *c);
 void comparison_put(struct comparison *c, uint32_t policy, uint32_t seed, const struct trace *trace,
 	const struct outcome *outcome);
 
-/* Intervals, best values and tests.  Call after the last put and before any of the outputs. */
+/* A run of the policy failed, so that nothing it did counts.  The first reason is kept; not for several threads. */
+void comparison_fail(struct comparison *c, uint32_t policy, const char *why);
+
+/* Intervals, best values and tests, of those that did not fail.  Call after the last put and before any of the outputs. */
 void comparison_finish(struct comparison *c);
 
 /*
@@ -158,6 +166,10 @@ struct compare_style {
 	enum table_form form;
 	bool timings; /* decision and CPU time, which differ from run to run */
 };
+
+/* A sentence for each policy that failed, between `before` and `after`. */
+void comparison_failures(const struct comparison *c, const char *before, const char *after,
+	struct buf *out);
 
 /* The table of `stint compare`, with a legend; for TABLE_CSV every figure, mean and half width, in plain units. */
 void comparison_table(const struct comparison *c, const struct compare_style *style,

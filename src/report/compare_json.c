@@ -67,6 +67,23 @@ static void policy_json(struct json *j, const struct comparison *c, const struct
 	json_end(j, '}');
 }
 
+/* Only where there are any. */
+static void failed_json(struct json *j, const struct comparison *c)
+{
+	if (!c->nfailed)
+		return;
+	json_begin_array(j, "failed");
+	for (uint32_t i = 0; i < c->nfailed; i++) {
+		json_begin_object(j, NULL);
+		json_str(j, "label", c->failed[i].label);
+		json_str(j, "policy", c->failed[i].policy);
+		json_str(j, "placer", c->failed[i].placer);
+		json_str(j, "why", c->failed[i].failed);
+		json_end(j, '}');
+	}
+	json_end(j, ']');
+}
+
 void comparison_json(const struct comparison *c, bool timings, struct buf *out)
 {
 	struct json j;
@@ -83,6 +100,7 @@ void comparison_json(const struct comparison *c, bool timings, struct buf *out)
 	for (uint32_t i = 0; i < c->npolicies; i++)
 		policy_json(&j, c, &c->policies[i], timings);
 	json_end(&j, ']');
+	failed_json(&j, c);
 	json_end(&j, '}');
 	buf_char(out, '\n');
 }

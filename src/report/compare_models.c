@@ -179,6 +179,8 @@ void comparison_models_table(const struct comparison *c, const struct compare_st
 	table_write(&table, style->form, term, out, plain ? NULL : &left_out);
 	if (!n && style->form == TABLE_TEXT)
 		buf_str(out, "no job says what model it trains\n");
+	if (!plain && c->nfailed)
+		comparison_failures(c, "\n", "\n", out);
 	if (left_out.n)
 		buf_printf(out, "no room for: %s\n", left_out.at);
 	buf_fini(&left_out);

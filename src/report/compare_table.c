@@ -136,6 +136,11 @@ static size_t build(const struct comparison *c, bool timings, const struct term 
 		for (size_t k = 0; k < n; k++)
 			add_cell(table, c, i, &columns[k], signs_for(term));
 	}
+	for (uint32_t i = 0; i < c->nfailed; i++) {
+		table_cell(table, c->failed[i].label);
+		for (size_t k = 0; k < n; k++)
+			table_cell(table, k ? signs_for(term)->none : "failed");
+	}
 	return n;
 }
 
@@ -223,6 +228,15 @@ static void build_plain(const struct comparison *c, bool timings, struct table *
 			plain_cell(table, v->half);
 		}
 	}
+	for (uint32_t i = 0; i < c->nfailed; i++) {
+		table_cell(table, c->failed[i].label);
+		for (const struct metric *m = metrics; m->key; m++) {
+			if (m->timing && !timings)
+				continue;
+			plain_cell(table, NAN);
+			plain_cell(table, NAN);
+		}
+	}
 }
 
 static void for_people(const struct comparison *c, const struct compare_style *style,
@@ -236,6 +250,7 @@ static void for_people(const struct comparison *c, const struct compare_style *s
 	table_write(&table, style->form, term, out, &left_out);
 	legend(c, used_in(c, &table, columns, n), signs_for(term),
 		style->form == TABLE_MARKDOWN ? "  \n" : "\n", &signs);
+	comparison_failures(c, "", style->form == TABLE_MARKDOWN ? "  \n" : "\n", &signs);
 	if (signs.n)
 		buf_printf(out, "\n%s", signs.at);
 	if (left_out.n)

@@ -122,6 +122,7 @@ static void lead(const struct comparison *c, struct buf *out)
 	else
 		lead_of_many(c, out);
 	lead_of_missing(c, out);
+	comparison_failures(c, " ", ".", out);
 }
 
 /* ---- table of results */
@@ -295,6 +296,19 @@ static void bars_of(const struct comparison *c, const char *key, const char *tit
 	free(bars);
 }
 
+/* The same of a figure that not every comparison has: where nobody has any, there is nothing to see. */
+static void bars_if_any(const struct comparison *c, const char *key, const char *title, struct buf *out)
+{
+	for (uint32_t i = 0; i < c->npolicies; i++) {
+		double mean = compare_mean(c, i, key);
+
+		if (isfinite(mean) && mean != 0) {
+			bars_of(c, key, title, out);
+			return;
+		}
+	}
+}
+
 static void figures(const struct comparison *c, struct buf *out)
 {
 	if (c->npolicies < 2)
@@ -308,6 +322,10 @@ static void figures(const struct comparison *c, struct buf *out)
 	bars_of(c, "jct_p99_s", "99th percentile of completion time", out);
 	bars_of(c, "makespan_s", "Makespan", out);
 	bars_of(c, "utilisation", "Utilisation", out);
+	bars_if_any(c, "ftf_max", "Worst finish-time fairness", out);
+	bars_if_any(c, "deadline_met", "Deadlines met", out);
+	bars_if_any(c, "goodput", "Goodput", out);
+	bars_if_any(c, "restarts_mean", "Restarts per job", out);
 	buf_str(out, "</div>\n");
 	html_section_end(out);
 }

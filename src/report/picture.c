@@ -25,6 +25,7 @@ static void add_sample(struct sample *sum, const struct sample *s)
 	sum->pending += s->pending;
 	sum->useful_gpus += s->useful_gpus;
 	sum->good_gpus += s->good_gpus;
+	sum->worth_gpus += s->worth_gpus;
 }
 
 static void divide_sample(struct sample *s, double by)
@@ -35,6 +36,7 @@ static void divide_sample(struct sample *s, double by)
 	s->pending /= by;
 	s->useful_gpus /= by;
 	s->good_gpus /= by;
+	s->worth_gpus /= by;
 }
 
 static void join_samples(const struct outcome *o, struct picture *c)

@@ -22,9 +22,9 @@ struct columns {
 
 /* Of jobs in measured training. */
 struct training_sums {
-	double served_s, eff_s; /* of all jobs */
-	bool any;               /* one of them is */
-	uint64_t restarts;      /* of those that finished */
+	double served_s, eff_s, worth_s; /* of all jobs */
+	bool any;                        /* one of them is */
+	uint64_t restarts;               /* of those that finished */
 };
 
 static void columns_init(struct columns *c, uint32_t n)
@@ -112,15 +112,16 @@ static void add_training(struct training_sums *t, const struct job *job)
 	t->any |= job->trained;
 	t->served_s += job->served_s;
 	t->eff_s += job->eff_s;
+	t->worth_s += job->worth_s;
 	if (job->state == JOB_FINISHED)
 		t->restarts += job->restarts;
 }
 
-static void set_training(struct summary *s, const struct training_sums *t)
+static void set_training(struct summary *s, const struct training_sums *t, double up_gpu_s)
 {
 	s->restarts_mean = s->jobs_finished ? (double)t->restarts / s->jobs_finished : NAN;
 	s->efficiency = t->any && t->served_s > 0 ? t->eff_s / t->served_s : NAN;
-	s->goodput = s->useful * s->efficiency;
+	s->goodput = t->any && up_gpu_s > 0 ? t->worth_s / up_gpu_s : NAN;
 }
 
 static void set_totals(struct summary *s, const struct outcome *o)
@@ -168,7 +169,7 @@ void summary_of(const struct trace *trace, const struct outcome *outcome, struct
 	}
 	set_times(&s, &c);
 	set_totals(&s, outcome);
-	set_training(&s, &training);
+	set_training(&s, &training, outcome->up_gpu_s);
 	if (c.n)
 		s.makespan_s = last - outcome->from_s;
 	s.deadline_met = asked ? (double)met / asked : NAN;

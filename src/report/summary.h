@@ -32,7 +32,7 @@ struct summary {
 	double restarts_mean; /* of the jobs that finished */
 	/* Of measured training, NAN where there is none: */
 	double efficiency; /* what a sample is worth against one of the initial batch, over GPU-time making steps */
-	double goodput; /* useful x efficiency */
+	double goodput; /* work done in GPU-time of running as asked, over GPU-time up */
 	uint64_t decisions;
 	double decision_cpu_s, cpu_s;
 	int64_t rss_bytes;

@@ -85,9 +85,8 @@ static double step_for(enum unit unit, double least)
 	return round_step(least);
 }
 
-static size_t linear_ticks(const struct svg_scale *s, enum unit unit, size_t most, double *ticks)
+static size_t ticks_every(const struct svg_scale *s, double step, double *ticks)
 {
-	double step = step_for(unit, (s->hi - s->lo) / (double)most);
 	double first = ceil(s->lo / step - 1e-9);
 	size_t n = 0;
 
@@ -95,6 +94,16 @@ static size_t linear_ticks(const struct svg_scale *s, enum unit unit, size_t mos
 		ticks[n] = (first + (double)n) * step;
 		n++;
 	}
+	return n;
+}
+
+/* One tick alone says nothing of the scale: then a few more are allowed. */
+static size_t linear_ticks(const struct svg_scale *s, enum unit unit, size_t most, double *ticks)
+{
+	size_t n = 0;
+
+	for (size_t allowed = most; n < 2 && allowed <= most + 3; allowed++)
+		n = ticks_every(s, step_for(unit, (s->hi - s->lo) / (double)allowed), ticks);
 	return n;
 }
 

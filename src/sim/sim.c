@@ -58,6 +58,8 @@ static int run(const struct sim_config *config, struct outcome *out, struct err 
 	if (rc == 0) {
 		school_join(&school, &world, &engine.policy);
 		rc = engine_run(&engine, &sim_driver, &world, out, err);
+		if (rc == 0 && school.trainer)
+			out->beyond = *trainer_beyond(school.trainer);
 	}
 	world_fini(&world);
 	school_close(&school);

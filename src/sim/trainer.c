@@ -9,6 +9,7 @@
 #include "sim/trainer.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/vec.h"
@@ -19,6 +20,11 @@ struct rules {
 	bool rounds;      /* whole seconds, and news once a round; else time is continuous */
 	double restart_s; /* of every model; NAN: as the model says */
 	bool slowdown;    /* measured speeds are divided by the model's calibration */
+	/*
+	 * Asks that the model does not take are brought within its limits, and where measurements end the
+	 * speed is extrapolated; else such a job cannot be simulated.
+	 */
+	bool forgiving;
 	/* Largest local batch: as measured for the very placement; else one for the type. */
 	bool by_placement;
 	enum {
@@ -31,6 +37,7 @@ struct rules {
 static const struct rules rules_own = {
 	.restart_s = NAN,
 	.slowdown = true,
+	.forgiving = true,
 	.by_placement = true,
 	.notice = NOTICE_DEVICES,
 };
@@ -73,6 +80,7 @@ struct trainee {
 	double most_local;          /* of what was measured with so many devices; 0: no limit */
 	double batch;               /* 0: its agent chooses */
 	struct batch_split split;
+	bool beyond;      /* it has run where nobody measured it */
 	double stopped_s; /* when it last lost its devices; NAN: it never did */
 	uint32_t failures;
 
@@ -90,6 +98,7 @@ struct trainer {
 	struct trainer_config config;
 	const struct rules *rules;
 	VEC(struct trainee) jobs;
+	struct beyond beyond;
 };
 
 struct trainer *trainer_create(const struct trainer_config *config)
@@ -117,6 +126,11 @@ void trainer_destroy(struct trainer *t)
 	free(t);
 }
 
+const struct beyond *trainer_beyond(const struct trainer *t)
+{
+	return &t->beyond;
+}
+
 /* ---- what is told at its arrival */
 
 static uint32_t known_types(const struct training *training, const struct cluster *cluster,
@@ -133,9 +147,9 @@ static uint32_t known_types(const struct training *training, const struct cluste
 	return types;
 }
 
-bool trainer_knows(const struct training *training, const struct cluster *cluster, const struct job *job)
+bool trainer_times(const struct training *training, const struct cluster *cluster, const struct job *job)
 {
-	return known_types(training, cluster, job) != 0;
+	return known_types(training, cluster, job) != 0 && !training_of(training, job->model)->by_job;
 }
 
 static bool leads(void *self, const struct job *job)
@@ -143,6 +157,9 @@ static bool leads(void *self, const struct job *job)
 	const struct trainer *t = self;
 	uint32_t types = known_types(t->config.training, t->config.cluster, job);
 
+	/* One with work of its own must have been told how much that is in progress. */
+	if (!types || (training_of(t->config.training, job->model)->by_job && !job->trained))
+		return false;
 	return job->types ? job->types & types : types;
 }
 
@@ -175,11 +192,13 @@ static struct batch_split spread(const struct batch_limits *limits, uint32_t rep
 }
 
 /* No more in all than the model takes. */
-static struct batch_split cut(struct batch_split split, const struct batch_limits *limits,
-	uint32_t replicas)
+static struct batch_split cut(const struct trainer *t, struct batch_split split,
+	const struct batch_limits *limits, uint32_t replicas)
 {
 	double most = floor(limits->max / (replicas * (split.accum + 1.0)));
 
+	if (t->rules->forgiving)
+		most = fmax(most, 1);
 	/* A pipeline has one batch: as many as that are it, whatever comes of it. */
 	if (split.atomic > most && !(limits->unit > 0))
 		split.atomic = (uint32_t)most;
@@ -216,6 +235,26 @@ static double iteration_s(const struct trainer *t, uint32_t model, const struct 
 	return pass->step_s + e->split.accum * (pass->step_s - pass->sync_s);
 }
 
+/* The same where nobody measured it, by the rules that know an answer; 0: not even so. */
+static double iteration_beyond_s(const struct trainer *t, uint32_t model, const struct trainee *e,
+	struct pass *pass)
+{
+	if (!t->rules->forgiving ||
+		!training_pass_beyond(t->config.training, model, e->type, lay_of(e),
+			e->split.atomic, pass))
+		return 0;
+	return pass->step_s + e->split.accum * (pass->step_s - pass->sync_s);
+}
+
+/* A pipeline takes all of its micro-batches at a time, however small a batch was asked for. */
+static struct batch_split fill_pipeline(const struct trainer *t, const struct training_model *model,
+	const struct batch_limits *limits, uint32_t type, struct batch_split split)
+{
+	if (t->rules->forgiving && model->unit[type] && split.atomic < limits->min_local)
+		split.atomic = (uint32_t)limits->min_local;
+	return split;
+}
+
 /* Progress per second of the first epoch as asked, on that type; 0: it cannot run so. */
 static double asked_goodput(const struct trainer *t, const struct job *job, uint32_t type)
 {
@@ -229,8 +268,11 @@ static double asked_goodput(const struct trainer *t, const struct job *job, uint
 	if (e.replicas > 0) {
 		lay_packed(t, type, gpus, &e);
 		e.split = spread(&limits, e.replicas, job->batch > 0 ? job->batch : limits.initial);
-		e.split = cut(e.split, &limits, e.replicas);
+		e.split = cut(t, e.split, &limits, e.replicas);
+		e.split = fill_pipeline(t, model, &limits, type, e.split);
 		iter_s = iteration_s(t, job->model, &e, &pass);
+		if (!(iter_s > 0))
+			iter_s = iteration_beyond_s(t, job->model, &e, &pass);
 		batch = total_batch(e.split, e.replicas);
 		gain = goodput_gain(training_gradient(t->config.training, job->model, batch, 0),
 			batch, limits.initial);
@@ -273,6 +315,8 @@ static double enter(void *self, struct job *job)
 	job->by_steps = job->trained = true;
 	job->types = job->types ? job->types & known : known;
 	set_units(t, job, model);
+	if (t->rules->forgiving)
+		job->batch = training_batch(t->config.training, job->model, job->batch);
 	for (uint32_t type = 0; type < t->config.cluster->ntypes; type++) {
 		if (!job_may_use(job, type))
 			continue;
@@ -353,7 +397,7 @@ static void take_devices(const struct trainer *t, struct trainee *e, const struc
 	if (grant->batch == BATCH_TUNED)
 		e->batch = 0;
 	else if (grant->batch > 0)
-		e->batch = grant->batch;
+		e->batch = t->rules->forgiving ? fmin(grant->batch, model->max_batch) : grant->batch;
 	else
 		e->batch = job->batch > 0 ? job->batch : model->initial_batch;
 }
@@ -429,12 +473,14 @@ static struct batch_split tuned(const struct trainer *t, const struct trainee *e
 
 static struct batch_split choose(const struct trainer *t, const struct trainee *e, const struct job *job)
 {
+	const struct training_model *model = training_of(t->config.training, job->model);
 	struct batch_split split = e->batch > 0 ? spread(&e->limits, e->replicas, e->batch)
 						: tuned(t, e, job);
 
 	if (e->most_local > 0 && split.atomic > e->most_local)
 		split.atomic = (uint32_t)e->most_local;
-	return cut(split, &e->limits, e->replicas);
+	split = cut(t, split, &e->limits, e->replicas);
+	return fill_pipeline(t, model, &e->limits, e->type, split);
 }
 
 static bool same_split(struct batch_split a, struct batch_split b)
@@ -444,14 +490,38 @@ static bool same_split(struct batch_split a, struct batch_split b)
 
 /* ---- steps */
 
-static int refuse(const struct trainer *t, const struct trainee *e, const struct job *job,
-	struct err *err)
+static void describe(const struct trainer *t, const struct trainee *e, char *out, size_t size)
 {
+	snprintf(out, size, "%u x %s on %zu node%s with %u sample%s a device", e->replicas,
+		t->config.cluster->types[e->type].name, e->on_node.n, e->on_node.n == 1 ? "" : "s",
+		e->split.atomic, e->split.atomic == 1 ? "" : "s");
+}
+
+static int refuse(const struct trainer *t, const struct trainee *e, struct err *err)
+{
+	char where[BEYOND_TEXT];
+
+	describe(t, e, where, sizeof(where));
 	return err_set(err, ERR_BROKEN,
-		"nothing was measured of its model on %u x %s over %zu nodes at %u samples a device and "
-		"pass, so that it cannot be simulated there (it runs as job %s asks for, or as the policy chose)",
-		e->replicas, t->config.cluster->types[e->type].name, e->on_node.n, e->split.atomic,
-		job->label);
+		"the policy runs it as %s, for which its profile has no step time, and by the rules of the "
+		"published simulator (compat) none is made up; take the cluster that compat is meant for, "
+		"or leave it out",
+		where);
+}
+
+/* Nobody measured it: said once of each job. */
+static double extrapolate(struct trainer *t, struct trainee *e, const struct job *job, struct pass *pass)
+{
+	double iter_s = iteration_beyond_s(t, job->model, e, pass);
+
+	if (!(iter_s > 0) || e->beyond)
+		return iter_s;
+	e->beyond = true;
+	if (t->beyond.jobs++ == 0) {
+		t->beyond.first = job->id;
+		describe(t, e, t->beyond.where, sizeof(t->beyond.where));
+	}
+	return iter_s;
 }
 
 /* Its speed now, which its agent sees, too. */
@@ -471,7 +541,9 @@ static int measure(struct trainer *t, struct trainee *e, const struct job *job, 
 		iter_s = iteration_s(t, job->model, e, &pass);
 	}
 	if (!(iter_s > 0))
-		return refuse(t, e, job, err);
+		iter_s = extrapolate(t, e, job, &pass);
+	if (!(iter_s > 0))
+		return refuse(t, e, err);
 	g = training_gradient(t->config.training, job->model, batch, e->epoch);
 	e->goodput = goodput_gain(g, batch, model->initial_batch) / iter_s;
 	if (t->rules->slowdown)

@@ -10,6 +10,7 @@
 #ifndef SIM_TRAINER_H
 #define SIM_TRAINER_H
 
+#include "engine/outcome.h"
 #include "model/agents.h"
 #include "model/compat.h"
 #include "model/training.h"
@@ -33,8 +34,11 @@ void trainer_destroy(struct trainer *trainer);
 
 extern const struct pace trainer_pace;
 
-/* Whether the job's model was measured on a type it may have; `training` may be NULL. */
-bool trainer_knows(const struct training *training, const struct cluster *cluster,
+/* What was run where nobody measured it, and is therefore extrapolated. */
+const struct beyond *trainer_beyond(const struct trainer *trainer);
+
+/* Whether its profile says how long the job trains, whatever the trace says; `training` may be NULL. */
+bool trainer_times(const struct training *training, const struct cluster *cluster,
 	const struct job *job);
 
 #endif

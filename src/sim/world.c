@@ -585,7 +585,7 @@ static int check_work(const struct sim_config *config, struct err *err)
 
 	for (uint32_t i = 0; i < trace->njobs; i++) {
 		if (isfinite(trace->work[i]) ||
-			trainer_knows(config->training, config->cluster, &trace->jobs[i]))
+			trainer_times(config->training, config->cluster, &trace->jobs[i]))
 			continue;
 		if (unknown++ == 0)
 			first = i;
@@ -594,7 +594,7 @@ static int check_work(const struct sim_config *config, struct err *err)
 		return 0;
 	return err_set(err, ERR_FORMAT,
 		"%u of %u jobs have no run time (the first is job %s); give profiles of their models with "
-		"--profiles, or convert the trace with `stint trace convert` and fill in duration_s or "
+		"--profiles (a folder: the catalogue does not know how long models train), or convert the trace with `stint trace convert` and fill in duration_s or "
 		"steps, or drop these rows",
 		unknown, trace->njobs, trace->jobs[first].label);
 }

@@ -340,6 +340,12 @@ int run_dir_open_part(struct run_dir *dir, const struct run_dir *whole, const ch
 	return 0;
 }
 
+void run_dir_drop_part(struct run_dir *dir)
+{
+	if (dir->building && dir->part)
+		remove_building(dir->building, 0);
+}
+
 char *run_dir_path(const struct run_dir *dir, const char *name)
 {
 	return path_join(dir->building, name);

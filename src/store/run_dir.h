@@ -53,6 +53,8 @@ int run_dir_open(struct run_dir *dir, enum dir_kind kind, const char *path, bool
 /* Begins a run inside a comparison that is being built: it comes and goes with it.  Free with run_dir_abandon(). */
 int run_dir_open_part(struct run_dir *dir, const struct run_dir *whole, const char *name,
 	struct err *err);
+/* Takes a run that failed out of its comparison again; free it nevertheless. */
+void run_dir_drop_part(struct run_dir *dir);
 /* "BUILDING/NAME", malloc'ed. */
 char *run_dir_path(const struct run_dir *dir, const char *name);
 /* Writes one whole file. */

@@ -96,7 +96,7 @@ for section in goodput allocation models; do
 done
 run stint sim synth:jobs=20 --profiles catalogue --cluster 1x8:v100,1x8:a100 --policy optimus --out trained
 want 0 "training that was made up"
-out '^efficiency ' "it has an efficiency"
+out '^training +efficiency ' "it has an efficiency"
 is "jobs.csv has restarts and efficiency" grep -q ',deadline_met,restarts,held_gpu_s,efficiency$' trained/jobs.csv
 
 finish

@@ -64,6 +64,57 @@ run stint sim trace.csv "${cluster[@]}" --profiles profiles
 want 1 "a negative time"
 err 'profiles/toy/placements-aws.csv:43: step_time: "-3" is not a number' "is named with its line"
 
+# What the model or its profile does not take is brought within it, and said.
+sed -i '$d' profiles/toy/placements-aws.csv
+cat >odd.csv <<'EOF'
+id,model,gpus,min_gpus,max_gpus,batch,arrival_s,duration_s
+small,toy,1,1,1,8,0,3600
+large,toy,1,1,1,5000,0,3600
+grows,toy,1,1,16,64,0,3600
+wide,toy,16,16,16,64,0,3600
+EOF
+for policy in fifo afs lyra elasticflow heet optimus sia pollux kungfu tiresias gavel; do
+	run stint sim odd.csv "${cluster[@]}" --profiles profiles --policy $policy
+	want 0 "$policy runs what nobody measured"
+	out '^jobs +4 submitted, 4 finished' "to its end"
+	out '^training +efficiency (100|[0-9][0-9]?)\.' "at no more than it is worth"
+done
+err 'odd.csv:2: assumed: batch: model toy takes a total batch of 64 to 1024, not 8: 64 is taken' "a small batch"
+err 'odd.csv:3: assumed: batch: model toy takes a total batch of 64 to 1024, not 5000: 1024 is taken' "a large one"
+err 'odd.csv:2: assumed: duration_s: run times .* do not count where --profiles profiles says' "run times that do not count"
+err 'note: under gavel 1 job ran where the profiles have no step time \(the first as 16 x t4 on 4 nodes with 4 samples a device\)' \
+	"what is extrapolated is said"
+run stint compare odd.csv "${cluster[@]}" --profiles profiles --policy fifo,optimus:compat=osdi21 --out odd --html odd.html
+want 1 "a policy that fails"
+out '^fifo +[0-9]' "keeps nobody from the results"
+out '^optimus:compat=osdi21 +failed' "its row says so"
+out '^optimus:compat=osdi21 failed: job small: the policy runs it as 1 x t4' "and why"
+err 'stint compare: optimus:compat=osdi21, seed 0: job small' "it is the error"
+is "compare.json has it, too" grep -q '"why": "job small: the policy' odd/compare.json
+is "and the page" grep -q 'optimus:compat=osdi21 failed: job small' odd.html
+is "its run is not kept" [ ! -e odd/optimus+compat=osdi21 ]
+run stint compare odd.csv "${cluster[@]}" --profiles profiles --policy fifo --out odd
+want 0 "the comparison can be replaced"
+run stint compare odd.csv "${cluster[@]}" --profiles profiles --policy optimus:compat=osdi21
+want 1 "nobody is left"
+err '^stint compare: optimus:compat=osdi21, seed 0: job small' "which is an error"
+
+# Run times that neither the trace nor the profile knows.
+run stint sim trace.csv "${cluster[@]}" --profiles catalogue
+want 1 "the catalogue does not know the model"
+sed 's/toy/resnet50/g' trace.csv >timeless.csv
+run stint sim timeless.csv "${cluster[@]}" --profiles catalogue
+want 1 "the catalogue knows no run times"
+err '4 of 4 jobs have no run time' "which is said"
+is "and nothing else" eval '! grep -q "says nothing of any job" stderr'
+for batch in 1 16 4096 65536 99999999; do
+	printf 'id,model,gpus,batch,arrival_s,duration_s\na,resnet50,4,%s,0,3600\n' $batch >odd.csv
+	run stint sim odd.csv "${cluster[@]}" --profiles catalogue --start-cost 0
+	want 0 "a batch of $batch"
+	out '^makespan +60\.0 min' "takes as long as the trace says"
+	err "odd.csv:2: assumed: batch: model resnet50 takes a total batch of 64 to 2048, not $batch" "is said"
+done
+
 # The catalogue: run times stay about what the trace says, jobs become elastic.
 cat >own.csv <<'EOF'
 id,model,gpus,arrival_s,duration_s

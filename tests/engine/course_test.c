@@ -28,7 +28,7 @@ static void samples_integrate_to_the_totals(void **state)
 	(void)state;
 	for (size_t i = 0; i < rounds(40); i++) {
 		size_t row = i % COUNT(rows);
-		double busy = 0, up = 0, last = 0, useful = 0, good = 0, served = 0;
+		double busy = 0, up = 0, last = 0, useful = 0, good = 0, worth = 0, served = 0;
 		struct outcome out;
 		struct scene s;
 
@@ -48,6 +48,7 @@ static void samples_integrate_to_the_totals(void **state)
 			up += out.samples[k].up_gpus * seconds;
 			useful += out.samples[k].useful_gpus * seconds;
 			good += out.samples[k].good_gpus * seconds;
+			worth += out.samples[k].worth_gpus * seconds;
 			assert_true(out.samples[k].useful_gpus <= out.samples[k].busy_gpus + 1e-6);
 			last = k * out.step_s + seconds;
 		}
@@ -57,9 +58,10 @@ static void samples_integrate_to_the_totals(void **state)
 				out.up_gpu_s, busy, up);
 		for (uint32_t k = 0; k < out.njobs; k++)
 			served += out.jobs[k].served_s;
-		if (fabs(useful - served) > 1e-6 * served || fabs(good - served) > 1e-6 * served)
-			fail_msg("%s: %g served, summed %g, of worth %g", rows[row].what, served,
-				useful, good);
+		if (fabs(useful - served) > 1e-6 * served || fabs(good - served) > 1e-6 * served ||
+			fabs(worth - served) > 1e-6 * served)
+			fail_msg("%s: %g served, summed %g, samples worth %g, work worth %g",
+				rows[row].what, served, useful, good, worth);
 		assert_true(fabs(last - (out.to_s - out.from_s)) < 1e-6);
 		outcome_fini(&out);
 		scene_fini(&s);

@@ -124,12 +124,12 @@ static void test_units(void **state)
 
 	(void)state;
 	room_init(&r, 30, 4, 2);
-	assert_int_equal(elastic_most(&r.rates, &r.job, A, 2), 4); /* one unit at first */
-	assert_int_equal(elastic_most(&r.rates, &r.job, B, 2), 2);
+	assert_int_equal(elastic_most(&r.rates, &r.job, A, BATCHING_TUNED, 2), 4); /* one unit at first */
+	assert_int_equal(elastic_most(&r.rates, &r.job, B, BATCHING_TUNED, 2), 2);
 	agents_observe(r.agents, JOB, A, &sample);
-	assert_int_equal(elastic_most(&r.rates, &r.job, A, 2), 8);
-	assert_int_equal(elastic_most(&r.rates, &r.job, B, 2), 4);
-	assert_int_equal(elastic_most(&r.rates, &r.job, A, 0), 64);
+	assert_int_equal(elastic_most(&r.rates, &r.job, A, BATCHING_TUNED, 2), 8);
+	assert_int_equal(elastic_most(&r.rates, &r.job, B, BATCHING_TUNED, 2), 4);
+	assert_int_equal(elastic_most(&r.rates, &r.job, A, BATCHING_TUNED, 0), 64);
 	for (uint32_t gpus = 1; gpus <= 16; gpus++) {
 		assert_true((speed(&r, A, gpus) > 0) == (gpus % 4 == 0));
 		assert_true((speed(&r, B, gpus) > 0) == (gpus % 2 == 0));

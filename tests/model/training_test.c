@@ -240,6 +240,7 @@ static void test_catalogue(void **state)
 {
 	struct world *w = world("8x4:v100,2x8:k80", known_models);
 	struct profile *profile = profile_create(&w->cluster, &w->models);
+	struct training_bound bound;
 	struct trace trace = { 0 };
 
 	(void)state;
@@ -253,7 +254,9 @@ static void test_catalogue(void **state)
 	add_job(&trace, 2, 1, 100);
 	add_job(&trace, 0, 1, 50000)->by_steps = true;
 	trace_finish(&trace, NAN);
-	assert_int_equal(training_bind(w->training, profile, &trace), 3);
+	training_bind(w->training, profile, &trace, &bound);
+	assert_int_equal(bound.jobs, 3);
+	training_bound_fini(&bound);
 	assert_true(fabs(replayed_s(w, &trace.jobs[0], 0, trace.work[0]) / 3600 - 1) < 1e-9);
 	assert_true(fabs(replayed_s(w, &trace.jobs[1], 0, trace.work[1]) / 7200 - 1) < 1e-9);
 	assert_true(fabs(job_run_s(&trace.jobs[1]) / 7200 - 1) < 1e-9);
@@ -291,6 +294,65 @@ static void test_catalogue_shapes(void **state)
 	world_free(w);
 }
 
+/* Where measurements end: at the edge what was measured, beyond it what the fit says. */
+static void test_beyond(void **state)
+{
+	struct world *w = measured();
+	struct pass edge, less, more, pass;
+
+	(void)state;
+	assert_true(training_pass_beyond(w->training, 0, 0, LAY(2), 8, &edge));
+	assert_true(fabs(edge.step_s - made_up(1, 2, 8).step_s) < 1e-12);
+	assert_false(training_pass(w->training, 0, 0, LAY(2), 1, &pass));
+	assert_true(training_pass_beyond(w->training, 0, 0, LAY(2), 1, &less));
+	assert_true(training_pass_beyond(w->training, 0, 0, LAY(2), 100, &more));
+	assert_true(less.step_s > 0 && less.step_s < edge.step_s && more.step_s > 2 * edge.step_s);
+	assert_true(less.sync_s >= 0 && less.sync_s <= less.step_s && more.sync_s <= more.step_s);
+	assert_false(training_pass_beyond(w->training, 0, 0, LAY(2), 0, &pass)); /* no samples */
+	assert_false(training_pass_beyond(w->training, 0, 1, LAY(2), 8, &pass)); /* no such type */
+	world_free(w);
+}
+
+static void test_batches(void **state)
+{
+	struct world *w = measured();
+
+	(void)state;
+	assert_int_equal(training_batch(w->training, 0, 0), 0);
+	assert_int_equal(training_batch(w->training, 0, 1), 32);
+	assert_int_equal(training_batch(w->training, 0, 100), 100);
+	assert_int_equal(training_batch(w->training, 0, INT32_MAX), 128);
+	world_free(w);
+}
+
+/* Without a run time the catalogue cannot say how much work a job is. */
+static void test_untimed(void **state)
+{
+	struct world *w = world("8x4:v100", known_models);
+	struct profile *profile = profile_create(&w->cluster, &w->models);
+	struct training_bound bound;
+	struct trace trace = { 0 };
+
+	(void)state;
+	training_synthesise(w->training);
+	names_add(&trace.models, "resnet50", 8);
+	add_job(&trace, 0, 4, NAN);
+	add_job(&trace, 0, 4, 100)->batch = 1000000;
+	trace_finish(&trace, NAN);
+	training_bind(w->training, profile, &trace, &bound);
+	assert_int_equal(bound.jobs, 1);
+	assert_int_equal(bound.untimed, 1);
+	assert_int_equal(bound.n, 2);
+	assert_int_equal(bound.at[0].change, TRAINING_UNTIMED);
+	assert_int_equal(bound.at[1].change, TRAINING_REBATCHED);
+	assert_int_equal(bound.at[1].taken, trace.jobs[1].batch);
+	assert_false(trace.jobs[0].trained);
+	training_bound_fini(&bound);
+	trace_fini(&trace);
+	profile_destroy(profile);
+	world_free(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -301,6 +363,9 @@ int main(void)
 		cmocka_unit_test(test_pipelines),
 		cmocka_unit_test(test_catalogue),
 		cmocka_unit_test(test_catalogue_shapes),
+		cmocka_unit_test(test_beyond),
+		cmocka_unit_test(test_batches),
+		cmocka_unit_test(test_untimed),
 	};
 
 	return cmocka_run_group_tests_name("training", tests, NULL, NULL);

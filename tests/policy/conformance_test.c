@@ -230,9 +230,12 @@ static const struct world_kind kinds[] = {
 
 static void train(struct scene *s)
 {
+	struct training_bound bound;
+
 	s->training = training_create(&s->cluster, &s->trace.models);
 	training_synthesise(s->training);
-	training_bind(s->training, s->profile, &s->trace);
+	training_bind(s->training, s->profile, &s->trace, &bound);
+	training_bound_fini(&bound);
 	s->config.training = s->training;
 }
 

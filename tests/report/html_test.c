@@ -137,6 +137,7 @@ static struct buf elastic_page(bool trained, bool elastic, uint32_t njobs)
 		for (uint32_t i = 0; i < o.nsamples; i++) {
 			o.samples[i].useful_gpus = i ? 3 : 0;
 			o.samples[i].good_gpus = i ? 1.5 : 0;
+			o.samples[i].worth_gpus = i ? 2 : 0;
 		}
 		for (uint32_t i = 0; i < njobs; i++) {
 			o.jobs[i].served_s = 100;
@@ -168,10 +169,10 @@ static void elastic_jobs_have_sections_of_their_own(void **state)
 	assert_non_null(strstr(page.at, "<h2 id=\"goodput\">Goodput over time</h2>"));
 	assert_non_null(strstr(page.at,
 		"<svg class=\"chart\" viewBox=\"0 0 340 120\" role=\"img\" "
-		"aria-labelledby=\"efficiency-1-t efficiency-1-d\">"));
+		"aria-labelledby=\"goodput-1-t goodput-1-d\">"));
 	/* nothing made steps at first, so that there is no efficiency */
-	assert_non_null(strstr(page.at, "rigid,0,0.5,0,0,%0A"));
-	assert_non_null(strstr(page.at, ",0.5,0.375,0.1875,0.5%0A"));
+	assert_non_null(strstr(page.at, "rigid,0,0.5,0,,0%0A"));
+	assert_non_null(strstr(page.at, ",0.5,0.375,0.5,0.25%0A"));
 	assert_non_null(strstr(page.at, "<h2 id=\"allocation\">"));
 	assert_non_null(strstr(page.at, ": 1 to 4 devices, resized 1 time, restarted 1 time</title>"));
 	assert_non_null(strstr(page.at, ",20,70,1,t4%0A"));
@@ -206,7 +207,7 @@ static void sections_that_say_nothing_are_left_out(void **state)
 			!strstr(page.at, "<h2 id=\"allocation\"") == rows[i].allocation ||
 			!strstr(page.at, "\"#models\"") == rows[i].models)
 			fail_msg("%s: other sections", rows[i].what);
-		assert_true(rows[i].trained == !!strstr(page.at, "efficiency-0-t"));
+		assert_true(rows[i].trained == !!strstr(page.at, "goodput-0-t"));
 		buf_fini(&page);
 	}
 }

@@ -78,16 +78,17 @@ static void training_has_efficiency_and_restarts(void **state)
 	summary_fini(&s);
 	o.jobs[1].trained = true;
 	o.jobs[1].eff_s = 20;
+	o.jobs[1].worth_s = 300;
 	o.jobs[2].max_gpus = 4; /* elastic: it held 7 devices' worth without making steps */
 	o.jobs[2].overhead_s = 1;
 	o.jobs[2].occupied_s = 107;
 	summary_of(&f.trace, &o, &s);
 	near("efficiency", s.efficiency, 0.8);
-	near("goodput", s.goodput, 0.45 * 0.8);
+	near("goodput", s.goodput, 300 / o.up_gpu_s);
 	near("overhead", s.overhead_gpu_s, 7);
 	summary_table(&s, &style, &term, &text);
-	assert_non_null(strstr(text.at, "goodput 36.0 %, in all 6.67 GPU-min\n"));
-	assert_non_null(strstr(text.at, "efficiency       80.0 %\n"));
+	assert_non_null(strstr(text.at, ", in all 6.67 GPU-min\n"));
+	assert_non_null(strstr(text.at, "training         efficiency 80.0 %, goodput 0.375\n"));
 	assert_non_null(strstr(text.at, "restarts per job 1.000\n"));
 	buf_fini(&text);
 	summary_fini(&s);

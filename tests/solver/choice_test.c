@@ -70,11 +70,14 @@ static bool holds(const struct instance *in, const uint32_t *chosen)
 	for (uint32_t t = 0; t < in->problem.ntypes; t++)
 		room[t] = in->capacity[t];
 	for (uint32_t r = 0; r < in->problem.nrows; r++) {
-		const struct choice_column *column = &in->columns[in->rows[r].first + chosen[r]];
+		const struct choice_column *column;
 
 		if (in->rows[r].forced != CHOICE_NONE && chosen[r] != in->rows[r].forced)
 			return false;
-		if (chosen[r] != CHOICE_NONE && (room[column->type] -= column->amount) < 0)
+		if (chosen[r] == CHOICE_NONE)
+			continue;
+		column = &in->columns[in->rows[r].first + chosen[r]];
+		if ((room[column->type] -= column->amount) < 0)
 			return false;
 	}
 	return true;

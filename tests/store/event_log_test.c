@@ -73,7 +73,8 @@ static void each_kind_has_its_line(void **state)
 		{ "waiting behind another", EV_WAIT, { .why = WHY_BEHIND, .need = 4, .other = 3 },
 			"{\"t\":1.5,\"ev\":\"wait\",\"job\":\"7\",\"why\":\"behind\",\"need\":4,"
 			"\"other\":\"x\\\"y\"}" },
-		{ "a refusal", EV_REJECT, { .why = WHY_TOO_LARGE, .need = 64, .have = 32, .other = JOB_NONE },
+		{ "a refusal", EV_REJECT,
+			{ .why = WHY_TOO_LARGE, .need = 64, .have = 32, .other = JOB_NONE },
 			"{\"t\":1.5,\"ev\":\"reject\",\"job\":\"7\",\"why\":\"too-large\",\"need\":64,"
 			"\"have\":32}" },
 		{ "a preemption", EV_PREEMPT, { .why = WHY_OUTRANKED, .other = 3 },

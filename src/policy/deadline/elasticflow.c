@@ -93,7 +93,8 @@ static void add_level(const struct round *round, const struct job *job, uint32_t
 static void list_levels(const struct round *round, const struct job *job, uint32_t type,
 	struct flow_ask *ask)
 {
-	uint32_t least = job_least_on(job, type), most = elastic_most(round->belief, job, type, 0);
+	uint32_t least = job_least_on(job, type);
+	uint32_t most = elastic_most(round->belief, job, type, BATCHING_FIXED, 0);
 
 	ask->nlevels = 0;
 	add_level(round, job, type, least, ask);

@@ -67,7 +67,7 @@ struct scan {
 
 static uint32_t most_of(const struct scan *s, const struct job *job, uint32_t type)
 {
-	uint32_t most = elastic_most(s->round->belief, job, type, 0);
+	uint32_t most = elastic_most(s->round->belief, job, type, BATCHING_FIXED, 0);
 	uint32_t least = job_least_on(job, type);
 
 	return most < least ? least : most;

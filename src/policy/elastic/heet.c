@@ -153,7 +153,7 @@ static void hold(const struct rations *rations, const struct ration *r, struct h
 		if (t != r->type && !(rate_if(round->belief, r->job, t, job_least_on(r->job, t)) > 0))
 			continue;
 		out->least[t] = job_least_on(r->job, t);
-		out->most[t] = rations_most(round, r->job, t, 0);
+		out->most[t] = elastic_most(round->belief, r->job, t, BATCHING_FIXED, 0);
 		if (out->most[t] < out->least[t])
 			out->most[t] = out->least[t];
 		if (out->most[t] > up)

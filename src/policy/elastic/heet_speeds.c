@@ -6,6 +6,7 @@
 #include "solver/tensor.h"
 
 #define LEAST 0.05
+#define MOST 1.1 /* of an estimate, against a single device of the type */
 
 struct filling {
 	struct heet_speeds *speeds;
@@ -13,7 +14,8 @@ struct filling {
 	struct heet_source source;
 	struct tensor_entry *known;
 	uint32_t nknown;
-	bool *covered; /* [type][count]: somebody has measured it */
+	bool *covered;  /* [type][count]: somebody has measured it */
+	bool *measured; /* [row][type][count] */
 };
 
 static double *entry(const struct heet_speeds *s, uint32_t row, uint32_t type, uint32_t count)
@@ -43,16 +45,20 @@ static uint32_t count_of(uint32_t gpus)
 /* Asks for one entry, unless it is known. */
 static void measure(struct filling *f, uint32_t row, uint32_t type, uint32_t count)
 {
-	double *e = entry(f->speeds, row, type, count), speed;
+	double *e, speed;
 	uint32_t gpus = UINT32_C(1) << count;
 
-	if (*e > 0 || count >= f->speeds->counts)
+	if (count >= f->speeds->counts)
+		return;
+	e = entry(f->speeds, row, type, count);
+	if (*e > 0)
 		return;
 	speed = f->source.speed(f->source.ctx, row, type, gpus);
 	if (!(speed > 0) || !isfinite(speed))
 		return;
 	*e = speed / (gpus * f->speeds->single[row]);
 	f->covered[type * f->speeds->counts + count] = true;
+	f->measured[e - f->speeds->efficiency] = true;
 	f->known[f->nknown++] = (struct tensor_entry){ { row, type, count }, *e };
 }
 
@@ -95,13 +101,28 @@ static void cover(struct filling *f, uint32_t row)
 	}
 }
 
-void heet_tidy(double *efficiency, uint32_t counts)
+/* The best that was measured of more devices: with fewer it cannot be worse. */
+static double measured_beyond(const double *efficiency, const bool *measured, uint32_t c, uint32_t counts)
+{
+	double best = 0;
+
+	for (uint32_t d = c + 1; d < counts; d++) {
+		if (measured[d])
+			best = fmax(best, efficiency[d]);
+	}
+	return best;
+}
+
+void heet_tidy(double *efficiency, const bool *measured, uint32_t counts)
 {
 	double single = efficiency[0];
 
 	for (uint32_t c = 1; c < counts; c++) {
-		efficiency[c] = fmax(LEAST * single, efficiency[c]);
-		efficiency[c] = fmin(efficiency[c], efficiency[c - 1]);
+		double least = fmax(LEAST * single, measured_beyond(efficiency, measured, c, counts));
+		double most = fmin(MOST * single, efficiency[c - 1]);
+
+		if (!measured[c])
+			efficiency[c] = fmax(least, fmin(efficiency[c], most));
 	}
 }
 
@@ -119,7 +140,8 @@ static void complete(struct filling *f, const struct cp *cp, uint32_t row)
 		}
 		if (!(*entry(s, row, type, 0) > LEAST))
 			*entry(s, row, type, 0) = LEAST;
-		heet_tidy(entry(s, row, type, 0), s->counts);
+		heet_tidy(entry(s, row, type, 0),
+			&f->measured[entry(s, row, type, 0) - s->efficiency], s->counts);
 	}
 }
 
@@ -148,6 +170,7 @@ static void prepare(struct filling *f, uint32_t nrows, uint32_t ntypes, struct a
 	s->efficiency = arena_array(arena, double, n);
 	f->known = arena_array(arena, struct tensor_entry, n);
 	f->covered = arena_array(arena, bool, (size_t)ntypes * s->counts);
+	f->measured = arena_array(arena, bool, n);
 }
 
 void heet_speeds_fill(struct heet_speeds *speeds, const struct heet_row *rows, uint32_t nrows,

@@ -49,8 +49,9 @@ double heet_speed(const struct heet_speeds *speeds, uint32_t row, uint32_t type,
 
 /*
  * Believed efficiencies of one type, made such as they can be: none below a twentieth of that of a single
- * device, none above the one before it.
+ * device or above 1.1 times that, none above the one before it or below what was measured of more devices.
+ * What was measured stays.
  */
-void heet_tidy(double *efficiency, uint32_t counts);
+void heet_tidy(double *efficiency, const bool *measured, uint32_t counts);
 
 #endif

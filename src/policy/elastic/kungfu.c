@@ -12,8 +12,8 @@
 #include <math.h>
 
 #include "model/agents.h"
+#include "model/elastic.h"
 #include "model/noise.h"
-#include "policy/elastic/rations.h"
 #include "policy/kit.h"
 
 enum adapt { ADAPT_WORKERS, ADAPT_BATCH };
@@ -83,7 +83,7 @@ static uint32_t request(const struct round *round, const struct job *job, const 
 	uint32_t unit = job_unit_on(job, grant->type), now = grant->gpus / unit, workers;
 	struct noise_limits limits = { .least = job_least_on(job, grant->type) / unit,
 		.most = job_most_on(job, grant->type) / unit };
-	uint32_t widest = rations_widest(round, job, grant->type) / unit;
+	uint32_t widest = elastic_widest(round->belief, job, grant->type) / unit;
 
 	if (limits.most > widest)
 		limits.most = widest > now ? widest : now;

@@ -164,7 +164,7 @@ static void take_bases(struct entry *e)
 
 static uint32_t most_of(const struct entry *e, const struct entrant *x)
 {
-	uint32_t most = elastic_most(e->round->belief, x->job, x->type, 0);
+	uint32_t most = elastic_most(e->round->belief, x->job, x->type, BATCHING_FIXED, 0);
 
 	return most < x->base ? x->base : most;
 }
@@ -196,24 +196,27 @@ static double worth(const struct entry *e, const struct entrant *x, uint32_t ext
 	return extra == now ? gain + cost_s : gain;
 }
 
+/* Flexible workers of an item: all sizes where there are few, else some in equal steps, and the most in any case. */
+static uint32_t extra_of_item(const struct entry *e, const struct entrant *x, uint32_t item)
+{
+	uint32_t span = most_of(e, x) - x->base, step = (span + ITEMS_MAX - 1) / ITEMS_MAX;
+	uint32_t extra = (item + 1) * (step < 1 ? 1 : step);
+
+	return extra < span ? extra : span;
+}
+
 /* Items of one job, in units of devices; returns how many. */
 static uint32_t list_items(const struct entry *e, const struct entrant *x, uint32_t unit,
 	struct knapsack_item *items)
 {
-	uint32_t span = most_of(e, x) - x->base, n = 0;
-	uint32_t step = (span + ITEMS_MAX - 1) / ITEMS_MAX;
+	for (uint32_t n = 0; n < ITEMS_MAX; n++) {
+		uint32_t k = extra_of_item(e, x, n);
 
-	step = step < 1 ? 1 : step;
-	for (uint32_t k = step; k <= span && k <= e->room[x->type] && n < ITEMS_MAX; k += step)
-		items[n++] = (struct knapsack_item){ (k + unit - 1) / unit, worth(e, x, k) };
-	return n;
-}
-
-static uint32_t extra_of_item(const struct entry *e, const struct entrant *x, uint32_t item)
-{
-	uint32_t span = most_of(e, x) - x->base, step = (span + ITEMS_MAX - 1) / ITEMS_MAX;
-
-	return (item + 1) * (step < 1 ? 1 : step);
+		if (k > e->room[x->type] || (n > 0 && k == extra_of_item(e, x, n - 1)))
+			return n;
+		items[n] = (struct knapsack_item){ (k + unit - 1) / unit, worth(e, x, k) };
+	}
+	return ITEMS_MAX;
 }
 
 static void share_type(struct entry *e, uint32_t type)

@@ -315,7 +315,7 @@ static uint32_t most_on(const void *self, const struct round *round, const struc
 	double allowed;
 
 	if (!is_published(o, round, job))
-		return rations_most(round, job, type, o->growth);
+		return elastic_most(round->belief, job, type, BATCHING_FIXED, o->growth);
 	limits = training_limits_as(round->belief->training, job->model, type, COMPAT_OSDI21);
 	allowed = limits.min_local > 0 ? floor(asked_batch(job, &limits) / limits.min_local) : 1;
 	if (training_of(round->belief->training, job->model)->osdi21_batch > 0)

@@ -298,10 +298,17 @@ static bool has_agent(const struct scheme *s, const struct job *job, uint32_t ty
 	return agents && agents_limits(agents, job->id, type);
 }
 
+/* Those without an agent train at the batch they asked for. */
+static enum batching batching_of(const struct scheme *s, const struct job *job, uint32_t type)
+{
+	return has_agent(s, job, type) || is_published(s) ? BATCHING_TUNED : BATCHING_FIXED;
+}
+
 static uint32_t most_of(const struct scheme *s, const struct job *job, uint32_t type)
 {
 	const struct training_model *model = model_of(s, job);
-	uint32_t most = elastic_most(s->round->belief, job, type, s->pollux->growth);
+	uint32_t most = elastic_most(s->round->belief, job, type, batching_of(s, job, type),
+		s->pollux->growth);
 
 	if (is_published(s) && most > OSDI21_GPUS_MAX)
 		most = OSDI21_GPUS_MAX;

@@ -3,8 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "model/elastic.h"
-#include "model/training.h"
 #include "policy/kit.h"
 
 const char *const spread_names[] = { "even", "placer", NULL };
@@ -89,36 +87,6 @@ void rations_admit(struct rations *rations,
 		if (limit > r->least)
 			r->most = limit;
 	}
-}
-
-uint32_t rations_widest(const struct round *round, const struct job *job, uint32_t type)
-{
-	const struct training *training = round->belief->training;
-	uint32_t nodes;
-
-	if (!training || job->model == NAME_NONE || !training_of(training, job->model))
-		return UINT32_MAX;
-	if (job_unit_on(job, type) > 1)
-		return UINT32_MAX; /* a pipeline goes as fast however it lies */
-	nodes = training_widest(training, type);
-	return nodes ? nodes * round->cluster->types[type].max_per_node : UINT32_MAX;
-}
-
-uint32_t rations_most(const struct round *round, const struct job *job, uint32_t type, double growth)
-{
-	double most = elastic_most(round->belief, job, type, growth), batch;
-	const struct training *training = round->belief->training;
-	uint32_t unit = job_unit_on(job, type);
-	struct batch_limits limits;
-
-	most = fmin(most, rations_widest(round, job, type) / unit * unit);
-	if (!training || job->model == NAME_NONE || !training_of(training, job->model))
-		return (uint32_t)most;
-	limits = training_limits(training, job->model, type);
-	batch = job->batch > 0 ? job->batch : limits.initial;
-	if (limits.min_local > 0)
-		most = fmin(most, unit * floor(batch / limits.min_local));
-	return (uint32_t)fmax(unit, most);
 }
 
 /* ---- where */

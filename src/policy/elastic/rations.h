@@ -42,13 +42,6 @@ bool ration_set(struct rations *rations, struct ration *ration, uint32_t gpus);
 double ration_weight(const struct ration *ration, uint32_t gpus);
 /* Steps that it is believed to have before it; if the belief has proved too short, a twentieth of what it did. */
 double ration_steps_left(const struct rations *rations, const struct ration *ration);
-/*
- * Most devices of the type that a job should get at the batch it asked for: elastic_most(), not more than
- * the batch has least local ones, and not wider than anything that was profiled.
- */
-uint32_t rations_most(const struct round *round, const struct job *job, uint32_t type, double growth);
-/* The last of these alone; UINT32_MAX: nothing says so. */
-uint32_t rations_widest(const struct round *round, const struct job *job, uint32_t type);
 
 enum spread {
 	SPREAD_EVEN,   /* evenly over as few nodes as can be, those with most free devices */

@@ -30,6 +30,9 @@ static const char *const published_names[] = { "none", "shockwave", NULL };
 #define EPOCHS_ASSUMED 100
 /* Measured and profiled may differ by this part before the profile is scaled. */
 #define TRUSTED 0.4
+/* Of a late job: beyond this others would drown in rounding, which is what the published program lets happen. */
+#define WEIGHT_MOST 1e6
+#define WEIGHT_PUBLISHED 1e100
 /* Jobs times rounds up to which the integer solver is asked. */
 enum { EXACT_MAX = 24 };
 
@@ -406,7 +409,8 @@ static bool guard_ends(const struct shockwave *s, struct window *w)
 
 static void weigh(const struct shockwave *s, struct window *w)
 {
-	const struct urgency urgency = { s->rho_max, s->lambda, s->last_power };
+	const struct urgency urgency = { s->rho_max, s->lambda, s->last_power,
+		published(s) ? WEIGHT_PUBLISHED : WEIGHT_MOST };
 
 	for (uint32_t i = 0; i < w->market.jobs; i++) {
 		double left_s = w->row[i].left_s;

@@ -3,9 +3,6 @@
  */
 #include "policy/elastic/shockwave_predict.h"
 
-/* A weight above this would drown everything else in rounding. */
-#define WEIGHT_MAX 1e100
-
 void forecast_epochs(const struct forecast *f, double out[REGIMES_MAX])
 {
 	double sum = 0;
@@ -75,5 +72,5 @@ double urgency_weight(const struct urgency *u, double rho, bool last_round)
 {
 	if (!(rho > u->rho_max))
 		return 1;
-	return fmin(WEIGHT_MAX, pow(rho, last_round ? u->last_power : u->power));
+	return fmin(u->most, pow(rho, last_round ? u->last_power : u->power));
 }

@@ -49,6 +49,7 @@ struct urgency {
 	double rho_max;    /* up to this it counts as ever */
 	double power;      /* above, with this power of rho */
 	double last_power; /* or this, if it would end within a round */
+	double most;       /* no weight is larger */
 };
 double urgency_weight(const struct urgency *u, double rho, bool last_round);
 

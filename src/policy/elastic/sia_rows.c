@@ -151,13 +151,11 @@ static uint32_t published_most(const struct draft *d)
 static uint32_t most_on(const struct draft *d, uint32_t type)
 {
 	const struct sia_terms *terms = d->rows->terms;
-	uint32_t least = job_least_on(d->job, type), most;
+	enum batching batching = terms->published ? BATCHING_TUNED : d->batching;
 
 	if (terms->published && terms->growth > 0)
-		most = published_most(d) * unit_of(d, type); /* agents count units */
-	else
-		most = elastic_most(d->rows->round->belief, d->job, type, terms->growth);
-	return most > least ? most : least;
+		return published_most(d) * unit_of(d, type); /* agents count units */
+	return elastic_most(d->rows->round->belief, d->job, type, batching, terms->growth);
 }
 
 /* Of the sizes of a type those that the job may have now; if there is none, the least that it can use. */

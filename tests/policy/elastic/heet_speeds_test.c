@@ -80,8 +80,22 @@ static void estimates_are_brought_in_line(void **state)
 	double e[] = { 1, 1.5, 0.7, 0.8, -3 };
 	static const double want[] = { 1, 1, 0.7, 0.7, 0.05 };
 
+	static const bool none[COUNT(e)] = { false };
+
 	(void)state;
-	heet_tidy(e, COUNT(e));
+	heet_tidy(e, none, COUNT(e));
+	for (size_t i = 0; i < COUNT(e); i++)
+		assert_true(fabs(e[i] - want[i]) < 1e-12);
+}
+
+static void what_was_measured_stays(void **state)
+{
+	double e[] = { 1, 0.4, 0.9, 0.3, 0.6 };
+	static const bool measured[] = { true, false, true, false, true };
+	static const double want[] = { 1, 0.9, 0.9, 0.6, 0.6 };
+
+	(void)state;
+	heet_tidy(e, measured, COUNT(e));
 	for (size_t i = 0; i < COUNT(e); i++)
 		assert_true(fabs(e[i] - want[i]) < 1e-12);
 }
@@ -115,6 +129,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_few_entries_tell_the_rest),
 		cmocka_unit_test(estimates_are_brought_in_line),
+		cmocka_unit_test(what_was_measured_stays),
 		cmocka_unit_test(without_any_speed),
 	};
 

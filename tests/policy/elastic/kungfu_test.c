@@ -15,6 +15,8 @@ static const char *const models[] = { "resnet50", "bert", "transformer" };
 /* Jobs of models in the catalogue, elastic around what they ask for. */
 static void stage(struct scene *s, struct rng *rng, const char *cluster, uint32_t jobs)
 {
+	struct training_bound bound;
+
 	scene_init(s, cluster);
 	for (uint32_t i = 0; i < jobs; i++) {
 		const char *model = models[rng_below(rng, COUNT(models))];
@@ -30,7 +32,8 @@ static void stage(struct scene *s, struct rng *rng, const char *cluster, uint32_
 	scene_ready(s);
 	s->training = training_create(&s->cluster, &s->trace.models);
 	training_synthesise(s->training);
-	training_bind(s->training, NULL, &s->trace);
+	training_bind(s->training, NULL, &s->trace, &bound);
+	training_bound_fini(&bound);
 	s->config.training = s->training;
 }
 
