@@ -17,6 +17,7 @@
 #include "model/optimus_fit.h"
 #include "model/training.h"
 #include "policy/elastic/gain.h"
+#include "policy/elastic/growth.h"
 #include "policy/elastic/rations.h"
 #include "policy/kit.h"
 
@@ -52,7 +53,7 @@ struct optimus {
 static const struct option options[] = {
 	OPT_DOUBLE(struct optimus, round_s, 60, 1e-3, 1e6, "seconds between decisions"),
 	OPT_DOUBLE(struct optimus, growth, 0, 0, 64,
-		"a job gets so many times the devices it ever had at most; 0: no such limit"),
+		"a job gets so many times (1 or more) the devices it ever had at most; 0: no such limit"),
 	OPT_CHOICE(struct optimus, speeds, SPEEDS_FIT, speeds_names,
 		"a curve through a few believed speeds, or every speed as it is believed"),
 	OPT_CHOICE(struct optimus, gain, PER_SHARE, per_names,
@@ -386,6 +387,11 @@ static int optimus_decide(void *self, const struct round *round, struct plan *pl
 	return 0;
 }
 
+static int optimus_init(void *self, struct err *err)
+{
+	return growth_check(((const struct optimus *)self)->growth, err);
+}
+
 static void optimus_fini(void *self)
 {
 	vec_fini(&((struct optimus *)self)->known);
@@ -409,6 +415,7 @@ const struct policy policy_optimus = {
 	.traits = POLICY_PREEMPTS | POLICY_ESTIMATES,
 	.options = options,
 	.state_size = sizeof(struct optimus),
+	.init = optimus_init,
 	.fini = optimus_fini,
 	.period_s = optimus_period_s,
 	.compat = optimus_compat,
