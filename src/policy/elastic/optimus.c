@@ -5,7 +5,8 @@
  * where it saves most seconds (for its part of the cluster), as long as it
  * saves any: the remaining steps over a speed that was fitted to a handful of
  * believed speeds (model/optimus_fit.h).  Jobs spread evenly over the fewest
- * nodes; who has the right number already keeps its devices.
+ * nodes; who has the right number already keeps its devices.  On several
+ * types each job has its lane (lanes.h).
  *
  * compat=osdi21 is the baseline "Optimus + oracle" of the simulator of Pollux:
  * speeds and iterations of the profiles at the batch that was asked for, and
@@ -380,6 +381,8 @@ static int optimus_decide(void *self, const struct round *round, struct plan *pl
 
 	(void)err;
 	rations_init(&rations, round, plan);
+	if (!published)
+		rations_spread(&rations, most_on, o);
 	rations_admit(&rations, most_on, o);
 	hand_out(o, &rations);
 	rations_settle(&rations, published ? SPREAD_MOST : (enum spread)o->spread, published);
