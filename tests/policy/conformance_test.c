@@ -314,6 +314,22 @@ static uint64_t watched_hash(struct scene *s, const char *policy, struct referee
 	return hash;
 }
 
+/* Who does not say that it looks at believed run times decides the same whatever they are. */
+static void check_blind(struct scene *s, const char *policy, uint64_t hash)
+{
+	struct chosen_policy chosen = scene_policy(policy);
+	bool looks = chosen.rule->traits & POLICY_ESTIMATES;
+	double error = s->config.error;
+
+	scene_policy_fini(&chosen);
+	if (looks)
+		return;
+	s->config.error = 1;
+	if (plain_hash(s, policy) != hash)
+		fail_msg("%s looks at estimated run times, but its traits do not say so", policy);
+	s->config.error = error;
+}
+
 static void run_once(const char *policy, const char *placer, const struct world_kind *kind, uint64_t seed)
 {
 	struct referee r;
@@ -330,6 +346,8 @@ static void run_once(const char *policy, const char *placer, const struct world_
 	if (plain_hash(&s, policy) != hash)
 		fail_msg("%s with %s, %s, seed %llu: a second run differs", policy, placer,
 			kind->what, (unsigned long long)seed);
+	if (!strchr(policy, ':'))
+		check_blind(&s, policy, hash);
 	referee_fini(&r);
 	scene_fini(&s);
 }

@@ -95,6 +95,40 @@ static void preempting_policies_say_so(void **state)
 		assert_true(policy_find(loud[i], NULL)->traits & POLICY_PREEMPTS);
 }
 
+/* Those who look at run times that they do not admit to differ in policy/conformance_test.c. */
+static void estimating_policies_say_so(void **state)
+{
+	static const char *const quiet[] = { "fifo", "las", "sia", "pollux", "kungfu" };
+	static const char *const loud[] = { "srtf", "afs", "optimus", "lyra", "elasticflow", "heet" };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(quiet); i++)
+		assert_false(policy_find(quiet[i], NULL)->traits & POLICY_ESTIMATES);
+	for (size_t i = 0; i < COUNT(loud); i++)
+		assert_true(policy_find(loud[i], NULL)->traits & POLICY_ESTIMATES);
+}
+
+static void growth_below_one_is_refused(void **state)
+{
+	static const char *const growing[] = { "sia", "pollux", "optimus" };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(growing); i++) {
+		const struct policy *policy = policy_find(growing[i], NULL);
+		void *self = mem_alloc(policy->state_size);
+		struct err err = { 0 };
+
+		option_defaults(policy->options, self);
+		assert_int_equal(option_parse(policy->options, self, growing[i], "growth=0.5", &err),
+			0);
+		assert_int_equal(policy->init(self, &err), ERR_USAGE);
+		assert_non_null(strstr(err.text, "growth=0.5"));
+		assert_int_equal(option_parse(policy->options, self, growing[i], "growth=1", &err), 0);
+		assert_int_equal(policy->init(self, &err), 0);
+		free(self);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -102,6 +136,8 @@ int main(void)
 		cmocka_unit_test(options_read_back),
 		cmocka_unit_test(policies_are_found_by_name),
 		cmocka_unit_test(preempting_policies_say_so),
+		cmocka_unit_test(estimating_policies_say_so),
+		cmocka_unit_test(growth_below_one_is_refused),
 	};
 
 	return cmocka_run_group_tests_name("policy/policy", tests, NULL, NULL);

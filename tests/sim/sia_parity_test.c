@@ -186,6 +186,33 @@ static void first_jobs(void **state)
 	}
 }
 
+/* ---- others on the same workload, which ask for devices that nobody measured if they are let */
+
+static void others_finish_it(void **state)
+{
+	static const char *const others[] = { "afs", "lyra", "elasticflow", "optimus" };
+	char *path = mem_printf("%s/sia/profiles", data_dir());
+	bool there = file_exists(path);
+	struct err err = { 0 };
+	struct outcome out;
+	struct scene s;
+
+	(void)state;
+	free(path);
+	if (!there)
+		skip();
+	scene_open("saturn-workload-2", &s);
+	for (size_t i = 0; i < COUNT(others); i++) {
+		s.config.policy = others[i];
+		if (sim_run(&s.config, &out, &err) < 0)
+			fail_msg("%s: %s", others[i], err.text);
+		printf("%s: mean JCT %.0f s\n", others[i], mean_s(&out));
+		assert_true(mean_s(&out) < 8000); /* first come, first served: 17100 */
+		outcome_fini(&out);
+	}
+	scene_close(&s);
+}
+
 /* ---- */
 
 static void as_published(void **state)
@@ -210,7 +237,7 @@ static void as_published(void **state)
 
 int main(void)
 {
-	struct CMUnitTest tests[COUNT(rows) + 1];
+	struct CMUnitTest tests[COUNT(rows) + 2];
 
 	for (size_t i = 0; i < COUNT(rows); i++)
 		tests[i] = (struct CMUnitTest){
@@ -219,5 +246,6 @@ int main(void)
 			.initial_state = (void *)&rows[i],
 		};
 	tests[COUNT(rows)] = (struct CMUnitTest)cmocka_unit_test(first_jobs);
+	tests[COUNT(rows) + 1] = (struct CMUnitTest)cmocka_unit_test(others_finish_it);
 	return cmocka_run_group_tests_name("sim/sia_parity", tests, NULL, NULL);
 }

@@ -17,7 +17,8 @@
  *
  * Sizes are powers of two (and the fewest a job takes), so that nodes of a
  * power of two can always be packed; jobs move for that.  On several types
- * each job is planned on one: the fastest on which it can be.
+ * each job is planned on one: its lane (lanes.h), or else the fastest on which
+ * it can be.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -26,7 +27,9 @@
 #include "model/training.h"
 #include "policy/deadline/elasticflow_buddy.h"
 #include "policy/deadline/elasticflow_plan.h"
+#include "policy/elastic/lanes.h"
 #include "policy/elastic/portion.h"
+#include "policy/elastic/rations.h"
 #include "policy/kit.h"
 
 enum fill { FILL_FORWARD, FILL_BACKWARD };
@@ -93,8 +96,7 @@ static void add_level(const struct round *round, const struct job *job, uint32_t
 static void list_levels(const struct round *round, const struct job *job, uint32_t type,
 	struct flow_ask *ask)
 {
-	uint32_t least = job_least_on(job, type);
-	uint32_t most = elastic_most(round->belief, job, type, BATCHING_FIXED, 0);
+	uint32_t least = job_least_on(job, type), most = rations_known(NULL, round, job, type);
 
 	ask->nlevels = 0;
 	add_level(round, job, type, least, ask);
@@ -227,22 +229,75 @@ static void adopt(struct elasticflow *ef)
 		flow_course_copy(&promise_of(ef, ef->queue.at[i])->course, &ef->fresh.at[i]);
 }
 
-/* Promises a job its deadline on the first type where that can be done. */
+/*
+ * The lanes of the promised jobs and of `extra` (NULL: none), which comes last, beside each other; `jobs` and
+ * `types` have room for one more than are active.  Returns how many they are.
+ */
+static uint32_t find_lanes(struct elasticflow *ef, const struct round *round,
+	const struct job *extra, const struct job **jobs, uint32_t *types)
+{
+	struct lanes lanes = { .round = round, .room = round->up, .most = rations_known };
+	uint32_t n = 0;
+
+	line_up(ef, round, TYPES_MAX, NULL);
+	for (size_t i = 0; i < ef->queue.n; i++) {
+		jobs[n] = &round->jobs[ef->queue.at[i]];
+		types[n++] = promise_of(ef, ef->queue.at[i])->type;
+	}
+	if (extra) {
+		jobs[n] = extra;
+		types[n++] = extra->grant ? extra->grant->type : TYPES_MAX;
+	}
+	lanes_choose(&lanes, jobs, n, types);
+	return n;
+}
+
+/* Promises a job its deadline on that type, if it can be kept. */
+static bool promise_on(struct elasticflow *ef, const struct round *round, const struct job *job,
+	uint32_t type)
+{
+	if (!plan_all(ef, round, type, job))
+		return false;
+	if (job->id == JOB_NONE)
+		return true;
+	promise_of(ef, job->id)->given = true;
+	promise_of(ef, job->id)->type = type;
+	adopt(ef);
+	return true;
+}
+
+/* The same on its lane, or on the first type where it can be. */
 static bool promise(struct elasticflow *ef, const struct round *round, const struct job *job)
 {
-	uint32_t types[TYPES_MAX], n = kit_types(round, job, types);
+	uint32_t types[TYPES_MAX], n = kit_types(round, job, types), lane = TYPES_MAX;
 
-	for (uint32_t i = 0; i < n; i++) {
-		if (!plan_all(ef, round, types[i], job))
-			continue;
-		if (job->id == JOB_NONE)
-			return true;
-		promise_of(ef, job->id)->given = true;
-		promise_of(ef, job->id)->type = types[i];
-		adopt(ef);
+	if (n > 1) {
+		const struct job **jobs = arena_array(round->scratch, const struct job *,
+			round->nactive + 1);
+		uint32_t *lanes = arena_array(round->scratch, uint32_t, round->nactive + 1);
+
+		lane = lanes[find_lanes(ef, round, job, jobs, lanes) - 1];
+	}
+	if (lane != TYPES_MAX && promise_on(ef, round, job, lane))
 		return true;
+	for (uint32_t i = 0; i < n; i++) {
+		if (types[i] != lane && promise_on(ef, round, job, types[i]))
+			return true;
 	}
 	return false;
+}
+
+/* Promised jobs change their type if that makes them faster and the promise can be kept there as well. */
+static void change_lanes(struct elasticflow *ef, const struct round *round)
+{
+	const struct job **jobs = arena_array(round->scratch, const struct job *, round->nactive + 1);
+	uint32_t *types = arena_array(round->scratch, uint32_t, round->nactive + 1);
+	uint32_t n = round->cluster->ntypes > 1 ? find_lanes(ef, round, NULL, jobs, types) : 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (types[i] != TYPES_MAX && types[i] != promise_of(ef, jobs[i]->id)->type)
+			promise_on(ef, round, jobs[i], types[i]);
+	}
 }
 
 /* ---- refusing */
@@ -423,15 +478,14 @@ static void deal_spare(struct sharing *s)
 
 /* ---- those without a promise */
 
-/* The type it is on if there is room, else the fastest that has. */
-static bool find_type(const struct sharing *s, struct lot *lot)
+/* Its lane if there is room, else the fastest type that has. */
+static bool find_type(const struct sharing *s, struct lot *lot, uint32_t lane)
 {
 	uint32_t types[TYPES_MAX], n = kit_types(s->round, lot->job, types);
 
 	for (uint32_t i = 0; i < n; i++) {
-		if (lot->job->grant && lot->job->grant->type == types[i] &&
-			job_least_on(lot->job, types[i]) <= s->room[types[i]]) {
-			lot->type = types[i];
+		if (types[i] == lane && job_least_on(lot->job, lane) <= s->room[lane]) {
+			lot->type = lane;
 			return true;
 		}
 	}
@@ -444,20 +498,41 @@ static bool find_type(const struct sharing *s, struct lot *lot)
 	return false;
 }
 
-/* In order of arrival, those that are late before all: each the fewest it takes. */
-static void deal_rest(struct sharing *s, bool late)
+/* In order of arrival, those that are late, or those that are not; returns how many. */
+static uint32_t list_rest(const struct sharing *s, bool late, const struct job **jobs)
 {
+	uint32_t n = 0;
+
 	for (uint32_t i = 0; i < s->round->nactive; i++) {
 		const struct job *job = &s->round->jobs[s->round->active[i]];
-		struct lot *lot = &s->at[s->n];
 
-		if (!job_active(job) || is_promised(s->ef, s->round, job) || has_deadline(job) != late)
+		if (job_active(job) && !is_promised(s->ef, s->round, job) && has_deadline(job) == late)
+			jobs[n++] = job;
+	}
+	return n;
+}
+
+/* Those that are late before all: each the fewest it takes. */
+static void deal_rest(struct sharing *s)
+{
+	const struct round *round = s->round;
+	const struct job **jobs = arena_array(round->scratch, const struct job *, round->nactive);
+	uint32_t *lanes = arena_array(round->scratch, uint32_t, round->nactive);
+	uint32_t n = list_rest(s, true, jobs);
+
+	n += list_rest(s, false, jobs + n);
+	for (uint32_t i = 0; i < n; i++)
+		lanes[i] = jobs[i]->grant ? jobs[i]->grant->type : TYPES_MAX;
+	if (round->cluster->ntypes > 1)
+		lanes_choose(&(struct lanes){ .round = round, .room = s->room, .most = rations_known },
+			jobs, n, lanes);
+	for (uint32_t i = 0; i < n; i++) {
+		struct lot *lot = &s->at[s->n++];
+
+		*lot = (struct lot){ .job = jobs[i] };
+		if (!find_type(s, lot, lanes[i]))
 			continue;
-		*lot = (struct lot){ .job = job };
-		s->n++;
-		if (!find_type(s, lot))
-			continue;
-		list_levels(s->round, job, lot->type, &lot->ask);
+		list_levels(round, jobs[i], lot->type, &lot->ask);
 		if (lot->ask.nlevels == 0 || lot->ask.level[0] > s->room[lot->type])
 			continue;
 		lot->gpus = lot->ask.level[0];
@@ -631,14 +706,14 @@ static int elasticflow_decide(void *self, const struct round *round, struct plan
 		return 0;
 	s.at = arena_array(round->scratch, struct lot, round->nactive);
 	bring_up_to_date(ef, round);
+	change_lanes(ef, round);
 	replan(ef, round);
 	s.hold_s = wake_at_changes(ef, round, plan);
 	for (uint32_t type = 0; type < round->cluster->ntypes; type++)
 		s.room[type] = round->up[type];
 	deal_promised(&s);
 	deal_spare(&s);
-	deal_rest(&s, true);
-	deal_rest(&s, false);
+	deal_rest(&s);
 	grow_rest(&s);
 	carry_out(&s);
 	for (uint32_t i = 0; i < s.n; i++)

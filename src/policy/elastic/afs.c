@@ -13,14 +13,16 @@
  *
  * A step is one device, beyond a node a whole node, and for a job that does
  * not run yet the fewest it takes; gains are compared per device of the step.
- * A step that does not make the job faster is joined with the next.  Types:
- * a job that runs stays on its type while that has room, others get the
- * fastest one that has.
+ * A step that does not make the job faster is joined with the next.  On
+ * several types each job has its lane (lanes.h); who finds no room there takes
+ * the fastest type that has any.
  */
 #include <math.h>
 
 #include "model/elastic.h"
+#include "policy/elastic/lanes.h"
 #include "policy/elastic/portion.h"
+#include "policy/elastic/rations.h"
 #include "policy/kit.h"
 
 enum lengths { LENGTHS_KNOWN, LENGTHS_UNKNOWN };
@@ -48,6 +50,7 @@ struct runner {
 	const struct job *job;
 	double left;     /* work */
 	double attained; /* service */
+	uint32_t lane;   /* the type it is to be on if there is room; TYPES_MAX: any */
 	uint32_t type;
 	uint32_t share, next; /* devices now and after its next step; next 0: it gains nothing more */
 	double speed, faster; /* there */
@@ -64,14 +67,6 @@ struct scan {
 };
 
 /* ---- steps */
-
-static uint32_t most_of(const struct scan *s, const struct job *job, uint32_t type)
-{
-	uint32_t most = elastic_most(s->round->belief, job, type, BATCHING_FIXED, 0);
-	uint32_t least = job_least_on(job, type);
-
-	return most < least ? least : most;
-}
 
 /* The number of devices after `n` that it could have; 0: none. */
 static uint32_t level_after(const struct scan *s, const struct runner *r, uint32_t n, uint32_t most)
@@ -108,7 +103,7 @@ static uint32_t horizon(const struct scan *s, const struct runner *r)
 /* Its next step that makes it faster, and what that is worth. */
 static void find_step(const struct scan *s, struct runner *r)
 {
-	uint32_t most = most_of(s, r->job, r->type), far = horizon(s, r);
+	uint32_t most = rations_known(NULL, s->round, r->job, r->type), far = horizon(s, r);
 	double k;
 
 	r->next = level_after(s, r, r->share, most);
@@ -137,7 +132,7 @@ static bool step_fits(const struct scan *s, const struct runner *r)
 	return r->next && r->next - r->share <= s->room[r->type];
 }
 
-/* For a job without a share: the fastest type that has room, the one it is on before all. */
+/* For a job without a share: the fastest type that has room, its lane before all. */
 static void find_type(const struct scan *s, struct runner *r)
 {
 	struct runner best = { .next = 0 };
@@ -151,7 +146,7 @@ static void find_type(const struct scan *s, struct runner *r)
 		find_step(s, &here);
 		if (!step_fits(s, &here))
 			continue;
-		if (r->job->grant && r->job->grant->type == type) {
+		if (r->lane == type) {
 			*r = here;
 			return;
 		}
@@ -224,7 +219,30 @@ static void enter(struct scan *s, const struct job *job)
 	r->job = job;
 	r->left = fmax(0, job->work_est - job_done(job, s->round->now_s));
 	r->attained = job_served_s(job, s->round->now_s);
-	find_type(s, r);
+	r->lane = job->grant ? job->grant->type : TYPES_MAX;
+}
+
+static void find_lanes(struct scan *s)
+{
+	struct lanes lanes = {
+		.round = s->round,
+		.room = s->room,
+		.most = rations_known,
+		.blind = s->afs->lengths == LENGTHS_UNKNOWN,
+	};
+	const struct job **jobs = arena_array(s->round->scratch, const struct job *, s->n);
+	uint32_t *types = arena_array(s->round->scratch, uint32_t, s->n);
+
+	for (uint32_t i = 0; i < s->n; i++) {
+		jobs[i] = s->at[i].job;
+		types[i] = s->at[i].lane;
+	}
+	if (s->round->cluster->ntypes > 1)
+		lanes_choose(&lanes, jobs, s->n, types);
+	for (uint32_t i = 0; i < s->n; i++) {
+		s->at[i].lane = types[i];
+		find_type(s, &s->at[i]);
+	}
 }
 
 static int afs_decide(void *self, const struct round *round, struct plan *plan, struct err *err)
@@ -241,6 +259,7 @@ static int afs_decide(void *self, const struct round *round, struct plan *plan, 
 		if (job_active(&round->jobs[round->active[i]]))
 			enter(&s, &round->jobs[round->active[i]]);
 	}
+	find_lanes(&s);
 	hand_out(&s);
 	for (uint32_t i = 0; i < s.n; i++)
 		portions[i] = (struct portion){ s.at[i].job, s.at[i].type, s.at[i].share };

@@ -6,7 +6,8 @@
  * are, the shortest first; what runs keeps its base, what does not fit is
  * passed.  Then the devices that are left go to flexible workers, those beyond
  * the base: a knapsack in which every job has one item for each number of
- * them, worth the seconds it is over sooner.
+ * them, worth the seconds it is over sooner.  On several types each job has its
+ * lane (lanes.h).
  *
  * Base workers are put on nodes that stay, flexible ones on nodes on loan, so
  * that a node that is called back costs a smaller job and not a preempted one.
@@ -17,7 +18,9 @@
 #include <stdlib.h>
 
 #include "model/elastic.h"
+#include "policy/elastic/lanes.h"
 #include "policy/elastic/lyra_place.h"
+#include "policy/elastic/rations.h"
 #include "policy/kit.h"
 #include "solver/knapsack.h"
 
@@ -40,6 +43,7 @@ static const struct option options[] = {
 /* A job that runs or shall run. */
 struct entrant {
 	const struct job *job;
+	uint32_t lane; /* the type it is to be on if there is room; TYPES_MAX: any */
 	uint32_t type, base, extra;
 	double run_s; /* believed, on its base */
 	bool taken;
@@ -79,20 +83,28 @@ static uint32_t home_devices(const struct entry *e, uint32_t type)
 	return n;
 }
 
-/* The fastest type with room, those with nodes that stay first.  False: none has. */
+static bool fits_on(const struct entry *e, struct entrant *x, uint32_t type)
+{
+	uint32_t least = job_least_on(x->job, type);
+
+	if (least > e->room[type])
+		return false;
+	x->type = type;
+	x->base = least;
+	return true;
+}
+
+/* Its lane, or the fastest type with room, those with nodes that stay first.  False: none has. */
 static bool find_type(const struct entry *e, struct entrant *x, const uint32_t *home)
 {
 	uint32_t types[TYPES_MAX], n = kit_types(e->round, x->job, types);
 
+	if (x->lane != TYPES_MAX && fits_on(e, x, x->lane))
+		return true;
 	for (int borrowed = 0; borrowed < 2; borrowed++) {
 		for (uint32_t i = 0; i < n; i++) {
-			uint32_t least = job_least_on(x->job, types[i]);
-
-			if ((home[types[i]] == 0) != borrowed || least > e->room[types[i]])
-				continue;
-			x->type = types[i];
-			x->base = least;
-			return true;
+			if ((home[types[i]] == 0) == borrowed && fits_on(e, x, types[i]))
+				return true;
 		}
 	}
 	return false;
@@ -129,28 +141,66 @@ static void enter_all(struct entry *e)
 			continue;
 		e->n++;
 		x->job = job;
-		if (!job->grant) {
-			x->run_s = shortest_s(e, job);
+		x->lane = job->grant ? job->grant->type : TYPES_MAX;
+	}
+}
+
+/* A gang that waits is better off where no node is called back; elastic jobs lose least by that. */
+static bool shuns(const struct entrant *x, const uint32_t *home)
+{
+	return !x->job->grant && x->lane != TYPES_MAX && home[x->lane] == 0 &&
+		job_least_on(x->job, x->lane) == job_most_on(x->job, x->lane);
+}
+
+static void find_lanes(struct entry *e, const uint32_t *home)
+{
+	struct lanes lanes = { .round = e->round, .room = e->room, .most = rations_known };
+	const struct job **jobs = arena_array(e->round->scratch, const struct job *, e->n);
+	uint32_t *types = arena_array(e->round->scratch, uint32_t, e->n);
+
+	for (uint32_t i = 0; i < e->n; i++) {
+		jobs[i] = e->at[i].job;
+		types[i] = e->at[i].lane;
+	}
+	lanes_choose(&lanes, jobs, e->n, types);
+	for (uint32_t i = 0; i < e->n; i++) {
+		e->at[i].lane = types[i];
+		if (shuns(&e->at[i], home))
+			e->at[i].lane = TYPES_MAX;
+	}
+}
+
+/* Whoever runs keeps its base; the others are lined up.  Returns how many. */
+static uint32_t keep_bases(struct entry *e, struct entrant **queue)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < e->n; i++) {
+		struct entrant *x = &e->at[i];
+
+		if (!x->job->grant) {
+			x->run_s = shortest_s(e, x->job);
+			queue[n++] = x;
 			continue;
 		}
 		x->taken = true;
-		x->type = job->grant->type;
-		x->base = job_least_on(job, x->type);
+		x->type = x->lane != TYPES_MAX ? x->lane : x->job->grant->type;
+		x->base = job_least_on(x->job, x->type);
 		e->room[x->type] -= e->room[x->type] < x->base ? e->room[x->type] : x->base;
 	}
+	return n;
 }
 
 static void take_bases(struct entry *e)
 {
 	struct entrant **queue = arena_array(e->round->scratch, struct entrant *, e->n);
-	uint32_t home[TYPES_MAX], n = 0;
+	uint32_t home[TYPES_MAX], n;
 
 	for (uint32_t type = 0; type < e->round->cluster->ntypes; type++)
 		home[type] = home_devices(e, type);
-	for (uint32_t i = 0; i < e->n; i++) {
-		if (!e->at[i].taken)
-			queue[n++] = &e->at[i];
-	}
+	if (e->round->cluster->ntypes > 1)
+		find_lanes(e, home);
+	n = keep_bases(e, queue);
 	qsort(queue, n, sizeof(*queue), by_length);
 	for (uint32_t i = 0; i < n; i++) {
 		if (!find_type(e, queue[i], home))
@@ -162,17 +212,10 @@ static void take_bases(struct entry *e)
 
 /* ---- the second phase */
 
-static uint32_t most_of(const struct entry *e, const struct entrant *x)
-{
-	uint32_t most = elastic_most(e->round->belief, x->job, x->type, BATCHING_FIXED, 0);
-
-	return most < x->base ? x->base : most;
-}
-
-/* Flexible workers that it has now; UINT32_MAX: it does not run. */
+/* Flexible workers that it has now; UINT32_MAX: it does not run there. */
 static uint32_t extra_now(const struct entrant *x)
 {
-	if (!x->job->grant)
+	if (!x->job->grant || x->job->grant->type != x->type)
 		return UINT32_MAX;
 	return x->job->grant->gpus > x->base ? x->job->grant->gpus - x->base : 0;
 }
@@ -199,7 +242,7 @@ static double worth(const struct entry *e, const struct entrant *x, uint32_t ext
 /* Flexible workers of an item: all sizes where there are few, else some in equal steps, and the most in any case. */
 static uint32_t extra_of_item(const struct entry *e, const struct entrant *x, uint32_t item)
 {
-	uint32_t span = most_of(e, x) - x->base, step = (span + ITEMS_MAX - 1) / ITEMS_MAX;
+	uint32_t span = rations_known(NULL, e->round, x->job, x->type) - x->base, step = (span + ITEMS_MAX - 1) / ITEMS_MAX;
 	uint32_t extra = (item + 1) * (step < 1 ? 1 : step);
 
 	return extra < span ? extra : span;
@@ -228,7 +271,8 @@ static void share_type(struct entry *e, uint32_t type)
 	uint64_t n = 0, unit;
 
 	for (uint32_t i = 0; i < e->n; i++) {
-		if (e->at[i].taken && e->at[i].type == type && most_of(e, &e->at[i]) > e->at[i].base)
+		if (e->at[i].taken && e->at[i].type == type &&
+			rations_known(NULL, e->round, e->at[i].job, type) > e->at[i].base)
 			who[n++] = &e->at[i];
 	}
 	unit = 1 + n * e->room[type] / CELLS_MAX;
@@ -295,7 +339,7 @@ const struct policy policy_lyra = {
 	.summary = "shortest base first, flexible workers by a knapsack, borrowed nodes given back with least harm",
 	.origin = "Li et al., EuroSys 2023",
 	.family = "elastic",
-	.traits = POLICY_ESTIMATES,
+	.traits = POLICY_PREEMPTS | POLICY_ESTIMATES, /* stops jobs only to move them to another type */
 	.options = options,
 	.state_size = sizeof(struct lyra),
 	.figures = lyra_figures,

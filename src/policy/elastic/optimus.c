@@ -5,7 +5,8 @@
  * where it saves most seconds (for its part of the cluster), as long as it
  * saves any: the remaining steps over a speed that was fitted to a handful of
  * believed speeds (model/optimus_fit.h).  Jobs spread evenly over the fewest
- * nodes; who has the right number already keeps its devices.
+ * nodes; who has the right number already keeps its devices.  On several
+ * types each job has its lane (lanes.h).
  *
  * compat=osdi21 is the baseline "Optimus + oracle" of the simulator of Pollux:
  * speeds and iterations of the profiles at the batch that was asked for, and
@@ -17,6 +18,7 @@
 #include "model/optimus_fit.h"
 #include "model/training.h"
 #include "policy/elastic/gain.h"
+#include "policy/elastic/growth.h"
 #include "policy/elastic/rations.h"
 #include "policy/kit.h"
 
@@ -52,7 +54,7 @@ struct optimus {
 static const struct option options[] = {
 	OPT_DOUBLE(struct optimus, round_s, 60, 1e-3, 1e6, "seconds between decisions"),
 	OPT_DOUBLE(struct optimus, growth, 0, 0, 64,
-		"a job gets so many times the devices it ever had at most; 0: no such limit"),
+		"a job gets so many times (1 or more) the devices it ever had at most; 0: no such limit"),
 	OPT_CHOICE(struct optimus, speeds, SPEEDS_FIT, speeds_names,
 		"a curve through a few believed speeds, or every speed as it is believed"),
 	OPT_CHOICE(struct optimus, gain, PER_SHARE, per_names,
@@ -382,11 +384,18 @@ static int optimus_decide(void *self, const struct round *round, struct plan *pl
 
 	(void)err;
 	rations_init(&rations, round, plan);
+	if (!published)
+		rations_spread(&rations, most_on, o);
 	rations_admit(&rations, most_on, o);
 	hand_out(o, &rations);
 	rations_settle(&rations, published ? SPREAD_MOST : (enum spread)o->spread, published);
 	wake(&rations);
 	return 0;
+}
+
+static int optimus_init(void *self, struct err *err)
+{
+	return growth_check(((const struct optimus *)self)->growth, err);
 }
 
 static void optimus_fini(void *self)
@@ -412,6 +421,7 @@ const struct policy policy_optimus = {
 	.traits = POLICY_PREEMPTS | POLICY_ESTIMATES,
 	.options = options,
 	.state_size = sizeof(struct optimus),
+	.init = optimus_init,
 	.fini = optimus_fini,
 	.period_s = optimus_period_s,
 	.compat = optimus_compat,

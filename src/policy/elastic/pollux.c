@@ -25,6 +25,7 @@
 #include "model/agents.h"
 #include "model/elastic.h"
 #include "model/training.h"
+#include "policy/elastic/growth.h"
 #include "policy/elastic/pollux_search.h"
 #include "policy/kit.h"
 
@@ -70,7 +71,7 @@ static const struct option options[] = {
 	OPT_DOUBLE(struct pollux, restart_s, 30, 0, 1e6,
 		"what a restart is believed to cost; 0: what is believed of each job"),
 	OPT_DOUBLE(struct pollux, growth, 2, 0, 1e6,
-		"a job gets so many times the devices it ever had at most; 0: any number"),
+		"a job gets so many times (1 or more) the devices it ever had at most; 0: any number"),
 	OPT_INT(struct pollux, population, 100, 4, 100000, "allocations that are kept in a search"),
 	OPT_INT(struct pollux, generations, 100, 1, 1000000, "generations of a search"),
 	OPT_INT(struct pollux, patience, 10, 0, 1000000,
@@ -854,6 +855,11 @@ static uint32_t pollux_figures(const void *self, struct figure out[FIGURES_MAX])
 	return 2;
 }
 
+static int pollux_init(void *self, struct err *err)
+{
+	return growth_check(((const struct pollux *)self)->growth, err);
+}
+
 static void pollux_fini(void *self)
 {
 	struct pollux *p = self;
@@ -869,10 +875,11 @@ const struct policy policy_pollux = {
 	.summary = "the most goodput by a power mean of speedups, found by a genetic search",
 	.origin = "Qiao et al., OSDI 2021",
 	.family = "elastic",
-	.traits = POLICY_PREEMPTS | POLICY_ESTIMATES | POLICY_RANDOM,
+	.traits = POLICY_PREEMPTS | POLICY_RANDOM,
 	.options = options,
 	.state_size = sizeof(struct pollux),
 	.job_state_size = sizeof(struct memory),
+	.init = pollux_init,
 	.fini = pollux_fini,
 	.period_s = pollux_period_s,
 	.figures = pollux_figures,

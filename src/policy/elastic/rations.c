@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "model/elastic.h"
+#include "policy/elastic/lanes.h"
 #include "policy/kit.h"
 
 const char *const spread_names[] = { "even", "placer", NULL };
@@ -54,11 +56,34 @@ static bool admit_on(struct rations *rations, struct ration *ration, uint32_t ty
 	return ration_set(rations, ration, ration->least);
 }
 
+void rations_spread(struct rations *rations,
+	uint32_t (*most)(const void *self, const struct round *round, const struct job *job,
+		uint32_t type),
+	const void *self)
+{
+	const struct round *round = rations->round;
+	struct lanes lanes = { .round = round, .room = round->up, .most = most, .self = self };
+	const struct job **jobs = arena_array(round->scratch, const struct job *, rations->n);
+
+	if (round->cluster->ntypes == 1)
+		return;
+	rations->lanes = arena_array(round->scratch, uint32_t, rations->n);
+	for (uint32_t i = 0; i < rations->n; i++) {
+		jobs[i] = rations->at[i].job;
+		rations->lanes[i] = jobs[i]->grant ? jobs[i]->grant->type : TYPES_MAX;
+	}
+	lanes_choose(&lanes, jobs, rations->n, rations->lanes);
+}
+
 static bool admit(struct rations *rations, struct ration *ration)
 {
 	const struct grant *held = plan_grant(rations->plan, ration->job->id);
-	uint32_t types[TYPES_MAX], n;
+	uint32_t types[TYPES_MAX], n, lane = TYPES_MAX;
 
+	if (rations->lanes)
+		lane = rations->lanes[ration - rations->at];
+	if (lane != TYPES_MAX && admit_on(rations, ration, lane))
+		return true;
 	/* A running job stays on its type: going elsewhere costs a migration. */
 	if (held && admit_on(rations, ration, held->type))
 		return true;
@@ -87,6 +112,15 @@ void rations_admit(struct rations *rations,
 		if (limit > r->least)
 			r->most = limit;
 	}
+}
+
+uint32_t rations_known(const void *self, const struct round *round, const struct job *job, uint32_t type)
+{
+	uint32_t least = job_least_on(job, type);
+	uint32_t most = elastic_most(round->belief, job, type, BATCHING_FIXED, 0);
+
+	(void)self;
+	return most < least ? least : most;
 }
 
 /* ---- where */

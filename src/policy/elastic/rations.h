@@ -23,13 +23,21 @@ struct rations {
 	struct plan *plan;
 	struct ration *at;
 	uint32_t n;
+	uint32_t *lanes; /* by row: the type it is to be on; NULL: the one it is on before others */
 	double free[TYPES_MAX]; /* devices that are up and nobody's ration; a fraction counts as such */
 };
 
 /* Every active job, with nothing yet; the arena's. */
 void rations_init(struct rations *rations, const struct round *round, struct plan *plan);
 /*
- * In order, each that finds room is given its least, on the type it has or else on the fastest with
+ * Types by lanes.h, of which `most` says how far a ration may grow on each (NULL: as the job says).
+ */
+void rations_spread(struct rations *rations,
+	uint32_t (*most)(const void *self, const struct round *round, const struct job *job,
+		uint32_t type),
+	const void *self);
+/*
+ * In order, each that finds room is given its least, on its lane, the type it has, or else the fastest with
  * room.  `most` says how far the ration may grow (NULL: as the job says).
  */
 void rations_admit(struct rations *rations,
@@ -42,6 +50,9 @@ bool ration_set(struct rations *rations, struct ration *ration, uint32_t gpus);
 double ration_weight(const struct ration *ration, uint32_t gpus);
 /* Steps that it is believed to have before it; if the belief has proved too short, a twentieth of what it did. */
 double ration_steps_left(const struct rations *rations, const struct ration *ration);
+/* Most devices of the type that it should get at the batch it asked for; at least its least. */
+uint32_t rations_known(const void *self, const struct round *round, const struct job *job,
+	uint32_t type);
 
 enum spread {
 	SPREAD_EVEN,   /* evenly over as few nodes as can be, those with most free devices */

@@ -9,6 +9,11 @@
  * the program minimises the sum of goodput^p, and lambda for each job that does
  * not run.  A job begins with as little as it can and at most doubles.
  *
+ * Published, lambda is a constant, and who is left out saves it each round: a
+ * gang of one device that starts saves 0.1, another job's second device 0.29,
+ * so that the gang waits as long as anybody can grow.  Here it grows with the
+ * age of the job (patience_s).
+ *
  * compat=sia decides as the published simulator does: goodput up to the batch
  * that the user asked for although the job tunes beyond it, the largest growth
  * of any type for all of them, entries in single precision, costs of two
@@ -20,6 +25,7 @@
 #include <math.h>
 
 #include "base/vec.h"
+#include "policy/elastic/growth.h"
 #include "policy/elastic/sia.h"
 #include "policy/kit.h"
 #include "solver/choice.h"
@@ -41,7 +47,7 @@ static const char *const ties_names[] = { "auto", "first", "stay", "draw", NULL 
 enum { JOBS_PROVED = 128 }; /* up to so many jobs auto proves its answer */
 
 struct sia {
-	double round_s, p, lambda, lambda_a, growth;
+	double round_s, p, lambda, patience_s, lambda_a, growth;
 	bool restart, round2;
 	int solver, ties, compat;
 
@@ -57,13 +63,15 @@ static const struct option options[] = {
 		"exponent of goodput: below 0 it evens out, above 0 it favours whoever is fast; not 0"),
 	OPT_DOUBLE(struct sia, lambda, 1.1, 0, 1e6,
 		"cost of a job that does not run; a job at its slowest costs 1"),
+	OPT_DOUBLE(struct sia, patience_s, 300, 0, 1e9,
+		"that cost grows by 1 for each device in so long since arrival, so that nobody is left out for good; 0: it does not"),
 	OPT_DOUBLE(struct sia, lambda_a, 0, 0, 1e6, "cost of changing or stopping what a job has"),
 	OPT_DOUBLE(struct sia, growth, 2, 0, 1e6,
-		"at most so many times the most devices a job had so far; 0: no limit"),
+		"at most so many times (1 or more) the most devices a job had so far; 0: no limit"),
 	OPT_BOOL(struct sia, restart, 1, "count what restarts have cost a job against changing it"),
 	OPT_BOOL(struct sia, round2, 0, "costs of two decimals, as published"),
 	OPT_CHOICE(struct sia, solver, SOLVER_AUTO, solver_names,
-		"prices with a proved gap, the integer program, or prices with a proof up to 128 jobs"),
+		"price: prices of types and a search, content within 0.01 % of the best; exact: the integer program, slow; auto: price, but up to 128 jobs it searches on for the best itself"),
 	OPT_CHOICE(struct sia, ties, TIES_AUTO, ties_names,
 		"of equals: the first job's smallest cost, whoever stays as it is, or a draw; auto: stay, and with compat=sia a draw"),
 	OPT_CHOICE(struct sia, compat, PUBLISHED_NONE, published_names,
@@ -87,13 +95,14 @@ static int sia_init(void *self, struct err *err)
 	s->terms = (struct sia_terms){
 		.p = s->p,
 		.lambda = s->lambda,
+		.ageing = s->compat == PUBLISHED_SIA || s->patience_s == 0 ? 0 : 1 / s->patience_s,
 		.lambda_a = s->compat == PUBLISHED_SIA ? 0 : s->lambda_a,
 		.growth = s->growth,
 		.restart = s->restart,
 		.round2 = s->round2 || s->compat == PUBLISHED_SIA,
 		.published = s->compat == PUBLISHED_SIA,
 	};
-	return 0;
+	return growth_check(s->growth, err);
 }
 
 static void forget(struct sia_memo *memo)
@@ -259,7 +268,7 @@ const struct policy policy_sia = {
 	.summary = "one configuration of devices for each job, by goodput on every type",
 	.origin = "Jayaram Subramanya et al., SOSP 2023",
 	.family = "elastic",
-	.traits = POLICY_PREEMPTS | POLICY_ESTIMATES | POLICY_RANDOM,
+	.traits = POLICY_PREEMPTS | POLICY_RANDOM,
 	.options = options,
 	.state_size = sizeof(struct sia),
 	.init = sia_init,

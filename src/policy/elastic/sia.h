@@ -9,8 +9,9 @@
 
 /* How rows are made and weighed; the options that concern them. */
 struct sia_terms {
-	double p;        /* exponent of the normalised goodput */
-	double lambda;   /* cost of not running */
+	double p;      /* exponent of the normalised goodput */
+	double lambda; /* cost of not running */
+	double ageing; /* what that grows by in a second since arrival, for each device; 0: it does not */
 	double lambda_a; /* cost of changing what a job has */
 	double growth;   /* at most so many times the most devices it ever had; 0: no limit */
 	bool restart;    /* changes are worth less, by the restart factor */

@@ -278,13 +278,37 @@ static double changed_value(const struct sia_terms *terms, double value, double 
 	return (float)((float)fmax(value, PUBLISHED_ZERO) * factor);
 }
 
+/* The fewest devices it takes, on whichever type those are fewest. */
+static double least_anywhere(const struct draft *d)
+{
+	double least = INFINITY;
+
+	for (uint32_t i = 0; i < d->row->n; i++)
+		least = fmin(least, d->row->ways[i].c.gpus);
+	return isfinite(least) ? least : 1;
+}
+
+/*
+ * What it costs that a job does not run.  By lambda alone, a gang of one device that is left out saves less
+ * than another job's second device, and may wait as long as there are such; so it grows with age.  It is
+ * age and not waiting that counts, of those who run as well: else whoever waits would take its turn with whoever runs.
+ */
+static double cost_without(const struct draft *d)
+{
+	const struct sia_terms *terms = d->rows->terms;
+	double age_s = fmax(0, d->rows->round->now_s - d->job->arrival_s);
+	double cost = terms->lambda + terms->ageing * age_s * least_anywhere(d);
+
+	return fmin(cost, MOST_COST) + (d->job->grant ? terms->lambda_a : 0);
+}
+
 static void weigh(struct draft *d)
 {
 	const struct sia_terms *terms = d->rows->terms;
 	double factor = change_factor(d);
 	struct sia_row *row = d->row;
 
-	row->without = terms->lambda + (d->job->grant ? terms->lambda_a : 0);
+	row->without = cost_without(d);
 	for (uint32_t i = 0; i < row->n; i++) {
 		struct sia_way *way = &row->ways[i];
 
