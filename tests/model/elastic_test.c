@@ -69,13 +69,15 @@ static void room_fini(struct room *r)
 	cluster_fini(&r->cluster);
 }
 
-/* Samples per second at ten a device, as believed. */
+/* Samples per second at ten a device (or as many as a pipeline takes), as believed. */
 static double speed(struct room *r, uint32_t type, uint32_t gpus)
 {
 	r->job.batch = 10 * (int32_t)gpus;
 	return 10 *
 		elastic_speed(&r->rates, &r->job, configuration_packed(&r->cluster, type, gpus),
-			BATCHING_FIXED, NULL);
+			r->training && training_of(r->training, MODEL)->unit[type] ? BATCHING_TUNED
+										   : BATCHING_FIXED,
+			NULL);
 }
 
 /* Limits with a single local batch, so that throughput is all there is: `many` samples a second on `gpus` devices. */
