@@ -134,13 +134,39 @@ uint32_t elastic_most(const struct rates *rates, const struct job *job, uint32_t
 	return (uint32_t)fmax(1, fmin(most, batch_allows(limits)));
 }
 
-double elastic_restart_s(const struct rates *rates, const struct job *job)
+/* What is believed of every change of a job of a profiled model; else what it says itself of this one. */
+static double believed_cost_s(const struct rates *rates, const struct job *job, double own_s)
 {
 	const struct training_model *model = rates->training && job->model != NAME_NONE
 		? training_of(rates->training, job->model)
 		: NULL;
 
-	if (model)
-		return model->restart_believed_s;
-	return fmax(job->resize_cost_s, job->resume_cost_s);
+	return model ? model->restart_believed_s : own_s;
+}
+
+double elastic_start_s(const struct rates *rates, const struct job *job)
+{
+	return believed_cost_s(rates, job, job->attempts > 0 ? job->resume_cost_s : job->start_cost_s);
+}
+
+double elastic_move_s(const struct rates *rates, const struct job *job)
+{
+	return believed_cost_s(rates, job, job->resume_cost_s);
+}
+
+double elastic_resize_s(const struct rates *rates, const struct job *job)
+{
+	return believed_cost_s(rates, job, job->resize_cost_s);
+}
+
+double elastic_change_s(const struct rates *rates, const struct job *job, uint32_t gpus)
+{
+	if (!job->grant)
+		return elastic_start_s(rates, job);
+	return job->grant->gpus == gpus ? elastic_move_s(rates, job) : elastic_resize_s(rates, job);
+}
+
+double elastic_restart_s(const struct rates *rates, const struct job *job)
+{
+	return fmax(elastic_move_s(rates, job), elastic_resize_s(rates, job));
 }

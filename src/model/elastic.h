@@ -41,7 +41,16 @@ bool elastic_is_measured(const struct rates *rates, const struct job *job);
  */
 uint32_t elastic_most(const struct rates *rates, const struct job *job, uint32_t type, double growth);
 
-/* Seconds that a start, migration or resize is believed to cost it. */
+/*
+ * Seconds that it is believed to lose: by its next start, by going on with as many devices elsewhere (which
+ * is also what a start after a pause costs), and by going on with more or fewer, wherever they are.
+ */
+double elastic_start_s(const struct rates *rates, const struct job *job);
+double elastic_move_s(const struct rates *rates, const struct job *job);
+double elastic_resize_s(const struct rates *rates, const struct job *job);
+/* The one of these that so many devices would be, if they are not those that it has. */
+double elastic_change_s(const struct rates *rates, const struct job *job, uint32_t gpus);
+/* The dearer of a move and a resize: for who must not ask which it will be. */
 double elastic_restart_s(const struct rates *rates, const struct job *job);
 
 #endif

@@ -23,7 +23,6 @@
 #include <stdlib.h>
 
 #include "model/elastic.h"
-#include "model/training.h"
 #include "policy/deadline/elasticflow_buddy.h"
 #include "policy/deadline/elasticflow_plan.h"
 #include "policy/elastic/portion.h"
@@ -103,16 +102,6 @@ static void list_levels(const struct round *round, const struct job *job, uint32
 	}
 }
 
-static double first_cost_s(const struct round *round, const struct job *job)
-{
-	bool trained = round->belief->training && job->model != NAME_NONE &&
-		training_of(round->belief->training, job->model);
-
-	if (trained)
-		return elastic_restart_s(round->belief, job);
-	return job->attempts > 0 ? job->resume_cost_s : job->start_cost_s;
-}
-
 static void ask_of(const struct elasticflow *ef, const struct round *round, const struct job *job,
 	uint32_t type, struct flow_ask *ask)
 {
@@ -136,8 +125,11 @@ static void ask_of(const struct elasticflow *ef, const struct round *round, cons
 		ask->holds = UINT32_MAX; /* elsewhere: any devices here are other ones */
 	if (!ef->costs)
 		return;
-	ask->start_s = first_cost_s(round, job);
-	ask->change_s = elastic_restart_s(round->belief, job);
+	ask->start_s = elastic_start_s(round->belief, job);
+	ask->resume_s = elastic_move_s(round->belief, job);
+	/* From another type it may come with as many devices, which is a move. */
+	ask->change_s = ask->holds == UINT32_MAX ? elastic_restart_s(round->belief, job)
+						 : elastic_resize_s(round->belief, job);
 	if (job->grant)
 		ask->ready_s = fmax(round->now_s, job->ready_s);
 }
@@ -501,9 +493,9 @@ static bool is_tight(const struct sharing *s, const struct lot *lot)
 {
 	struct flow_ask moved = lot->ask;
 
-	if (!lot->promised || !s->ef->costs || !(lot->ask.change_s > 0))
+	if (!lot->promised || !s->ef->costs || !(moved.resume_s > 0))
 		return false;
-	moved.ready_s = fmax(moved.ready_s, s->round->now_s + moved.change_s);
+	moved.ready_s = fmax(moved.ready_s, s->round->now_s + moved.resume_s);
 	return flow_finish_s(&moved, &promise_of(s->ef, lot->job->id)->course, s->round->now_s,
 		       NULL) > lot->ask.deadline_s;
 }

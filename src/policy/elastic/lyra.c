@@ -184,7 +184,7 @@ static uint32_t extra_now(const struct entrant *x)
 static double worth(const struct entry *e, const struct entrant *x, uint32_t extra)
 {
 	double gain = run_s(e, x->job, x->type, x->base) - run_s(e, x->job, x->type, x->base + extra);
-	double cost_s = e->lyra->costs ? elastic_restart_s(e->round->belief, x->job) : 0;
+	double cost_s = e->lyra->costs ? elastic_resize_s(e->round->belief, x->job) : 0;
 	uint32_t now = extra_now(x);
 
 	if (isnan(gain))

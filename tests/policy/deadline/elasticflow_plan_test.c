@@ -123,6 +123,29 @@ static void test_costs(void **state)
 	flow_table_fini(&t);
 }
 
+/* A start, one after a pause and a change of size cost what each of them does. */
+static void test_unequal_costs(void **state)
+{
+	static const struct flow_part parts[] = { { 0, 1, 1 }, { 1, 3, 0 }, { 3, 6, 1 }, { 6, 9, 2 } };
+	struct flow_part at[COUNT(parts)];
+	struct flow_course course = { at, COUNT(parts), 0 };
+	struct flow_ask ask = ask_for(2, 100);
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(parts); i++)
+		at[i] = parts[i];
+	assert_true(flow_finish_s(&ask, &course, 0, NULL) == 4);
+	ask.resume_s = 1.5; /* one step in the first second, the other after the pause */
+	assert_true(flow_finish_s(&ask, &course, 0, NULL) == 5.5);
+	ask.start_s = .25;
+	assert_true(flow_finish_s(&ask, &course, 0, NULL) == 5.75);
+	ask.resume_s = 3;
+	ask.change_s = .5;
+	assert_true(fabs(flow_finish_s(&ask, &course, 0, NULL) - (6.5 + 1.25 / 1.5)) < 1e-12);
+	ask.holds = 1; /* no start now, but after the pause */
+	assert_true(fabs(flow_finish_s(&ask, &course, 0, NULL) - (6.5 + 1 / 1.5)) < 1e-12);
+}
+
 /* ---- slot by slot, as it is written */
 
 enum { SLOTS = 12 };
@@ -190,6 +213,7 @@ int main(void)
 		cmocka_unit_test(test_backward),
 		cmocka_unit_test(test_raise),
 		cmocka_unit_test(test_costs),
+		cmocka_unit_test(test_unequal_costs),
 		cmocka_unit_test(test_against_slots),
 	};
 

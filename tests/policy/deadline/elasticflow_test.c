@@ -214,19 +214,23 @@ static void test_buddies(void **state)
 struct kept_draw {
 	const char *what, *policy, *cluster;
 	double power; /* speed is devices to this power */
-	double costs_s;
+	struct costs costs;
 	bool rigid;
 };
 
 static const struct kept_draw kinds[] = {
-	{ "linear", "elasticflow:slot_s=1", "2x4", 1, 0, false },
-	{ "concave", "elasticflow:slot_s=1", "2x4", .7, 0, false },
-	{ "very concave", "elasticflow:slot_s=2.5", "1x8", .3, 0, false },
-	{ "backward", "elasticflow:slot_s=1,fill=backward", "2x4", .7, 0, false },
-	{ "rigid among elastic", "elasticflow:slot_s=1", "2x4", .7, 0, true },
-	{ "with costs", "elasticflow:slot_s=4", "1x8", .7, .5, false },
-	{ "with costs, backward", "elasticflow:slot_s=3,fill=backward", "1x8", .7, .5, true },
-	{ "three nodes", "elasticflow:slot_s=1", "3x2", .8, 0, true },
+	{ "linear", "elasticflow:slot_s=1", "2x4", 1, { 0, 0, 0 }, false },
+	{ "concave", "elasticflow:slot_s=1", "2x4", .7, { 0, 0, 0 }, false },
+	{ "very concave", "elasticflow:slot_s=2.5", "1x8", .3, { 0, 0, 0 }, false },
+	{ "backward", "elasticflow:slot_s=1,fill=backward", "2x4", .7, { 0, 0, 0 }, false },
+	{ "rigid among elastic", "elasticflow:slot_s=1", "2x4", .7, { 0, 0, 0 }, true },
+	{ "with costs", "elasticflow:slot_s=4", "1x8", .7, { .5, .5, .5 }, false },
+	{ "with costs, backward", "elasticflow:slot_s=3,fill=backward", "1x8", .7, { .5, .5, .5 }, true },
+	{ "a resume dearer than a start", "elasticflow:slot_s=1", "1x8", .7, { 0, 2, .5 }, true },
+	{ "a resize dearer than both", "elasticflow:slot_s=1", "1x8", .9, { .3, 0, 3 }, false },
+	{ "a start dearer than both, backward", "elasticflow:slot_s=2,fill=backward", "1x8", .7,
+		{ 3, .4, 0 }, true },
+	{ "three nodes", "elasticflow:slot_s=1", "3x2", .8, { 0, 0, 0 }, true },
 };
 
 static void draw_workload(struct scene *s, const struct kept_draw *kind, struct rng *rng)
@@ -237,7 +241,7 @@ static void draw_workload(struct scene *s, const struct kept_draw *kind, struct 
 		speed[i] = pow(1 << i, kind->power);
 	stage(s, kind->cluster, speed, 4);
 	s->config.policy = kind->policy;
-	s->config.costs = (struct costs){ kind->costs_s, kind->costs_s, kind->costs_s };
+	s->config.costs = kind->costs;
 	for (int i = 0; i < 16; i++) {
 		double at_s = rng_uniform(rng) * 30, work = 1 + rng_uniform(rng) * 20;
 		struct job *job = ask(s, at_s, work,
