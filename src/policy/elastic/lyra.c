@@ -261,10 +261,12 @@ static int lyra_decide(void *self, const struct round *round, struct plan *plan,
 			share_type(&e, type);
 	}
 	for (uint32_t i = 0; i < e.n; i++) {
-		portions[i] = (struct portion){ e.at[i].job, e.at[i].type,
-			e.at[i].taken ? e.at[i].base + e.at[i].extra : 0 };
+		portions[i] = (struct portion){ .job = e.at[i].job,
+			.type = e.at[i].type,
+			.gpus = e.at[i].taken ? e.at[i].base + e.at[i].extra : 0 };
 		base[i] = e.at[i].base;
 	}
+	portions_calm(round, plan, portions, e.n, e.lyra->costs);
 	lyra_place(round, plan, portions, base, e.n);
 	portions_run(round, plan, portions, e.n);
 	return 0;
