@@ -114,6 +114,20 @@ void flow_take(struct flow_table *table, const struct flow_course *course)
 	table->used = sum;
 }
 
+bool flow_fits(const struct flow_table *table, const struct flow_course *course)
+{
+	size_t i = 0, k = 0;
+
+	for (double at_s = table->now_s; at_s < INFINITY;) {
+		i = stretch_at(&table->used, i, at_s);
+		k = stretch_at(course, k, at_s);
+		if (gpus_in(&table->used, i, at_s) + gpus_in(course, k, at_s) > table->capacity)
+			return false;
+		at_s = fmin(change_in(&table->used, i, at_s), change_in(course, k, at_s));
+	}
+	return true;
+}
+
 uint32_t flow_left(const struct flow_table *table, double until_s)
 {
 	uint32_t most = 0;

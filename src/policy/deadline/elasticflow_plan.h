@@ -52,6 +52,8 @@ void flow_table_init(struct flow_table *table, double now_s, double slot_s, uint
 void flow_table_fini(struct flow_table *table);
 /* The devices of a course are promised. */
 void flow_take(struct flow_table *table, const struct flow_course *course);
+/* Whether all of a course is left from now on. */
+bool flow_fits(const struct flow_table *table, const struct flow_course *course);
 /* Fewest devices left between now and `until_s`. */
 uint32_t flow_left(const struct flow_table *table, double until_s);
 
