@@ -3,6 +3,7 @@
  * been in: the one question of every elastic policy.
  *
  * Answers come from the best source there is:
+ *	the profile of its model itself, for who knows the truth (rates.oracle) and asks for a fixed batch,
  *	the job's own measurements on that type (model/agents.h),
  *	its measurements on another type, times how much faster one device is here,
  *	the speed of its model as measured or estimated (model/rate.h).
@@ -28,7 +29,12 @@ enum batching {
 /* On as few nodes of the type as hold so many. */
 struct configuration configuration_packed(const struct cluster *cluster, uint32_t type, uint32_t gpus);
 
-/* Progress per second; 0: it cannot run so.  `batch`, where not NULL, receives the total batch (0: the job's own). */
+/*
+ * Progress per second; 0: it cannot run so.  Where the truth is known it is the mean over what is left once
+ * job->done is behind.
+ *
+ * `batch`, where not NULL, receives the total batch (0: the job's own). 
+ */
 double elastic_speed(const struct rates *rates, const struct job *job, struct configuration c,
 	enum batching batching, double *batch);
 

@@ -101,12 +101,14 @@ static void list_levels(const struct round *round, const struct job *job, uint32
 	struct flow_ask *ask)
 {
 	uint32_t least = job_least_on(job, type), most = elastic_most(round->belief, job, type, 0);
+	struct job now = *job; /* speeds may depend on how far it is */
 
+	now.done = job_done(job, round->now_s);
 	ask->nlevels = 0;
-	add_level(round, job, type, least, ask);
+	add_level(round, &now, type, least, ask);
 	for (uint64_t gpus = 1; gpus <= most; gpus *= 2) {
 		if (gpus > least)
-			add_level(round, job, type, (uint32_t)gpus, ask);
+			add_level(round, &now, type, (uint32_t)gpus, ask);
 	}
 }
 
