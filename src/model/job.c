@@ -168,7 +168,9 @@ static void deadline_text(const struct reason *reason, struct buf *out)
 {
 	char time[32];
 
-	buf_str(out, "its deadline cannot be promised beside those promised already");
+	buf_str(out,
+		reason->need > 0 ? "its deadline cannot be promised beside those promised already"
+				 : "its deadline is sooner than it can run even alone");
 	if (reason->at_s > 0 && isfinite(reason->at_s))
 		buf_printf(out, "; one at %s could be", text_duration(reason->at_s, time));
 	if (reason->need > 0)

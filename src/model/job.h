@@ -59,7 +59,7 @@ enum why {
 	WHY_NO_HOST,    /* no nodes have the CPUs and memory, or lie as the placer wants */
 	WHY_ORPHANED,   /* `other`, which it follows, will never finish */
 	WHY_YIELDED,    /* it gave its devices back by itself */
-	WHY_DEADLINE, /* its deadline cannot be promised; `need` devices at once would do, or the deadline `at_s` */
+	WHY_DEADLINE, /* its deadline cannot be promised; `need` devices at once would do (0: none), or the deadline `at_s` */
 	WHY_RECALLED, /* its node was borrowed and went back */
 	WHY_COUNT
 };

@@ -227,7 +227,7 @@ static uint32_t extra_now(const struct entrant *x)
 static double worth(const struct entry *e, const struct entrant *x, uint32_t extra)
 {
 	double gain = run_s(e, x->job, x->type, x->base) - run_s(e, x->job, x->type, x->base + extra);
-	double cost_s = e->lyra->costs ? elastic_restart_s(e->round->belief, x->job) : 0;
+	double cost_s = e->lyra->costs ? elastic_resize_s(e->round->belief, x->job) : 0;
 	uint32_t now = extra_now(x);
 
 	if (isnan(gain))
@@ -308,10 +308,12 @@ static int lyra_decide(void *self, const struct round *round, struct plan *plan,
 			share_type(&e, type);
 	}
 	for (uint32_t i = 0; i < e.n; i++) {
-		portions[i] = (struct portion){ e.at[i].job, e.at[i].type,
-			e.at[i].taken ? e.at[i].base + e.at[i].extra : 0 };
+		portions[i] = (struct portion){ .job = e.at[i].job,
+			.type = e.at[i].type,
+			.gpus = e.at[i].taken ? e.at[i].base + e.at[i].extra : 0 };
 		base[i] = e.at[i].base;
 	}
+	portions_calm(round, plan, portions, e.n, e.lyra->costs);
 	lyra_place(round, plan, portions, base, e.n);
 	portions_run(round, plan, portions, e.n);
 	return 0;
