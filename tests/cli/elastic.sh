@@ -83,7 +83,7 @@ fails 2 "no node of the cluster is of type 't4'; its types are v100" "an unknown
 is "a daemon with elasticflow answers" daemon_start --slots 2 --no-cgroups --no-gpus --policy elasticflow
 run stint submit --gpus 2 --time 10h --deadline now+1h -- true
 want 4 "a deadline that cannot be kept is refused"
-err 'its deadline cannot be promised' "with the reason"
+err 'its deadline is sooner than it can run even alone' "with the reason"
 err 'from now could be' "and what would do"
 run stint submit --gpus 2 --time 1m --deadline now+1h --parsable -- true
 want 0 "one that can is not"
