@@ -30,10 +30,13 @@ static void begin(struct scene *s, const char *cluster)
 
 static void train(struct scene *s)
 {
+	struct training_bound bound;
+
 	scene_ready(s);
 	s->training = training_create(&s->cluster, &s->trace.models);
 	training_synthesise(s->training);
-	training_bind(s->training, s->profile, &s->trace);
+	training_bind(s->training, s->profile, &s->trace, &bound);
+	training_bound_fini(&bound);
 	s->config.training = s->training;
 }
 
