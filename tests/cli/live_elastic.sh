@@ -128,7 +128,7 @@ promises() {
 	want 0 "elasticflow decides"
 	submit --gpus 1 --max-gpus 4 --time 1m --deadline now+10h -- true
 	soon "a deadline that can be kept is promised" state "$job" COMPLETED
-	fails 4 'refused: its deadline cannot be promised' "one that cannot be kept is refused with code 4" \
+	fails 4 'refused: its deadline is sooner than it can run even alone' "one that cannot be kept is refused with code 4" \
 		stint submit --gpus 1 --min-gpus 1 --max-gpus 2 --estimate 10h --deadline now+1h -- true
 	err 'from now could be' "which says what could be promised"
 	run stint queue --json
