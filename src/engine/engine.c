@@ -261,6 +261,7 @@ static void write_outcome(struct engine *e, double cpu_s, struct outcome *out)
 	for (size_t i = 0; i < e->jobs.n; i++) {
 		out->useful_gpu_s += e->jobs.at[i].served_s - e->jobs.at[i].lost_gpu_s;
 		e->jobs.at[i].gpus_by_type = NULL; /* the world's, which ends */
+		e->jobs.at[i].units = NULL;
 	}
 	out->jobs = e->jobs.at;
 	out->njobs = (uint32_t)e->jobs.n;

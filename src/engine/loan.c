@@ -133,7 +133,8 @@ static uint32_t staying(const struct job *job, const bool *leaving, uint32_t *go
 static bool can_shrink(const struct job *job, uint32_t gpus)
 {
 	return gpus >= job_least_on(job, job->grant->type) && gpus > 0 && !job->grant->mixed &&
-		job->grant->until_s == 0 && job->company == 0;
+		gpus % job_unit_on(job, job->grant->type) == 0 && job->grant->until_s == 0 &&
+		job->company == 0;
 }
 
 static void clear_nodes(struct engine *e, const bool *leaving)

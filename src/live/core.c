@@ -64,6 +64,7 @@ static void copy_config(struct core *c, const struct core_config *config)
 int core_open(const struct core_config *config, double now_s, struct core **out, struct err *err)
 {
 	struct core *c = mem_alloc(sizeof(*c));
+	const struct chosen_policy *policy = &c->engine_config.policy;
 
 	c->now_s = now_s;
 	c->next_gate_s = INFINITY;
@@ -75,7 +76,7 @@ int core_open(const struct core_config *config, double now_s, struct core **out,
 	}
 	c->agents = agents_create(c->cluster->ntypes,
 		(struct agents_options){
-			.merged = c->engine_config.policy.rule->traits & POLICY_TYPELESS,
+			.merged = policy->rule->typeless && policy->rule->typeless(policy->state),
 		});
 	c->belief.agents = c->agents;
 	*out = c;

@@ -372,7 +372,8 @@ static bool same_list(const struct listed *l, const struct batch_limits *limits,
 {
 	return l->known && l->replicas == replicas && l->cap == cap &&
 		l->limits.initial == limits->initial && l->limits.max == limits->max &&
-		l->limits.min_local == limits->min_local && l->limits.max_local == limits->max_local;
+		l->limits.min_local == limits->min_local &&
+		l->limits.max_local == limits->max_local && l->limits.unit == limits->unit;
 }
 
 /* NULL: there are none. */

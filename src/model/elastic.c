@@ -21,7 +21,17 @@ static const struct batch_limits *limits_of(const struct rates *rates, const str
 	return rates->agents ? agents_limits(rates->agents, job->id, type) : NULL;
 }
 
-/* How much faster one device of `type` is than one of `other`. */
+/* Devices of one replica there, which its agent counts. */
+static uint32_t unit_on(const struct rates *rates, const struct job *job, uint32_t type)
+{
+	const struct training_model *model = rates->training && job->model != NAME_NONE
+		? training_of(rates->training, job->model)
+		: NULL;
+
+	return model && model->unit[type] > 1 ? model->unit[type] : 1;
+}
+
+/* How much faster one replica is on `type` than on `other`. */
 static double type_ratio(const struct rates *rates, const struct job *job, uint32_t type, uint32_t other)
 {
 	double here = 0, there = 0;
@@ -29,6 +39,8 @@ static double type_ratio(const struct rates *rates, const struct job *job, uint3
 	if (rates->training && job->model != NAME_NONE) {
 		here = training_single(rates->training, job->model, type);
 		there = training_single(rates->training, job->model, other);
+		here *= unit_on(rates, job, type);
+		there *= unit_on(rates, job, other);
 	}
 	if (!(here > 0 && there > 0)) {
 		here = rate_if(rates, job, type, 1);
@@ -43,14 +55,11 @@ static double cap_of(const struct job *job, const struct batch_limits *limits, e
 							    : limits->max;
 }
 
-/* Its agent counts replicas: of a hybrid model these are units of several devices. */
-static uint32_t unit_of(const struct rates *rates, const struct job *job, uint32_t type)
+struct goodput_shape elastic_shape(uint32_t nodes, uint32_t gpus, uint32_t unit)
 {
-	const struct training_model *model = rates->training && job->model != NAME_NONE
-		? training_of(rates->training, job->model)
-		: NULL;
+	uint32_t replicas = gpus / unit;
 
-	return model && model->unit[type] > 1 ? model->unit[type] : 1;
+	return (struct goodput_shape){ nodes < replicas ? nodes : replicas, replicas };
 }
 
 static double fixed_batch(const struct job *job, const struct batch_limits *limits)
@@ -76,7 +85,7 @@ static bool is_least(const struct job *job, struct configuration c)
 static bool can_run(const struct rates *rates, const struct job *job,
 	const struct batch_limits *limits, struct configuration c, enum batching batching)
 {
-	uint32_t replicas = c.gpus / unit_of(rates, job, c.type);
+	uint32_t replicas = c.gpus / unit_on(rates, job, c.type);
 
 	return replicas > 0 && (is_least(job, c) || replicas <= batch_allows(job, limits, batching));
 }
@@ -85,16 +94,17 @@ static double from_agent(const struct rates *rates, const struct job *job, struc
 	enum batching batching, double *batch)
 {
 	const struct batch_limits *limits = limits_of(rates, job, c.type);
-	double replicas = c.gpus / unit_of(rates, job, c.type), fixed = 0;
+	struct goodput_shape shape = elastic_shape(c.nodes, c.gpus, unit_on(rates, job, c.type));
 	struct goodput_choice choice;
+	double fixed = 0;
 
 	if (batching == BATCHING_FIXED)
 		fixed = fixed_batch(job, limits);
 	/* On the fewest it takes it runs whatever its batch: as if every replica had the least. */
-	if (is_least(job, c) && replicas > batch_allows(job, limits, batching))
-		fixed = replicas * limits->min_local;
-	if (!agents_goodput(rates->agents, job->id, c.type, (struct goodput_shape){ c.nodes, replicas },
-		    cap_of(job, limits, batching), fixed, &choice))
+	if (is_least(job, c) && shape.replicas > batch_allows(job, limits, batching))
+		fixed = shape.replicas * limits->min_local;
+	if (!agents_goodput(rates->agents, job->id, c.type, shape, cap_of(job, limits, batching),
+		    fixed, &choice))
 		return 0;
 	if (batch)
 		*batch = choice.batch;
@@ -150,10 +160,12 @@ double elastic_speed(const struct rates *rates, const struct job *job, struct co
 {
 	const struct batch_limits *limits = limits_of(rates, job, c.type);
 	struct shape shape = { .gpus = c.gpus, .nodes = c.nodes, .racks = 1 };
-	uint32_t type;
+	uint32_t unit = unit_on(rates, job, c.type), type;
 
 	if (batch)
 		*batch = 0;
+	if (c.gpus % unit)
+		return 0;
 	if (is_known(rates, job, batching))
 		return truth(rates, job, c);
 	if (!limits)
@@ -165,7 +177,9 @@ double elastic_speed(const struct rates *rates, const struct job *job, struct co
 		return from_agent(rates, job, c, batching, batch);
 	if (type < rates->cluster->ntypes)
 		return type_ratio(rates, job, c.type, type) *
-			from_agent(rates, job, configuration_packed(rates->cluster, type, c.gpus),
+			from_agent(rates, job,
+				configuration_packed(rates->cluster, type,
+					c.gpus / unit * unit_on(rates, job, type)),
 				batching, batch);
 	return rate_in(rates, job, c.type, shape);
 }
@@ -176,6 +190,8 @@ uint32_t elastic_widest(const struct rates *rates, const struct job *job, uint32
 
 	if (!rates->training || job->model == NAME_NONE || !training_of(rates->training, job->model))
 		return UINT32_MAX;
+	if (unit_on(rates, job, type) > 1)
+		return UINT32_MAX; /* a pipeline goes as fast however it lies */
 	nodes = training_widest(rates->training, type);
 	return nodes ? nodes * rates->cluster->types[type].max_per_node : UINT32_MAX;
 }
@@ -184,10 +200,10 @@ uint32_t elastic_most(const struct rates *rates, const struct job *job, uint32_t
 	enum batching batching, double growth)
 {
 	const struct batch_limits *limits = limits_of(rates, job, type);
-	double most = job_most_on(job, type), unit = unit_of(rates, job, type), had = 0;
+	double most = job_most_on(job, type), unit = unit_on(rates, job, type), had = 0;
 
 	if (!limits)
-		return (uint32_t)most;
+		return job_most_on(job, type);
 	/* Of one that must be done in time nobody can wait for it to show that more devices help. */
 	if (rates->cautious && isinf(job->deadline_s) && !elastic_is_measured(rates, job))
 		return job_least_on(job, type);
@@ -197,7 +213,8 @@ uint32_t elastic_most(const struct rates *rates, const struct job *job, uint32_t
 		most = fmin(most, unit * fmax(1, growth * had));
 	if (batching == BATCHING_FIXED)
 		most = fmin(most, elastic_widest(rates, job, type));
-	return (uint32_t)fmax(1, fmin(most, unit * batch_allows(job, limits, batching)));
+	most = fmin(most, unit * batch_allows(job, limits, batching));
+	return (uint32_t)(unit * fmax(1, floor(most / unit)));
 }
 
 /* What is believed of every change of a job of a profiled model; else what it was told of this one. */

@@ -30,9 +30,16 @@ enum batching {
 struct configuration configuration_packed(const struct cluster *cluster, uint32_t type, uint32_t gpus);
 
 /*
+ * As its agent sees so many devices in units of `unit`: replicas, and the nodes that these are spread over
+ * (a pipeline over several nodes is one replica, which has nobody to synchronise with).
+ */
+struct goodput_shape elastic_shape(uint32_t nodes, uint32_t gpus, uint32_t unit);
+
+/*
  * Progress per second; 0: it cannot run so, as when its batch leaves a device less than the least that was
- * measured (but on the fewest devices it takes it always runs).  Where the truth is known it is the mean over
- * what is left once job->done is behind.  `batch`, where not NULL, receives the total batch (0: the job's own).
+ * measured (but on the fewest devices it takes it always runs), or these are not whole units.  Where the truth
+ * is known it is the mean over what is left once job->done is behind.  `batch`, where not NULL, receives the
+ * total batch (0: the job's own).
  */
 double elastic_speed(const struct rates *rates, const struct job *job, struct configuration c,
 	enum batching batching, double *batch);
@@ -45,7 +52,7 @@ uint32_t elastic_widest(const struct rates *rates, const struct job *job, uint32
 /*
  * Most devices it should get on the type now: what it may have, what its batch allows (at a fixed one also
  * not wider than anything that was profiled), and not more than
- * `growth` times what it ever had on any type (1 at first; growth 0: no such limit).  Perhaps
+ * `growth` times the replicas it ever had on any type (1 at first; growth 0: no such limit).  Perhaps
  * fewer than the fewest it takes: these it may always have.
  */
 uint32_t elastic_most(const struct rates *rates, const struct job *job, uint32_t type,

@@ -96,15 +96,20 @@ static double round_up(double x)
 
 /* What splitting many batches has in common. */
 struct splitter {
-	double each; /* of a total batch: that of a device */
-	double pass; /* of that: passes it takes */
+	double each;  /* of a total batch: that of a device */
+	double pass;  /* of that: passes it takes */
+	double whole; /* what a pipeline takes, whatever the batch; 0: it is none */
 	double alone_max; /* more than this on a single device takes two passes; INFINITY: there are others */
 };
 
 static struct splitter splitter_of(const struct batch_limits *limits, double replicas)
 {
-	return (struct splitter){ 1 / replicas, 1 / limits->max_local,
-		replicas <= 1 ? limits->initial + ROUNDING : INFINITY };
+	return (struct splitter){
+		.each = 1 / replicas,
+		.pass = 1 / limits->max_local,
+		.whole = limits->unit > 0 ? limits->max_local : 0,
+		.alone_max = replicas <= 1 ? limits->initial + ROUNDING : INFINITY,
+	};
 }
 
 /* As struct batch_split, in the numbers that the rest is computed in. */
@@ -116,6 +121,8 @@ static inline struct passes split(struct splitter s, double batch)
 {
 	double local = batch * s.each, accum = 0;
 
+	if (s.whole > 0)
+		return (struct passes){ s.whole, 0 };
 	if (local * s.pass > 1 + ROUNDING)
 		accum = round_up(local * s.pass - ROUNDING) - 1;
 	/* One device learns its gradient's noise by comparing passes, so it needs two. */
@@ -181,7 +188,7 @@ bool goodput_list(const struct batch_limits *limits, double replicas, double cap
 	out->n = 0;
 	if (!limits_make_sense(limits, replicas) || !(fixed <= BATCH_MAX))
 		return false;
-	if (fixed > 0)
+	if (fixed > 0 && !(limits->unit > 0))
 		low = cap = fixed;
 	else if (low > limits->max)
 		return false;

@@ -28,6 +28,8 @@ struct gradient {
 struct batch_limits {
 	double initial, max;         /* total batch */
 	double min_local, max_local; /* of one device in one pass */
+	/* Devices of a replica that is a pipeline: it takes max_local in a pass and never accumulates; 0: none. */
+	double unit;
 };
 
 /* A total batch on `replicas` devices: replicas * atomic * (accum + 1). */

@@ -127,6 +127,16 @@ const char *job_state_name(enum job_state state)
 	return (unsigned)state <= JOB_WITHDRAWN ? names[state] : "?";
 }
 
+uint32_t job_rounded_on(const struct job *job, uint32_t type, uint32_t gpus)
+{
+	uint32_t unit = job_unit_on(job, type), most = (uint32_t)job->max_gpus / unit * unit;
+	uint32_t up = (gpus + unit - 1) / unit * unit;
+
+	if (up > most)
+		up = most;
+	return up > unit ? up : unit;
+}
+
 static const struct {
 	const char *name, *meaning;
 } whys[WHY_COUNT] = {

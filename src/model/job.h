@@ -82,11 +82,12 @@ struct job {
 	int32_t gpus;                 /* a fixed gang, or what it would like */
 	int32_t min_gpus, max_gpus;   /* equal to gpus when it is not elastic */
 	const uint16_t *gpus_by_type; /* its gang where that depends on the type; see job_gpus_on() */
-	uint32_t types;               /* bit per cluster type it may use; 0: any */
-	uint32_t class_;              /* enum job_class */
-	double weight;                /* 1 unless said */
-	int32_t priority;             /* larger runs first where a policy looks at it */
-	int32_t batch;                /* total batch size, 0: unknown */
+	const uint32_t *units; /* by type, where it runs in multiples of so many devices only; see job_unit_on() */
+	uint32_t types;   /* bit per cluster type it may use; 0: any */
+	uint32_t class_;  /* enum job_class */
+	double weight;    /* 1 unless said */
+	int32_t priority; /* larger runs first where a policy looks at it */
+	int32_t batch;    /* total batch size, 0: unknown */
 	const struct adaptation *adapts; /* how its batch changes as it trains (model/regime.h); NULL: not at all */
 	double deadline_s;         /* INFINITY: none */
 	double cpus;               /* of the whole job, spread evenly over its devices; 0: none */
@@ -158,25 +159,44 @@ double job_run_s(const struct job *job);
 double job_remaining_s(const struct job *job, double now_s);
 
 /*
+ * Devices of a type that make one replica of it: pipelines of hybrid-parallel models are several, and
+ * such a job takes multiples of them only (its gpus, min_gpus and max_gpus as rounded below).
+ */
+static inline uint32_t job_unit_on(const struct job *job, uint32_t type)
+{
+	return job->units && job->units[type] > 1 ? job->units[type] : 1;
+}
+
+/* So many devices as the type can be had of: rounded up to whole units, down where that is more than it takes. */
+uint32_t job_rounded_on(const struct job *job, uint32_t type, uint32_t gpus);
+
+/*
  * Devices it runs on if they are of `type`: `gpus`, unless a model too large for one device of some
  * types makes that depend on the type.  gpus_by_type is NULL, or has TYPES_MAX numbers (0: `gpus`) by
  * type of the trace and, once it is submitted, of the cluster; such a job is not elastic.
  */
 static inline uint32_t job_gpus_on(const struct job *job, uint32_t type)
 {
-	return job->gpus_by_type && job->gpus_by_type[type] ? job->gpus_by_type[type]
-							    : (uint32_t)job->gpus;
+	if (job->gpus_by_type && job->gpus_by_type[type])
+		return job->gpus_by_type[type];
+	return job->units ? job_rounded_on(job, type, (uint32_t)job->gpus) : (uint32_t)job->gpus;
 }
 
 /* The fewest and the most of one type; equal unless it is elastic. */
 static inline uint32_t job_least_on(const struct job *job, uint32_t type)
 {
-	return job->gpus_by_type ? job_gpus_on(job, type) : (uint32_t)job->min_gpus;
+	if (job->gpus_by_type)
+		return job_gpus_on(job, type);
+	return job->units ? job_rounded_on(job, type, (uint32_t)job->min_gpus)
+			  : (uint32_t)job->min_gpus;
 }
 
 static inline uint32_t job_most_on(const struct job *job, uint32_t type)
 {
-	return job->gpus_by_type ? job_gpus_on(job, type) : (uint32_t)job->max_gpus;
+	if (job->gpus_by_type)
+		return job_gpus_on(job, type);
+	return job->units ? job_rounded_on(job, type, (uint32_t)job->max_gpus)
+			  : (uint32_t)job->max_gpus;
 }
 
 static inline bool job_may_use(const struct job *job, uint32_t type)

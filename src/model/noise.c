@@ -27,14 +27,14 @@ bool noise_feel(struct noise *noise, double small, double small_sqr, double big,
 	return true;
 }
 
+bool noise_feel_gradient(struct noise *noise, struct gradient g, double initial)
+{
+	return noise_feel(noise, initial, g.sqr + g.var, 2 * initial, g.sqr + g.var / 2);
+}
+
 double noise_scale(const struct noise *noise)
 {
 	return noise->seen ? noise->var / noise->sqr : NAN;
-}
-
-double noise_scale_of(struct gradient gradient, double initial)
-{
-	return gradient.sqr > 0 && gradient.var >= 0 ? initial * gradient.var / gradient.sqr : NAN;
 }
 
 static double clip(double x, double low, double high)

@@ -25,8 +25,8 @@ struct noise {
 bool noise_feel(struct noise *noise, double small, double small_sqr, double big, double big_sqr);
 /* In samples; NAN before anything was seen. */
 double noise_scale(const struct noise *noise);
-/* The same from gradient statistics at the batch `initial`; NAN if there are none. */
-double noise_scale_of(struct gradient gradient, double initial);
+/* A step of a job whose gradient statistics at the batch `initial` are known, as one worker and two would see it. */
+bool noise_feel_gradient(struct noise *noise, struct gradient gradient, double initial);
 
 struct noise_limits {
 	double least_batch, most_batch; /* of all workers; 0: none */

@@ -313,6 +313,7 @@ struct batch_limits training_limits(const struct training *training, uint32_t mo
 		/* Pipelines take micro-batches of the least size only. */
 		out.min_local *= TRAINING_MICRO;
 		out.max_local = out.min_local;
+		out.unit = training->models[model].facts.unit[type];
 	}
 	if (table->cap_local > 0)
 		out.max_local = fmin(out.max_local, table->cap_local);
@@ -483,9 +484,11 @@ static bool pass_as(const struct training *training, uint32_t model, uint32_t ty
 	unit = training->models[model].facts.unit[type];
 	if (unit)
 		atomic /= TRAINING_MICRO;
-	known = beyond ? training_table_beyond(training, table, nodes, lay_devices(on_node, nodes),
-				 atomic, !unit, out)
-		       : pass_of(training, table, on_node, nodes, atomic, out);
+	known = !beyond && pass_of(training, table, on_node, nodes, atomic, out);
+	/* A stage's forward pass does not depend on where the others are. */
+	if (!known && (beyond || unit))
+		known = training_table_beyond(training, table, nodes, lay_devices(on_node, nodes),
+			atomic, !unit, out);
 	if (on_node != small)
 		free(on_node);
 	/* Forward and twice as long backward through all stages; the all-reduce hides behind them. */

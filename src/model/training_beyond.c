@@ -5,6 +5,7 @@
  */
 #include <math.h>
 
+#include "base/real.h"
 #include "model/goodput_fit.h"
 #include "model/training_parts.h"
 
@@ -78,7 +79,7 @@ struct wanted {
 
 static double apart(double a, double b)
 {
-	double d = log(a / b);
+	double d = real_log(a / b);
 
 	return d * d;
 }

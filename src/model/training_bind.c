@@ -32,14 +32,16 @@ double training_asked_s(const struct training *training, uint32_t model, uint32_
 {
 	const struct training_model *facts = training_of(training, model);
 	struct batch_limits limits = training_limits(training, model, type);
-	uint32_t unit = facts && facts->unit[type] ? facts->unit[type] : 1, replicas = gpus / unit;
+	uint32_t unit = facts && facts->unit[type] ? facts->unit[type] : 1;
+	uint32_t replicas = (gpus + unit - 1) / unit; /* as job_gpus_on() will have it */
 	uint16_t on_node[GPUS_MAX * 16];
 	struct batch_split split;
 	struct pass pass;
 	struct lay lay = { on_node, 0 };
 
-	if (!(limits.max_local > 0) || replicas == 0 || gpus % unit)
+	if (!(limits.max_local > 0) || replicas == 0)
 		return NAN;
+	gpus = replicas * unit;
 	lay.nodes = packed(training->cluster, type, gpus, training_widest(training, type), on_node,
 		GPUS_MAX * 16);
 	limits.max_local = fmin(limits.max_local, training_max_local(training, model, type, lay));
@@ -149,7 +151,8 @@ static void make_elastic(const struct training *training, struct job *job)
 
 		if (!(limits.min_local > 0))
 			continue;
-		here = (uint32_t)fmin(here, floor(facts->max_batch / limits.min_local));
+		here = (uint32_t)fmin(here,
+			floor(facts->max_batch / limits.min_local) * fmax(1, limits.unit));
 		most = here > most ? here : most;
 	}
 	most = most < GPUS_MAX ? most : GPUS_MAX;

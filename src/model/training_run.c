@@ -19,7 +19,8 @@ struct batch_split training_cut(struct batch_split split, const struct batch_lim
 {
 	double most = floor(limits->max / (replicas * (split.accum + 1.0)));
 
-	if (split.atomic > most)
+	/* A pipeline has one batch: as many as that are it, whatever comes of it. */
+	if (split.atomic > most && !(limits->unit > 0))
 		split.atomic = (uint32_t)most;
 	return split;
 }

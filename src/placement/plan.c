@@ -164,6 +164,7 @@ static bool choose(struct plan *plan, const struct space *space, const struct jo
 	};
 
 	if (!job_may_use(job, part.type) || space->types[part.type].free < part.gpus ||
+		(part.gpus + rest) % job_unit_on(job, part.type) ||
 		!holds_memory(space, job, part.type))
 		return false;
 	plan->found.n = plan->found.gpus = 0;
@@ -555,6 +556,8 @@ static struct grant *find_at(struct plan *plan, const struct job *job, const str
 			return NULL;
 		slots_add(&plan->joined, at[i].node, devices);
 	}
+	if (plan->joined.gpus % job_unit_on(job, plan->space.cluster->nodes[at[0].node].type))
+		return NULL;
 	return fed(plan, job, &plan->joined)
 		? grant_create(plan, plan->joined.at, plan->joined.n, want)
 		: NULL;

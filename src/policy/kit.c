@@ -49,6 +49,14 @@ uint32_t kit_types(const struct round *round, const struct job *job, uint32_t ty
 	return n;
 }
 
+/* So many, or as many more as make whole units; 0 stays: as asked. */
+static struct want want_on(const struct job *job, uint32_t type, uint32_t gpus)
+{
+	if (gpus > 0 && job->units)
+		gpus = job_rounded_on(job, type, gpus);
+	return (struct want){ .type = (int)type, .gpus = gpus };
+}
+
 bool kit_run_on(const struct round *round, struct plan *plan, const struct job *job, uint32_t gpus)
 {
 	uint32_t types[TYPES_MAX];
@@ -56,10 +64,10 @@ bool kit_run_on(const struct round *round, struct plan *plan, const struct job *
 	const struct grant *held = job->grant;
 
 	/* A running job stays on its type: going elsewhere costs a migration. */
-	if (held && plan_run(plan, job, (struct want){ .type = (int)held->type, .gpus = gpus }))
+	if (held && plan_run(plan, job, want_on(job, held->type, gpus)))
 		return true;
 	for (uint32_t i = 0; i < n; i++) {
-		if (plan_run(plan, job, (struct want){ .type = (int)types[i], .gpus = gpus }))
+		if (plan_run(plan, job, want_on(job, types[i], gpus)))
 			return true;
 	}
 	return false;

@@ -144,7 +144,7 @@ uint32_t kit_types(const struct round *round, const struct job *job, uint32_t ty
 
 /* Runs the job as asked on the first such type that has room.  False: none has. */
 bool kit_run(const struct round *round, struct plan *plan, const struct job *job);
-/* The same on so many devices; 0: as asked. */
+/* The same on so many devices, rounded to what it takes of the type (job_rounded_on()); 0: as asked. */
 bool kit_run_on(const struct round *round, struct plan *plan, const struct job *job, uint32_t gpus);
 
 /*

@@ -23,7 +23,6 @@ enum policy_traits {
 	POLICY_RANDOM = 1 << 2,    /* uses the generator */
 	POLICY_SHARES = 1 << 3,    /* may put two jobs on the same devices */
 	POLICY_MIXES = 1 << 4,     /* may give a job devices of several types */
-	POLICY_TYPELESS = 1 << 5, /* knows no types: what a job shows of itself on one counts for all */
 };
 
 struct policy {
@@ -54,6 +53,13 @@ struct policy {
 	 * option `compat`.  NULL: none.
 	 */
 	enum compat (*compat)(const void *self);
+	/* Whether it knows no types: what a job shows of itself on one counts for all.  NULL: it knows them. */
+	bool (*typeless)(const void *self);
+	/*
+	 * Seconds that a change of size costs a measured job under it where nobody set it by hand: some resize
+	 * without a checkpoint.  NULL or NAN: as much as a restart.
+	 */
+	double (*resize_s)(const void *self);
 	/*
 	 * Asked of a job that admission lets in: false refuses it for good, with the reason (what would
 	 * make it fit).  A job whose id is JOB_NONE is only asked about: nothing may change.  NULL:

@@ -72,17 +72,19 @@ static struct rank_class shape_of(const struct walk *w, const struct job *job)
 }
 
 /* The number of a shape is that of its description among all met so far. */
-static uint32_t shape_number(struct ranking *r, const struct rank_class *c, const uint16_t *gangs)
+static uint32_t shape_number(struct ranking *r, const struct rank_class *c, const struct job *job)
 {
-	char text[192 + 8 * TYPES_MAX];
+	bool uneven = job->gpus_by_type || job->units;
+	char text[192 + 12 * TYPES_MAX];
 	int n = snprintf(text, sizeof(text), "%d %x %u %a %lld", c->gpus, c->types, c->model,
 		c->cpus, (long long)c->mem_bytes);
 
 	if (c->share > 0 || c->gpu_mem_bytes > 0)
 		n += snprintf(text + n, sizeof(text) - (size_t)n, " %a of %lld", c->share,
 			(long long)c->gpu_mem_bytes);
-	for (uint32_t left = gangs ? c->types : 0; left; left &= left - 1)
-		n += snprintf(text + n, sizeof(text) - (size_t)n, " %u", gangs[__builtin_ctz(left)]);
+	for (uint32_t left = uneven ? c->types : 0; left; left &= left - 1)
+		n += snprintf(text + n, sizeof(text) - (size_t)n, " %u",
+			job_gpus_on(job, (uint32_t)__builtin_ctz(left)));
 	return names_add(&r->shapes, text, (size_t)n);
 }
 
@@ -96,7 +98,7 @@ static uint32_t class_of(struct walk *w, const struct job *job)
 	if (r->class_of.at[job->id])
 		return r->class_of.at[job->id] - 1;
 	shape = shape_of(w, job);
-	number = shape_number(r, &shape, job->gpus_by_type);
+	number = shape_number(r, &shape, job);
 	if (number == r->classes.n) {
 		shape.waiting = RANK_EMPTY(number);
 		vec_push(&r->classes, shape);

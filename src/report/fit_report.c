@@ -123,7 +123,10 @@ static bool best_of(const struct fit_group *g, double replicas, struct goodput_c
 {
 	struct fit_range r = fit_group_range(g);
 	double max = fmax(g->initial, r.max_local * replicas);
-	struct batch_limits limits = { g->initial, max, r.min_local, r.max_local };
+	struct batch_limits limits = { .initial = g->initial,
+		.max = max,
+		.min_local = r.min_local,
+		.max_local = r.max_local };
 
 	return has_gradient(g) &&
 		goodput_best(&g->fit.params, g->gradient, &limits, fit_group_shape(g, replicas),

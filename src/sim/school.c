@@ -3,6 +3,8 @@
  */
 #include "sim/school.h"
 
+#include <math.h>
+
 static enum compat compat_of(const struct sim_config *config, const struct chosen_policy *policy)
 {
 	if (config->compat >= 0)
@@ -10,12 +12,19 @@ static enum compat compat_of(const struct sim_config *config, const struct chose
 	return policy->rule->compat ? policy->rule->compat(policy->state) : COMPAT_NONE;
 }
 
+static double resize_s_of(const struct sim_config *config, const struct chosen_policy *policy)
+{
+	if (!isnan(config->costs.resize_s) || !policy->rule->resize_s)
+		return config->costs.resize_s;
+	return policy->rule->resize_s(policy->state);
+}
+
 void school_open(struct school *school, const struct sim_config *config,
 	const struct chosen_policy *policy)
 {
 	enum compat compat = compat_of(config, policy);
 	struct agents_options options = {
-		.merged = policy->rule->traits & POLICY_TYPELESS,
+		.merged = policy->rule->typeless && policy->rule->typeless(policy->state),
 		.fit_tolerance = compat == COMPAT_OSDI21 ? 2.2e-9 : 0, /* that of its fit */
 	};
 
@@ -31,7 +40,7 @@ void school_open(struct school *school, const struct sim_config *config,
 		.round_s = policy->rule->period_s ? policy->rule->period_s(policy->state) : 0,
 		.start_s = config->costs.start_s,
 		.resume_s = config->costs.resume_s,
-		.resize_s = config->costs.resize_s,
+		.resize_s = resize_s_of(config, policy),
 		.oracle = school->oracle,
 	});
 }

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "base/vec.h"
+#include "model/elastic.h"
 #include "model/training_run.h"
 
 /* How a simulator treats its jobs. */
@@ -175,6 +176,14 @@ static uint32_t replicas_of(const struct training_model *model, uint32_t type, u
 	return unit > 0 ? gpus / unit : gpus;
 }
 
+/* Devices of the type that a replica is, 1 unless it is a pipeline. */
+static uint32_t unit_of(const struct trainer *t, const struct job *job, uint32_t type)
+{
+	uint32_t unit = training_of(t->config.training, job->model)->unit[type];
+
+	return unit > 1 ? unit : 1;
+}
+
 /* No more in all than the model takes; whoever forgives leaves a device something to do. */
 static struct batch_split cut(const struct trainer *t, struct batch_split split,
 	const struct batch_limits *limits, uint32_t replicas)
@@ -269,42 +278,19 @@ static double restart_s(const struct trainer *t, const struct training_model *mo
 	return isnan(t->rules->restart_s) ? model->restart_s : t->rules->restart_s;
 }
 
-static bool is_elastic(const struct job *job)
+/* Pipelines of several devices; types where it takes fewer than one are none for it unless all are. */
+static void set_units(const struct trainer *t, struct job *job, const struct training_model *model)
 {
-	return !job->gpus_by_type && job->min_gpus < job->max_gpus;
-}
-
-/*
- * Pipelines are as long as the type says: an elastic job asks for one of each type it may have at least, a
- * fixed one has only those that it asks enough for (if there is none it fails when it is placed).
- */
-static void ask_for_pipelines(const struct trainer *t, const struct training_model *model,
-	struct job *job)
-{
-	uint32_t enough = 0, longest = 1;
+	uint32_t types = job->types;
 
 	for (uint32_t type = 0; type < t->config.cluster->ntypes; type++) {
-		if (!job_may_use(job, type))
-			continue;
-		longest = model->unit[type] > longest ? model->unit[type] : longest;
-		if (job_gpus_on(job, type) >= model->unit[type])
-			enough |= UINT32_C(1) << type;
+		if (model->unit[type] > 1)
+			job->units = model->unit;
+		if (model->unit[type] > (uint32_t)job->max_gpus)
+			types &= ~(UINT32_C(1) << type);
 	}
-	if (!is_elastic(job)) {
-		job->types = enough ? enough : job->types;
-		return;
-	}
-	longest = longest < (uint32_t)job->max_gpus ? longest : (uint32_t)job->max_gpus;
-	job->min_gpus = job->min_gpus > (int32_t)longest ? job->min_gpus : (int32_t)longest;
-	job->gpus = job->gpus > (int32_t)longest ? job->gpus : (int32_t)longest;
-}
-
-static void forgive(const struct trainer *t, const struct training_model *model, struct job *job)
-{
-	if (!t->rules->forgiving)
-		return;
-	job->batch = training_batch(t->config.training, job->model, job->batch);
-	ask_for_pipelines(t, model, job);
+	if (types)
+		job->types = types;
 }
 
 /* What is told of that. */
@@ -325,7 +311,9 @@ static double enter(void *self, struct job *job)
 	t->jobs.at[job->id].stopped_s = NAN;
 	job->by_steps = job->trained = true;
 	job->types = job->types ? job->types & known : known;
-	forgive(t, model, job);
+	set_units(t, job, model);
+	if (t->rules->forgiving)
+		job->batch = training_batch(t->config.training, job->model, job->batch);
 	for (uint32_t type = 0; type < t->config.cluster->ntypes; type++) {
 		if (!job_may_use(job, type))
 			continue;
@@ -381,7 +369,8 @@ static void find_limits(const struct trainer *t, struct trainee *e, const struct
 	most = training_max_local(training, job->model, e->type, lay_of(e));
 	if (most > 0)
 		e->limits.max_local = most;
-	e->most_local = training_max_local_of(training, job->model, e->type, e->replicas);
+	if (!(e->limits.unit > 0))
+		e->most_local = training_max_local_of(training, job->model, e->type, e->replicas);
 }
 
 static void take_devices(const struct trainer *t, struct trainee *e, const struct job *job,
@@ -466,7 +455,8 @@ static struct batch_split tuned(const struct trainer *t, const struct trainee *e
 	const struct goodput_params *fit = t->config.agents
 		? agents_fit(t->config.agents, job->id, e->type)
 		: NULL;
-	struct goodput_shape shape = { (double)e->on_node.n, e->replicas };
+	uint32_t unit = unit_of(t, job, e->type);
+	struct goodput_shape shape = elastic_shape((uint32_t)e->on_node.n, e->replicas * unit, unit);
 	struct goodput_choice choice;
 
 	if (fit &&
@@ -537,6 +527,8 @@ static int measure(struct trainer *t, struct trainee *e, const struct job *job, 
 	double batch = total_batch(e->split, e->replicas);
 	struct pass pass;
 	double iter_s = iteration_s(t, job->model, e, &pass);
+	uint32_t unit = unit_of(t, job, e->type);
+	struct goodput_shape shape;
 	struct gradient g;
 
 	if (!(iter_s > 0) && !t->rules->rounds) {
@@ -555,10 +547,11 @@ static int measure(struct trainer *t, struct trainee *e, const struct job *job, 
 	e->efficiency = goodput_efficiency(g, batch, model->initial_batch);
 	if (!t->config.agents)
 		return 0;
+	shape = elastic_shape((uint32_t)e->on_node.n, e->replicas * unit, unit);
 	agents_observe(t->config.agents, job->id, e->type,
 		&(struct goodput_sample){
-			.nodes = (double)e->on_node.n,
-			.replicas = e->replicas,
+			.nodes = shape.nodes,
+			.replicas = shape.replicas,
 			.atomic = e->split.atomic,
 			.step_s = pass.step_s,
 			.sync_s = pass.sync_s,

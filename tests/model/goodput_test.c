@@ -154,8 +154,12 @@ static struct batch_limits draw_limits(struct rng *rng)
 {
 	double min = 1 + floor(rng_uniform(rng) * 16), initial = min + floor(rng_uniform(rng) * 100);
 
-	return (struct batch_limits){ initial, initial * (1 + floor(rng_uniform(rng) * 60)), min,
-		min + floor(rng_uniform(rng) * 200) };
+	double max = initial * (1 + floor(rng_uniform(rng) * 60));
+
+	return (struct batch_limits){ .initial = initial,
+		.max = max,
+		.min_local = min,
+		.max_local = min + floor(rng_uniform(rng) * 200) };
 }
 
 static void test_best_is_best(void **state)
@@ -271,8 +275,10 @@ static void test_published_goodputs(void **state)
 	for (; csv_next(&v.csv, NULL) == 1; n++) {
 		const struct vector_fit *f = &fits[(uint32_t)vector_field(&v, 0)];
 		struct gradient g = { vector_field(&v, 3), vector_field(&v, 4) };
-		struct batch_limits limits = { vector_initial(f->model), vector_field(&v, 5),
-			vector_field(&v, 6), vector_field(&v, 7) };
+		struct batch_limits limits = { .initial = vector_initial(f->model),
+			.max = vector_field(&v, 5),
+			.min_local = vector_field(&v, 6),
+			.max_local = vector_field(&v, 7) };
 		struct goodput_shape shape = { vector_field(&v, 8), vector_field(&v, 9) };
 		double want = vector_field(&v, 10) / limits.initial;
 		struct goodput_choice c;

@@ -83,8 +83,33 @@ static void batches_have_limits(void **state)
 	(void)state;
 	assert_int_equal(noise_workers(1, 32, 4, &limits), 4);
 	assert_int_equal(noise_workers(1e6, 32, 6, &limits), 8);
-	assert_near(noise_scale_of((struct gradient){ .sqr = 2, .var = 4 }, 64), 128, 1e-12);
-	assert_true(isnan(noise_scale_of((struct gradient){ 0 }, 64)));
+}
+
+static void statistics_are_steps(void **state)
+{
+	struct noise noise = { 0 };
+
+	(void)state;
+	assert_false(noise_feel_gradient(&noise, (struct gradient){ 0 }, 64));
+	assert_true(isnan(noise_scale(&noise)));
+	assert_true(noise_feel_gradient(&noise, (struct gradient){ .sqr = 2, .var = 4 }, 64));
+	assert_near(noise_scale(&noise), 128, 1e-9);
+	assert_true(noise_feel_gradient(&noise, (struct gradient){ .sqr = 1, .var = 4 }, 64));
+	assert_near(noise_scale(&noise), 64 * 4 / (0.6 * 1 + 0.4 * 2), 1e-9);
+}
+
+/* Micro test c: gradients as long alone as together have no noise, and half of the workers do. */
+static void no_noise(void **state)
+{
+	struct noise_limits limits = { .least = 1, .most = 16, .least_batch = 32 };
+	struct noise noise = { 0 };
+
+	(void)state;
+	assert_true(noise_feel(&noise, 32, 7, 128, 7));
+	assert_near(noise_scale(&noise), 0, 0);
+	assert_int_equal(noise_workers(noise_scale(&noise), 32, 4, &limits), 2);
+	assert_int_equal(noise_workers(noise_scale(&noise), 32, 2, &limits), 1);
+	assert_int_equal(noise_workers(noise_scale(&noise), 32, 1, &limits), 1);
 }
 
 int main(void)
@@ -95,6 +120,8 @@ int main(void)
 		cmocka_unit_test(longer_gradients_change_nothing),
 		cmocka_unit_test(workers_follow_the_noise),
 		cmocka_unit_test(batches_have_limits),
+		cmocka_unit_test(statistics_are_steps),
+		cmocka_unit_test(no_noise),
 	};
 
 	return cmocka_run_group_tests_name("model/noise", tests, NULL, NULL);

@@ -372,6 +372,20 @@ static void watched_recall(void *self, const struct round *round, uint32_t n, ui
 	r->watched.rule->recall(r->watched.state, round, n, nodes);
 }
 
+static bool watched_typeless(const void *self)
+{
+	const struct referee *r = self;
+
+	return r->watched.rule->typeless(r->watched.state);
+}
+
+static double watched_resize_s(const void *self)
+{
+	const struct referee *r = self;
+
+	return r->watched.rule->resize_s(r->watched.state);
+}
+
 static enum compat watched_compat(const void *self)
 {
 	const struct referee *r = self;
@@ -391,6 +405,10 @@ const struct policy *referee_policy(struct referee *r, struct chosen_policy poli
 	r->cover.figures = NULL; /* these would be asked with the referee for a state */
 	if (policy.rule->compat)
 		r->cover.compat = watched_compat;
+	if (policy.rule->typeless)
+		r->cover.typeless = watched_typeless;
+	if (policy.rule->resize_s)
+		r->cover.resize_s = watched_resize_s;
 	r->cover.shares = NULL;
 	r->cover.init = NULL;
 	r->cover.fini = NULL;

@@ -80,6 +80,7 @@ static uint32_t level_after(const struct scan *s, const struct runner *r, uint32
 		return 0;
 	if (s->afs->node_steps && n >= node)
 		step = node - n % node;
+	step = job_rounded_on(r->job, r->type, n + step) - n;
 	return n + step < most ? n + step : most;
 }
 

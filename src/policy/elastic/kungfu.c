@@ -3,7 +3,8 @@
  * its gradients: the noisier, the larger the batch that still pays.
  *
  * Each period a running job asks for the workers that make its batch as large
- * as its noise scale, at half to twice of those it has (model/noise.h).  Fewer
+ * as its noise scale (running means over periods), at half to twice of those it
+ * has (model/noise.h).  Fewer
  * are taken at once.  More are granted in order of arrival from what is free,
  * in part if need be; new jobs ask for what they were submitted with.  Nobody
  * is stopped for another.  Jobs without gradient statistics stay as they are.
@@ -20,7 +21,7 @@ enum adapt { ADAPT_WORKERS, ADAPT_BATCH };
 static const char *const adapt_names[] = { "workers", "batch", NULL };
 
 struct kungfu {
-	double round_s;
+	double round_s, resize_s;
 	int adapt, misfit;
 };
 
@@ -28,6 +29,8 @@ static const struct option options[] = {
 	OPT_DOUBLE(struct kungfu, round_s, 60, 1e-3, 1e6, "seconds between two requests of a job"),
 	OPT_CHOICE(struct kungfu, adapt, ADAPT_WORKERS, adapt_names,
 		"what follows the noise: the workers with their batches, or only the batch"),
+	OPT_DOUBLE(struct kungfu, resize_s, 2, 0, 1e6,
+		"seconds that a change of size costs a measured job: workers join and leave without a checkpoint"),
 	OPT_CHOICE(struct kungfu, misfit, MISFIT_SKIP, misfit_names,
 		"whether jobs may pass the first that does not fit"),
 	{ 0 },
@@ -38,6 +41,7 @@ struct signs {
 	double scale; /* noise, in samples */
 	double each;  /* samples of one worker */
 	double least_batch, most_batch;
+	double least_each; /* of one worker in one pass */
 };
 
 static bool read_signs(const struct round *round, const struct job *job, uint32_t type,
@@ -52,31 +56,45 @@ static bool read_signs(const struct round *round, const struct job *job, uint32_
 	if (!limits || !(limits->initial > 0))
 		return false;
 	batch = job->batch > 0 ? job->batch : limits->initial;
+	batch *= job_unit_on(job, type);
 	out->each = fmax(1, fmax(limits->min_local, fmin(limits->max_local, batch / job->gpus)));
 	out->least_batch = limits->initial;
 	out->most_batch = limits->max;
-	out->scale = noise_scale_of(agents_gradient(round->belief->agents, job->id), limits->initial);
+	out->least_each = limits->min_local;
+	out->scale = noise_scale((const struct noise *)round->job_state + job->id);
 	return isfinite(out->scale);
 }
 
-/* Workers that a running job asks for. */
+/* What a period shows of its gradient. */
+static void feel(const struct round *round, const struct job *job, uint32_t type)
+{
+	const struct agents *agents = round->belief->agents;
+	const struct batch_limits *limits = agents ? agents_limits(agents, job->id, type) : NULL;
+
+	if (limits && limits->initial > 0)
+		noise_feel_gradient((struct noise *)round->job_state + job->id,
+			agents_gradient(agents, job->id), limits->initial);
+}
+
+/* Devices that a running job asks for; a pipeline of several is one worker. */
 static uint32_t request(const struct round *round, const struct job *job, const struct grant *grant,
 	struct signs *signs)
 {
-	struct noise_limits limits = { .least = job_least_on(job, grant->type),
-		.most = job_most_on(job, grant->type) };
-	uint32_t widest = elastic_widest(round->belief, job, grant->type), workers;
+	uint32_t unit = job_unit_on(job, grant->type), now = grant->gpus / unit, workers;
+	struct noise_limits limits = { .least = job_least_on(job, grant->type) / unit,
+		.most = job_most_on(job, grant->type) / unit };
+	uint32_t widest = elastic_widest(round->belief, job, grant->type) / unit;
 
 	if (limits.most > widest)
-		limits.most = widest > grant->gpus ? widest : grant->gpus;
+		limits.most = widest > now ? widest : now;
 	if (limits.least == limits.most || !read_signs(round, job, grant->type, signs))
 		return grant->gpus;
 	limits.least_batch = signs->least_batch;
 	limits.most_batch = signs->most_batch;
-	workers = noise_workers(signs->scale, signs->each, grant->gpus, &limits);
+	workers = noise_workers(signs->scale, signs->each, now, &limits);
 	if (workers < limits.least)
 		workers = limits.least;
-	return workers < limits.most ? workers : limits.most;
+	return unit * (workers < limits.most ? workers : limits.most);
 }
 
 static uint32_t batch_of(const struct signs *signs, uint32_t workers)
@@ -88,7 +106,9 @@ static bool resize(struct plan *plan, const struct job *job, uint32_t type, uint
 	const struct signs *signs)
 {
 	return plan_run(plan, job,
-		(struct want){ .gpus = gpus, .type = (int)type, .batch = batch_of(signs, gpus) });
+		(struct want){ .gpus = gpus,
+			.type = (int)type,
+			.batch = batch_of(signs, gpus / job_unit_on(job, type)) });
 }
 
 /* Gives back what it does not want; returns what it wants. */
@@ -127,10 +147,10 @@ static bool start(const struct round *round, struct plan *plan, const struct job
 		return kit_run(round, plan, job);
 	n = kit_types(round, job, types);
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t room = plan_room(plan, job, types[i]), gpus = (uint32_t)job->gpus;
+		uint32_t room = plan_room(plan, job, types[i]), gpus = job_gpus_on(job, types[i]);
+		uint32_t least = job_least_on(job, types[i]);
 
-		for (gpus = gpus < room ? gpus : room; gpus >= (uint32_t)job->min_gpus && gpus > 0;
-			gpus--) {
+		for (gpus = gpus < room ? gpus : room; gpus >= least && gpus > 0; gpus--) {
 			if (plan_run(plan, job, (struct want){ .gpus = gpus, .type = (int)types[i] }))
 				return true;
 		}
@@ -145,9 +165,11 @@ static void retune(const struct round *round, struct plan *plan, const struct jo
 	struct signs signs;
 	double batch, has;
 
-	if (!read_signs(round, job, grant->type, &signs))
-		return;
-	batch = fmax(signs.least_batch, fmin(signs.most_batch, signs.scale));
+	if (job->units || !read_signs(round, job, grant->type, &signs))
+		return; /* pipelines have one batch */
+	/* As few as so many workers can share, whatever the noise says. */
+	batch = fmin(signs.most_batch,
+		fmax(fmax(signs.least_batch, signs.least_each * grant->gpus), signs.scale));
 	has = grant->batch > 0 ? (double)grant->batch : job->batch;
 	if (fabs(batch - has) < has / 4)
 		return;
@@ -199,6 +221,7 @@ static int kungfu_decide(void *self, const struct round *round, struct plan *pla
 
 		if (!job_active(job) || !plan_grant(plan, job->id))
 			continue;
+		feel(round, job, plan_grant(plan, job->id)->type);
 		if (k->adapt == ADAPT_WORKERS)
 			wanted[i] = shrink(round, plan, job);
 		else
@@ -216,6 +239,11 @@ static double kungfu_period_s(const void *self)
 	return ((const struct kungfu *)self)->round_s;
 }
 
+static double kungfu_resize_s(const void *self)
+{
+	return ((const struct kungfu *)self)->resize_s;
+}
+
 const struct policy policy_kungfu = {
 	.name = "kungfu",
 	.summary = "jobs ask for workers by their gradient noise, granted in order of arrival",
@@ -223,6 +251,8 @@ const struct policy policy_kungfu = {
 	.family = "elastic",
 	.options = options,
 	.state_size = sizeof(struct kungfu),
+	.job_state_size = sizeof(struct noise),
 	.period_s = kungfu_period_s,
+	.resize_s = kungfu_resize_s,
 	.decide = kungfu_decide,
 };

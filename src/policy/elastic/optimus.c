@@ -101,7 +101,8 @@ static uint32_t sample(const struct round *round, const struct ration *r, struct
 	uint32_t n = 0, last = 0;
 
 	for (int i = 0; i < SAMPLES; i++, size *= ratio) {
-		uint32_t gpus = i == SAMPLES - 1 ? r->most : (uint32_t)(size + 0.5);
+		uint32_t gpus = job_rounded_on(r->job, r->type,
+			i == SAMPLES - 1 ? r->most : (uint32_t)(size + 0.5));
 		double speed;
 
 		if (gpus == last)
@@ -169,12 +170,14 @@ static double own_gain(void *self, uint32_t row)
 	struct handout *h = self;
 	const struct ration *r = &h->rations->at[row];
 	struct prospect *p = &h->at[row];
+	uint32_t unit = job_unit_on(r->job, r->type);
 	double now_s, best = 0;
 
 	if (r->gpus == 0 || r->gpus >= r->most)
 		return 0;
 	now_s = believed_s(h, row, r->gpus);
-	for (uint32_t more = 1; more <= (uint32_t)h->self->reach && r->gpus + more <= r->most; more++) {
+	for (uint32_t more = unit;
+		more <= unit * (uint32_t)h->self->reach && r->gpus + more <= r->most; more += unit) {
 		double gain = (now_s - believed_s(h, row, r->gpus + more)) / (p->cost * more);
 
 		if (gain > best) {

@@ -45,7 +45,7 @@ struct pollux {
 	double round_s, p, restart_s, growth;
 	int population, generations, patience, most_jobs;
 	int fair, objective, compat;
-	bool avoid;
+	bool avoid, types;
 
 	struct genetic genetic;
 	/* the best allocations of the last round, and what their rows and columns were */
@@ -54,6 +54,7 @@ struct pollux {
 	VEC(uint64_t) front;
 	uint32_t nfront;
 	uint64_t seen, knew; /* who there was after the last decision, and what was known of them */
+	double again_s;      /* then they are older, and a restart costs them less */
 	double searches, generations_made;
 };
 
@@ -76,12 +77,14 @@ static const struct option options[] = {
 	OPT_INT(struct pollux, patience, 10, 0, 1000000,
 		"end it after so many that found nothing better; 0: never"),
 	OPT_INT(struct pollux, most_jobs, 1024, 1, 60000,
-		"search with no more jobs than this: those that run, then those with the least service"),
+		"search with no more jobs than this, those with the least service; others keep what they have"),
 	OPT_CHOICE(struct pollux, fair, FAIR_SHARE, fair_names,
 		"speedups are relative to an equal share of the cluster, or to one device"),
 	OPT_CHOICE(struct pollux, objective, POLLUX_POWER, objective_names,
 		"the power mean of speedups, or their sum with a tenth off for a restart"),
 	OPT_BOOL(struct pollux, avoid, 1, "no two jobs that span nodes share one"),
+	OPT_BOOL(struct pollux, types, 1,
+		"tell types apart; else what a job shows on one counts for all, as for Pollux among others in Sia's paper"),
 	OPT_CHOICE(struct pollux, compat, PUBLISHED_NONE, published_names,
 		"follow the published simulator"),
 	{ 0 },
@@ -94,6 +97,7 @@ struct row {
 	double attained; /* GPU-seconds */
 	double fair_gpus, fair_speed;
 	bool measured, runs;
+	uint32_t part;
 	uint32_t batch; /* to be wanted */
 };
 
@@ -101,9 +105,11 @@ struct scheme {
 	struct pollux *pollux;
 	const struct round *round;
 	struct plan *plan;
-	struct row *rows;
+	struct row *rows;         /* those of the search first */
+	uint32_t outside;         /* rows behind them, who are not part of it */
 	uint32_t *nodes, *column; /* by column; by node: 1 + its column */
-	uint32_t *least, *most, *may_use;
+	uint32_t *least, *most, *unit, *may_use;
+	bool units; /* of somebody are more than one device */
 	struct pollux_search search;
 	double devices;
 };
@@ -137,13 +143,6 @@ static int by_service(const void *a, const void *b)
 	return x->job->id < y->job->id ? -1 : x->job->id > y->job->id;
 }
 
-static int by_running(const void *a, const void *b)
-{
-	const struct row *x = a, *y = b;
-
-	return x->runs != y->runs ? (x->runs ? -1 : 1) : by_service(a, b);
-}
-
 static void leave_out(struct scheme *s, const struct job *job, enum why why, uint32_t need, uint32_t have)
 {
 	plan_why(s->plan, job->id,
@@ -155,42 +154,99 @@ static void leave_out(struct scheme *s, const struct job *job, enum why why, uin
 		});
 }
 
+/*
+ * Who is searched for, first: all who wait, and all who run, if they are not too many.  Else those with the
+ * least service of both, half and half where there are enough.  Fractions share devices, which a matrix of
+ * whole ones cannot say.
+ */
+static int by_part(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	return x->part != y->part ? (x->part < y->part ? -1 : 1) : by_service(a, b);
+}
+
+enum { PART_WAITS, PART_RUNS, PART_OUTSIDE };
+
+static uint32_t count_part(const struct scheme *s, uint32_t n, uint32_t part)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		count += s->rows[i].part == part;
+	return count;
+}
+
+/* Too many of a part are outside; rows are in order of parts. */
+static void limit_parts(struct scheme *s, uint32_t n, uint32_t most)
+{
+	uint32_t waits = count_part(s, n, PART_WAITS), runs = count_part(s, n, PART_RUNS);
+	uint32_t less_wait, less_run;
+
+	if (waits + runs <= most)
+		return;
+	less_wait = most / 2 > most - (runs < most ? runs : most) ? most / 2 : most - runs;
+	if (less_wait > waits)
+		less_wait = waits;
+	less_run = most - less_wait;
+	for (uint32_t i = less_wait; i < waits; i++)
+		s->rows[i].part = PART_OUTSIDE;
+	for (uint32_t i = less_run; i < runs; i++)
+		s->rows[waits + i].part = PART_OUTSIDE;
+}
+
 static void gather_rows(struct scheme *s)
 {
 	const struct round *round = s->round;
-	uint32_t n = 0, most = (uint32_t)s->pollux->most_jobs;
+	uint32_t n = 0;
 
 	s->rows = arena_array(round->scratch, struct row, round->nactive);
 	for (uint32_t i = 0; i < round->nactive; i++) {
 		const struct job *job = &round->jobs[round->active[i]];
 
-		if (job_active(job))
-			s->rows[n++] = (struct row){
-				.job = job,
-				.attained = attained(round, job),
-				.runs = job->grant != NULL,
-			};
+		if (!job_active(job))
+			continue;
+		s->rows[n++] = (struct row){
+			.job = job,
+			.attained = attained(round, job),
+			.runs = job->grant != NULL,
+			.part = job_is_fraction(job) && !is_published(s) ? PART_OUTSIDE
+				: job->grant                             ? PART_RUNS
+									 : PART_WAITS,
+		};
 	}
-	if (n > most) {
-		qsort(s->rows, n, sizeof(*s->rows), by_running);
-		for (uint32_t i = most; i < n; i++) {
-			if (s->rows[i].runs)
-				plan_stop(s->plan, s->rows[i].job);
-			leave_out(s, s->rows[i].job, WHY_TURN, (uint32_t)s->rows[i].job->gpus, 0);
-		}
-		n = most;
-	}
-	qsort(s->rows, n, sizeof(*s->rows), by_service);
-	s->search.jobs = n;
+	qsort(s->rows, n, sizeof(*s->rows), by_part);
+	limit_parts(s, n, (uint32_t)s->pollux->most_jobs);
+	s->outside = count_part(s, n, PART_OUTSIDE);
+	s->search.jobs = n - s->outside;
+	/* Within the search the order is that of service alone. */
+	for (uint32_t i = 0; i < n; i++)
+		s->rows[i].part = s->rows[i].part == PART_OUTSIDE;
+	qsort(s->rows, n, sizeof(*s->rows), by_part);
 }
 
 /* ---- columns */
+
+/* Devices of each node that those outside of the search have. */
+static uint64_t *taken_outside(const struct scheme *s)
+{
+	uint64_t *taken = arena_array(s->round->scratch, uint64_t, s->round->cluster->nnodes);
+
+	for (uint32_t i = 0; i < s->outside; i++) {
+		const struct grant *grant = plan_grant(s->plan, s->rows[s->search.jobs + i].job->id);
+
+		for (uint32_t k = 0; grant && k < grant->nslots; k++)
+			taken[grant->slots[k].node] |= grant->slots[k].devices;
+	}
+	return taken;
+}
 
 static void gather_columns(struct scheme *s)
 {
 	const struct cluster *cluster = s->round->cluster;
 	struct arena *arena = s->round->scratch;
 	uint8_t *types = arena_array(arena, uint8_t, cluster->nnodes + 8);
+	const uint64_t *taken = taken_outside(s);
 	uint32_t n = 0;
 
 	s->nodes = arena_array(arena, uint32_t, cluster->nnodes);
@@ -202,7 +258,7 @@ static void gather_columns(struct scheme *s)
 
 		if (!there->up)
 			continue;
-		devices -= (uint32_t)__builtin_popcountll(there->down);
+		devices -= (uint32_t)__builtin_popcountll(there->down | taken[node]);
 		if (devices == 0)
 			continue;
 		genetic_cells(s->search.capacity)[n] = (uint8_t)devices;
@@ -282,6 +338,8 @@ static void limit_row(struct scheme *s, uint32_t row)
 			s->may_use[row] |= UINT32_C(1) << type;
 		s->least[row * cluster->ntypes + type] = least;
 		s->most[row * cluster->ntypes + type] = most > least ? most : least;
+		s->unit[row * cluster->ntypes + type] = job_unit_on(job, type);
+		s->units |= job_unit_on(job, type) > 1;
 		if (has_agent(s, job, type))
 			s->rows[row].batch = BATCH_TUNED;
 	}
@@ -316,11 +374,15 @@ static double fair_speed(const struct scheme *s, uint32_t row, uint32_t gpus)
 
 	for (uint32_t type = 0; type < s->search.types; type++) {
 		double up = s->plan->space.types[type].up, speed = 0;
+		uint32_t unit = job_unit_on(s->rows[row].job, type);
 
 		if (!(s->may_use[row] >> type & 1))
 			continue;
 		for (uint32_t n = gpus; n > 0 && speed == 0; n--)
 			speed = speed_of(s, row, fair_place(s, type, n));
+		/* Less than a unit does nothing by itself: its part of what one does. */
+		if (gpus < unit)
+			speed = speed_of(s, row, fair_place(s, type, unit)) * gpus / unit;
 		sum += speed * up;
 		weight += up;
 	}
@@ -384,6 +446,7 @@ static void prepare(struct scheme *s)
 
 	s->least = arena_array(arena, uint32_t, places);
 	s->most = arena_array(arena, uint32_t, places);
+	s->unit = arena_array(arena, uint32_t, places);
 	s->may_use = arena_array(arena, uint32_t, search->jobs);
 	search->base = arena_array(arena, uint64_t,
 		(size_t)search->jobs * genetic_width(search->nodes));
@@ -396,6 +459,7 @@ static void prepare(struct scheme *s)
 	}
 	search->least = s->least;
 	search->most = s->most;
+	search->unit = s->units ? s->unit : NULL;
 	search->may_use = s->may_use;
 	search->factor = factor;
 	search->avoid = s->pollux->avoid;
@@ -593,6 +657,91 @@ static void carry_out(struct scheme *s, const uint64_t *best)
 	}
 }
 
+/* ---- those outside of the search */
+
+/* Fractions begin before it, where something is free or has room beside others. */
+static void start_fractions(struct scheme *s)
+{
+	for (uint32_t i = 0; i < s->outside; i++) {
+		const struct job *job = s->rows[s->search.jobs + i].job;
+
+		if (job_is_fraction(job) && !plan_grant(s->plan, job->id))
+			kit_run(s->round, s->plan, job);
+	}
+}
+
+/* Devices that fractions have not begun yet are owed: as many as their part of all jobs, if they ask for so many. */
+static uint32_t owed_to_fractions(const struct scheme *s)
+{
+	double ask = 0, have = 0, devices = s->devices, fractions = 0;
+
+	for (uint32_t i = 0; i < s->outside; i++) {
+		const struct job *job = s->rows[s->search.jobs + i].job;
+
+		if (!job_is_fraction(job))
+			continue;
+		fractions++;
+		if (plan_grant(s->plan, job->id))
+			have += job_width(job);
+		else
+			ask += job_width(job);
+	}
+	devices = floor((devices + have) * fractions / (fractions + s->search.jobs));
+	if (have == 0 && ask > 0)
+		devices = fmax(1, devices);
+	return (uint32_t)fmax(0, fmin(ceil(ask), devices - ceil(have)));
+}
+
+/* The search does without them, those of the largest nodes, so that they are free afterwards. */
+static void set_aside(struct scheme *s, uint32_t devices)
+{
+	uint8_t *cells = genetic_cells(s->search.capacity);
+
+	for (; devices > 0; devices--) {
+		uint32_t most = 0;
+
+		for (uint32_t n = 1; n < s->search.nodes; n++)
+			most = cells[n] >= cells[most] ? n : most;
+		if (s->search.nodes == 0 || cells[most] == 0)
+			return;
+		cells[most]--;
+		s->devices--;
+	}
+}
+
+static bool run_outside(struct scheme *s, const struct job *job)
+{
+	uint32_t types[TYPES_MAX], n;
+
+	if (job_is_fraction(job))
+		return kit_run(s->round, s->plan, job);
+	n = kit_types(s->round, job, types);
+	for (uint32_t i = 0; i < n; i++) {
+		if (plan_run(s->plan, job,
+			    (struct want){ .gpus = job_least_on(job, types[i]),
+				    .type = (int)types[i],
+				    .batch = has_agent(s, job, types[i]) ? BATCH_TUNED : 0 }))
+			return true;
+	}
+	return false;
+}
+
+/* Who has no devices takes what the search left, the fewest it can use. */
+static void fill_outside(struct scheme *s)
+{
+	for (uint32_t i = 0; i < s->outside; i++) {
+		const struct job *job = s->rows[s->search.jobs + i].job;
+
+		if (plan_grant(s->plan, job->id) ||
+			(kit_any_free(s->round, s->plan) && run_outside(s, job)))
+			continue;
+		if (job_is_fraction(job))
+			kit_no_room(s->round, s->plan, job);
+		else
+			leave_out(s, job, WHY_TURN, (uint32_t)job->gpus, 0);
+	}
+}
+
 /* ---- */
 
 /* A number for who there is and who of them runs; by the plan it is the one to be expected next time. */
@@ -600,13 +749,27 @@ static uint64_t sign(const struct scheme *s, bool planned)
 {
 	uint64_t sum = 1;
 
-	for (uint32_t j = 0; j < s->search.jobs; j++) {
+	for (uint32_t j = 0; j < s->search.jobs + s->outside; j++) {
 		const struct job *job = s->rows[j].job;
 		bool runs = planned ? plan_grant(s->plan, job->id) != NULL : job->grant != NULL;
 
 		sum += hash_u64(HASH_START, 2 * (uint64_t)job->id + runs);
 	}
 	return sum;
+}
+
+/* When the youngest who might change is half as old again: what a restart is worth has changed by then. */
+static double look_again_s(const struct scheme *s)
+{
+	double youngest_s = INFINITY;
+
+	for (uint32_t j = 0; j < s->search.jobs; j++) {
+		const struct job *job = s->rows[j].job;
+
+		if (plan_grant(s->plan, job->id) && job->min_gpus < job->max_gpus)
+			youngest_s = fmin(youngest_s, s->round->now_s - job->arrival_s);
+	}
+	return s->round->now_s + fmax(s->pollux->round_s, youngest_s / 2);
 }
 
 /* Whether nothing that the last search went by has changed. */
@@ -618,7 +781,8 @@ static bool is_settled(struct scheme *s)
 
 	for (uint32_t j = 0; agents && j < s->search.jobs; j++)
 		knows += agents_version(agents, s->rows[j].job->id);
-	same = s->pollux->knew == knows && s->pollux->seen == sign(s, false);
+	same = s->pollux->knew == knows && s->pollux->seen == sign(s, false) &&
+		s->round->now_s < s->pollux->again_s;
 	s->pollux->knew = knows;
 	return same && !s->round->capacity_changed && !is_published(s);
 }
@@ -633,27 +797,37 @@ static bool is_too_early(struct scheme *s)
 	return true;
 }
 
+static void decide_anew(struct scheme *s)
+{
+	start_fractions(s);
+	gather_columns(s);
+	if (s->outside > 0)
+		set_aside(s, owed_to_fractions(s));
+	if (s->search.jobs > 0)
+		prepare(s);
+	if (s->search.jobs > 0 && s->search.nodes > 0) {
+		carry_out(s, search_best(s));
+	} else {
+		for (uint32_t j = 0; j < s->search.jobs; j++)
+			turn_away(s, j);
+	}
+	fill_outside(s);
+	s->pollux->seen = sign(s, true);
+	s->pollux->again_s = look_again_s(s);
+}
+
 static int pollux_decide(void *self, const struct round *round, struct plan *plan, struct err *err)
 {
 	struct scheme s = { .pollux = self, .round = round, .plan = plan };
 
 	(void)err;
 	gather_rows(&s);
-	if (s.search.jobs == 0)
+	if (s.search.jobs + s.outside == 0)
 		return 0;
 	if (round->belief->agents || is_published(&s))
 		plan_wake(plan, round->now_s + s.pollux->round_s);
-	if (is_too_early(&s) || is_settled(&s))
-		return 0;
-	gather_columns(&s);
-	prepare(&s);
-	if (s.search.nodes == 0) {
-		for (uint32_t j = 0; j < s.search.jobs; j++)
-			turn_away(&s, j);
-		return 0;
-	}
-	carry_out(&s, search_best(&s));
-	s.pollux->seen = sign(&s, true);
+	if (!is_too_early(&s) && !is_settled(&s))
+		decide_anew(&s);
 	return 0;
 }
 
@@ -665,6 +839,11 @@ static double pollux_period_s(const void *self)
 static enum compat pollux_compat(const void *self)
 {
 	return ((const struct pollux *)self)->compat == PUBLISHED_OSDI21 ? COMPAT_OSDI21 : COMPAT_NONE;
+}
+
+static bool pollux_typeless(const void *self)
+{
+	return !((const struct pollux *)self)->types;
 }
 
 static uint32_t pollux_figures(const void *self, struct figure out[FIGURES_MAX])
@@ -705,5 +884,6 @@ const struct policy policy_pollux = {
 	.period_s = pollux_period_s,
 	.figures = pollux_figures,
 	.compat = pollux_compat,
+	.typeless = pollux_typeless,
 	.decide = pollux_decide,
 };

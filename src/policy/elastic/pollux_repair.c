@@ -65,6 +65,20 @@ static void cut_row(struct pollux_search *s, uint64_t *row, uint32_t most)
 	}
 }
 
+/* Takes off so many, whichever of them. */
+static void trim_row(struct pollux_search *s, uint64_t *row, uint32_t off)
+{
+	uint32_t n = list_nodes(s, row);
+	uint8_t *cells = genetic_cells(row);
+
+	for (uint32_t i = 0; i < n && off > 0; i++) {
+		uint8_t *cell = &cells[s->order[i]], less = *cell < off ? *cell : (uint8_t)off;
+
+		*cell = (uint8_t)(*cell - less);
+		off -= less;
+	}
+}
+
 /* ---- repair of those that cannot do with a few */
 
 /* The node with the least room of those that have enough; UINT32_MAX: none. */
@@ -197,6 +211,14 @@ POLLUX_INLINE void repair_row(struct pollux_search *s, struct genome *child, uin
 		cut_row(s, row, s->most[limit]);
 	if (!fit_row(s, row, width) || !whole)
 		recount(child, job, width);
+	if (s->unit && note[POLLUX_NOTE_GPUS] % s->unit[limit]) {
+		uint32_t off = note[POLLUX_NOTE_GPUS] % s->unit[limit];
+
+		/* what is less than one unit is made one below */
+		if (off < note[POLLUX_NOTE_GPUS])
+			trim_row(s, row, off);
+		recount(child, job, width);
+	}
 	if (note[POLLUX_NOTE_GPUS] > 0 && note[POLLUX_NOTE_GPUS] < s->least[limit]) {
 		complete_row(s, job, row, apart);
 		recount(child, job, width);

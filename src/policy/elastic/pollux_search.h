@@ -3,7 +3,8 @@
  * for each node, and how good it is.
  *
  * A matrix is allowed if no node has more devices handed out than it has, no
- * job has fewer than its least (except none) or more than its most, all devices
+ * job has fewer than its least (except none), more than its most or a part of a
+ * unit, all devices
  * of a job are of one type it may use, and, where interference is avoided, no
  * node has two jobs that also have devices elsewhere.
  */
@@ -34,7 +35,8 @@ struct pollux_search {
 	const uint8_t *node_type;     /* by node */
 	const uint32_t *may_use;      /* by job: a bit for each type */
 	const uint32_t *least, *most; /* by job and type, jobs x types */
-	uint64_t *base;               /* the matrix as it is now */
+	const uint32_t *unit; /* likewise: it has multiples of so many only; NULL: any number */
+	uint64_t *base;       /* the matrix as it is now */
 	const double *factor; /* by job: what it has of its speedup if its row is not that of the base */
 	bool avoid;
 	uint32_t widest; /* nodes of one job at most, 0: any number */

@@ -82,6 +82,9 @@ static uint32_t widest(const struct draft *d, uint32_t type)
 	const struct training *training = d->rows->round->belief->training;
 	uint32_t nodes = training && model_of(d) ? training_widest(training, type) : 0;
 
+	/* A pipeline goes as fast however it lies. */
+	if (unit_of(d, type) > 1 && !d->rows->terms->published)
+		return UINT32_MAX;
 	return nodes > 0 ? nodes : UINT32_MAX;
 }
 
@@ -170,7 +173,8 @@ static void add_elastic(struct draft *d, uint32_t type)
 	for (uint32_t i = 0; i < sizes->n && sizes->gpus[i] <= most; i++) {
 		uint32_t gpus = sizes->gpus[i];
 
-		if (gpus < least || gpus % unit != 0 || gpus > widest(d, type) * sizes->per_node)
+		if (gpus < least || gpus % unit != 0 ||
+			gpus > (uint64_t)widest(d, type) * sizes->per_node)
 			continue;
 		add_way(d, type, gpus, d->measured ? value_on(d, type, gpus) : unit);
 		if (!d->measured)

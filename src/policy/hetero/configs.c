@@ -25,12 +25,12 @@ static void add_count(struct configs *c, const struct round *round, const struct
 /* Powers of two between the fewest and the most, and these; what it asks for is there already. */
 static void add_counts(struct configs *c, const struct round *round, const struct job *job, uint32_t type)
 {
-	uint32_t least = (uint32_t)job->min_gpus, most = (uint32_t)job->max_gpus;
-	uint32_t asked = (uint32_t)job->gpus, devices = round->cluster->types[type].devices;
+	uint32_t least = job_least_on(job, type), most = job_most_on(job, type);
+	uint32_t asked = job_gpus_on(job, type), devices = round->cluster->types[type].devices;
 	uint32_t power = 1;
 
 	for (uint32_t gpus = least; gpus <= most && gpus <= devices;) {
-		if (gpus != asked)
+		if (gpus != asked && gpus % job_unit_on(job, type) == 0)
 			add_count(c, round, job, type, gpus);
 		while (power <= gpus)
 			power *= 2;
@@ -92,6 +92,6 @@ void configs_add(struct configs *c, const struct round *round, const struct job 
 		if (job_may_use(job, type))
 			add_counts(c, round, job, type);
 	}
-	if (rules->across != ACROSS_NO && job->gpus > 1)
+	if (rules->across != ACROSS_NO && job->gpus > 1 && !job->units)
 		add_all_mixes(c, round, job, rules->across == ACROSS_BALANCED);
 }

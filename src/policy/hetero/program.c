@@ -35,7 +35,7 @@ static bool alike(const struct job *a, const struct job *b)
 {
 	return a->by_steps && b->by_steps && job_model_now(a) == job_model_now(b) &&
 		a->gpus == b->gpus && a->types == b->types && a->nominal_rate == b->nominal_rate &&
-		!a->gpus_by_type && !b->gpus_by_type;
+		!a->gpus_by_type && !b->gpus_by_type && a->units == b->units;
 }
 
 static uint32_t *seat_of(struct program *p, const struct job *job)
@@ -70,7 +70,7 @@ static double gang_of(const struct program *p, const struct job *job, const doub
 {
 	uint32_t most = 0;
 
-	if (!job->gpus_by_type)
+	if (!job->gpus_by_type && !job->units)
 		return job->gpus;
 	for (uint32_t w = 0; w < p->types; w++) {
 		uint32_t gpus = job_gpus_on(job, p->type[w]);
@@ -210,7 +210,9 @@ static bool has_configs(const struct round *round, const struct config_rules *ru
 	if (!rules || config_rules_any(rules))
 		return rules;
 	for (uint32_t i = 0; i < round->nactive; i++) {
-		if (round->jobs[round->active[i]].gpus_by_type)
+		const struct job *job = &round->jobs[round->active[i]];
+
+		if (job->gpus_by_type || job->units)
 			return true;
 	}
 	return false;
