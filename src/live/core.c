@@ -184,12 +184,6 @@ static const struct attempt *holder(const struct core *c, const struct live_job 
 	return a && a->stop == STOP_NONE ? a : NULL;
 }
 
-/* What it holds or is about to. */
-static const struct grant *claim(const struct attempt *a)
-{
-	return a->next ? a->next : a->grant;
-}
-
 /*
  * Whether one that was taken over before is on its devices too, and the new policy does not put two there
  * as the last one did.
@@ -203,7 +197,7 @@ static bool crowded(const struct core *c, const struct live_job *job, const stru
 
 		if (job_is_fraction(&job->base) && job_is_fraction(&other->base))
 			continue;
-		if (core_overlap(claim(a), claim(holder(c, other))))
+		if (core_overlap(attempt_claim(a), attempt_claim(holder(c, other))))
 			return true;
 	}
 	return false;
@@ -224,7 +218,7 @@ static void take_over(struct core *c, struct live_job *job)
 	core_bind(c, job);
 	if (isnan(job->base.counted_s))
 		job->base.counted_s = c->now_s;
-	job->engine_id = engine_adopt(c->engine, &job->base, claim(a));
+	job->engine_id = engine_adopt(c->engine, &job->base, attempt_claim(a));
 	vec_push(&c->of_engine, job);
 	core_teach(c, job);
 }
