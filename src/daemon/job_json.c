@@ -161,11 +161,11 @@ static void put_speeds(const struct live_job *job, struct json *j)
 	json_end(j, ']');
 }
 
-static void put_reason(const struct daemon *d, const struct live_job *job, struct json *j)
+static void put_reason(const struct daemon *d, const struct live_job *job, double now_s, struct json *j)
 {
 	struct buf text = { 0 };
 	uint32_t about;
-	const char *why = core_reason(d->core, job, &text, &about);
+	const char *why = core_reason(d->core, job, now_s, &text, &about);
 
 	if (why) {
 		json_begin_object(j, "reason");
@@ -175,6 +175,10 @@ static void put_reason(const struct daemon *d, const struct live_job *job, struc
 			json_int(j, "job", about);
 		json_end(j, '}');
 	}
+	buf_clear(&text);
+	core_promise(d->core, job, now_s, &text);
+	if (text.n)
+		json_str(j, "promise", text.at);
 	buf_fini(&text);
 }
 
@@ -298,7 +302,7 @@ void job_to_json(struct daemon *d, const struct live_job *job, struct json *j, e
 	}
 	put_progress(d, job, j);
 	put_seconds(j, "eta_s", core_left_s(d->core, job, now_s));
-	put_reason(d, job, j);
+	put_reason(d, job, now_s, j);
 	if (detail != JOB_LINE)
 		put_more(d, job, j, detail);
 }

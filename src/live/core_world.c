@@ -142,17 +142,25 @@ const struct driver core_driver = {
 	.lost = core_lost,
 };
 
-/* A job that does not fit this machine stays, with the reason, until there is another. */
+/*
+ * A job that does not fit this machine stays, with the reason, until there is another.  One whose deadline
+ * cannot be promised was taken all the same: it runs without.
+ */
 static void see(void *self, const struct event *event, const struct job *seen)
 {
 	struct core *c = self;
 	struct live_job *job;
 
-	if (event->kind != EV_REJECT)
+	if (event->kind != EV_REJECT && event->kind != EV_ADMIT)
 		return;
 	job = c->of_engine.at[event->job];
 	if (!job)
 		return;
+	if (event->kind == EV_ADMIT) {
+		job->unpromised = event->reason.why == WHY_DEADLINE;
+		core_note(c, NOTE_STATE, job->id, 0, NULL);
+		return;
+	}
 	core_leave_engine(c, job);
 	job->base.reason = seen->reason;
 	job->gate = GATE_NEVER;

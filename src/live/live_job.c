@@ -359,6 +359,7 @@ static void put_state(const struct live_job *job, struct json *j)
 	put_text(j, "end_text", job->end_text);
 	put_flag(j, "resizable", job->progress.resizable, false);
 	put_flag(j, "speed_seen", job->progress.seen, false);
+	put_flag(j, "unpromised", job->unpromised, false);
 	put_flag(j, "silent", job->silent, false);
 	put_flag(j, "by_steps", job->base.by_steps, false);
 	put_flag(j, "stop_loses", job->base.stop_loses, true);
@@ -467,6 +468,7 @@ static void get_state(struct live_job *job, const json_t *s)
 	job->end_text = copy_or_null(member_text(s, "end_text"));
 	job->progress.resizable = member_bool(s, "resizable", false);
 	job->progress.seen = member_bool(s, "speed_seen", false);
+	job->unpromised = member_bool(s, "unpromised", false);
 	job->silent = member_bool(s, "silent", false);
 	job->base.by_steps = member_bool(s, "by_steps", false);
 	job->base.stop_loses = member_bool(s, "stop_loses", true);

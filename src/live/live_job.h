@@ -115,10 +115,11 @@ struct live_job {
 	struct live_progress progress;
 	double first_batch; /* that it ever reported, which its steps count in; NAN: none */
 	VEC(struct live_speed) speeds; /* the oldest first, each configuration once */
-	bool silent;                   /* ran for long and did not show its speed */
-	bool learnt;  /* other speeds are believed of it than the engine was told */
-	bool changed; /* its status is to be noted */
-	bool outside; /* listed by the core as such */
+	bool unpromised; /* its deadline could not be promised when it came to the engine */
+	bool silent;     /* ran for long and did not show its speed */
+	bool learnt;     /* other speeds are believed of it than the engine was told */
+	bool changed;    /* its status is to be noted */
+	bool outside;    /* listed by the core as such */
 };
 
 /* From what was asked.  `born_s` is the core's zero in seconds since 1970.  Types are not bound yet. */

@@ -131,6 +131,11 @@ promises() {
 	fails 4 'refused: its deadline cannot be promised' "one that cannot be kept is refused with code 4" \
 		stint submit --gpus 1 --min-gpus 1 --max-gpus 2 --estimate 10h --deadline now+1h -- true
 	err 'from now could be' "which says what could be promised"
+	fails 4 'all or none: of these 9 jobs the first 4 could be had' "an array is promised as a whole" \
+		stint submit --array 0-8 --gpus 1 --estimate 50m --deadline now+1h -- true
+	run stint submit --hold --gpus 4 --estimate 50m --deadline now+1h -- true
+	err '^nothing is promised before it is released' "a held job is promised nothing"
+	run stint cancel --all
 	run stint queue --json
 	is "nothing of it stays" [ "$(grep -c '"id"' stdout)" = 0 ]
 }

@@ -701,6 +701,89 @@ static void a_table_of_tenants_knows_its_own(void **state)
 	play_close(&p);
 }
 
+/* ---- deadlines */
+
+/* How many of `n` such jobs would be promised their deadline; why not the next, in `why`. */
+static size_t promised(struct play *p, const struct ask *ask, size_t n, struct buf *why)
+{
+	struct live_job *jobs[16];
+	size_t fit;
+
+	for (size_t i = 0; i < n; i++) {
+		struct err err = { 0 };
+		char *text = play_draft(p, (uint32_t)(p->jobs + 1 + i), ask);
+		json_t *status = json_loads(text, 0, NULL);
+
+		assert_int_equal(live_job_from_status(status, &jobs[i], &err), 0);
+		json_decref(status);
+		free(text);
+	}
+	buf_clear(why);
+	fit = core_welcome(p->core, (const struct live_job *const *)jobs, n, p->now_s, why);
+	for (size_t i = 0; i < n; i++)
+		live_job_destroy(jobs[i]);
+	return fit;
+}
+
+static void deadlines_are_promised_to_all_or_none(void **state)
+{
+	struct ask half = { .gpus = 4, .estimate_s = 3000, .deadline_s = 3900 }, later;
+	struct buf why = { 0 };
+	struct play p;
+
+	(void)state;
+	play_open(&p, "1x8", "elasticflow");
+	play_pass(&p, 1);
+	assert_int_equal(promised(&p, &half, 1, &why), 1);
+	assert_int_equal(promised(&p, &half, 2, &why), 2);
+	assert_int_equal(promised(&p, &half, 10, &why), 2);
+	assert_non_null(strstr(why.at, "from now could be"));
+	assert_null(strstr(why.at, " at "));
+	play_submit(&p, 2, half);
+	assert_int_equal(promised(&p, &half, 3, &why), 1);
+	later = half;
+	later.begin_s = 3000; /* too late for any */
+	assert_int_equal(promised(&p, &later, 1, &why), 0);
+	later.deadline_s = 6300; /* what is promised now is over then */
+	assert_int_equal(promised(&p, &later, 2, &why), 2);
+	half.hold = true; /* nobody asks before it is released */
+	assert_int_equal(promised(&p, &half, 10, &why), 10);
+	buf_fini(&why);
+	play_close(&p);
+}
+
+/* It was taken when nobody could say: it runs on what is left, and says so. */
+static void one_that_cannot_be_promised_runs_all_the_same(void **state)
+{
+	struct ask whole = { .gpus = 8, .estimate_s = 3000, .deadline_s = 3900 };
+	struct buf words = { 0 };
+	struct play p;
+
+	(void)state;
+	play_open(&p, "1x8", "elasticflow");
+	play_submit(&p, 0, whole);
+	whole.hold = true;
+	play_submit(&p, 1, whole);
+	core_promise(p.core, core_job(p.core, 2), 1, &words);
+	assert_string_equal(words.at, "nothing is promised before it is released");
+	buf_clear(&words);
+	core_promise(p.core, core_job(p.core, 1), 1, &words);
+	assert_int_equal(words.n, 0);
+	play_begun(&p, 2, 1, 1);
+	play_change(&p, 3, "release", 2);
+	play_state(&p, 2, "PENDING");
+	assert_true(core_job(p.core, 2)->unpromised);
+	play_restart(&p, 4);
+	play_pass(&p, 5);
+	core_promise(p.core, core_job(p.core, 2), 5, &words);
+	assert_non_null(strstr(words.at, "could not be promised"));
+	play_exit(&p, 10, 1, 1, 0);
+	play_pass(&p, 400);
+	assert_int_equal(core_attempt(p.core, 2, 1)->phase, PHASE_LAUNCHED);
+	buf_fini(&words);
+	play_close(&p);
+}
+
 /* ---- in place */
 
 static const struct ask elastic = { .gpus = 2, .min_gpus = 1, .max_gpus = 4, .estimate_s = 1e5 };
@@ -1259,6 +1342,8 @@ int main(void)
 		cmocka_unit_test(whether_it_could_run_is_known_beforehand),
 		cmocka_unit_test(a_table_of_tenants_knows_its_own),
 		cmocka_unit_test(a_job_makes_room_without_a_restart),
+		cmocka_unit_test(deadlines_are_promised_to_all_or_none),
+		cmocka_unit_test(one_that_cannot_be_promised_runs_all_the_same),
 		cmocka_unit_test(a_newer_wish_waits_for_the_answer),
 		cmocka_unit_test(patience_ends_with_the_newest_wish),
 		cmocka_unit_test(what_was_offered_is_not_free_before_the_answer),

@@ -159,6 +159,7 @@ static void fill_flags(struct live_job *job, struct rng *rng)
 	job->cpu_only = rng_below(rng, 2);
 	job->base.by_steps = rng_below(rng, 2);
 	job->progress.resizable = rng_below(rng, 2);
+	job->unpromised = rng_below(rng, 2);
 	job->state = (enum live_state)rng_below(rng, LIVE_STATES);
 }
 
