@@ -140,27 +140,6 @@ static void put_progress(const struct daemon *d, const struct live_job *job, str
 	json_end(j, '}');
 }
 
-/* What elastic policies go by. */
-static void put_speeds(const struct live_job *job, struct json *j)
-{
-	if (!job->speeds.n)
-		return;
-	json_begin_array(j, "speeds");
-	for (size_t i = 0; i < job->speeds.n; i++) {
-		const struct live_speed *s = &job->speeds.at[i];
-
-		json_begin_object(j, NULL);
-		json_str(j, "type", s->type);
-		json_int(j, "gpus", s->gpus);
-		if (s->batch > 0)
-			json_double(j, "batch", s->batch);
-		json_double(j, "step_s", s->step_s);
-		put_seconds(j, "sync_s", s->sync_s);
-		json_end(j, '}');
-	}
-	json_end(j, ']');
-}
-
 static void put_reason(const struct daemon *d, const struct live_job *job, double now_s, struct json *j)
 {
 	struct buf text = { 0 };
@@ -280,7 +259,7 @@ static void put_more(struct daemon *d, const struct live_job *job, struct json *
 	json_int(j, "retries", job->retries);
 	if (detail == JOB_OWNERS)
 		put_command(d, job->id, j);
-	put_speeds(job, j);
+	live_job_speeds(job, j);
 	json_begin_array(j, "attempts");
 	record_attempts(d->record, job->id, see_attempt, &listing, &ignored);
 	json_end(j, ']');

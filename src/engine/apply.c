@@ -596,7 +596,7 @@ static int devices_turn(struct engine *e, const struct event *event, struct err 
 int engine_apply(struct engine *e, const struct event *event, struct err *err)
 {
 	/* How far a job has come is no reason to decide anew; the next decision sees it. */
-	if ((event->kind != EV_PROGRESS || event->value > 0) && event->kind != EV_BEGUN) {
+	if ((event->kind != EV_PROGRESS || event->learnt) && event->kind != EV_BEGUN) {
 		if (!e->dirty)
 			e->dirty_since_s = e->now_s + (event->late ? e->period_s * LATE : 0);
 		e->dirty = true;

@@ -317,7 +317,7 @@ void core_tell_progress(struct core *c, struct live_job *job, double done)
 		(struct event){
 			.kind = EV_PROGRESS,
 			.job = job->engine_id,
-			.value = job->learnt,
+			.learnt = job->learnt,
 		},
 		&spec);
 	job->learnt = false;
@@ -333,6 +333,21 @@ static struct job merged(const struct core *c, const struct live_job *job)
 	return now;
 }
 
+/* As the engine would settle them, without it. */
+static void bring_totals(const struct job *last, double now_s, struct job *to)
+{
+	to->done = job_done(last, now_s);
+	to->ran_s = job_ran_s(last, now_s);
+	if (last->state == JOB_RUNNING)
+		to->overhead_s += now_s - last->counted_s - (to->ran_s - last->ran_s);
+	to->served_s = job_served_s(last, now_s);
+	to->occupied_s = job_occupied_s(last, now_s);
+	to->eff_s = last->eff_s + (to->served_s - last->served_s) * last->efficiency;
+	if (last->nominal_rate > 0)
+		to->worth_s = last->worth_s +
+			(to->done - last->done) / last->nominal_rate * job_width(last);
+}
+
 void core_leave_engine(struct core *c, struct live_job *job)
 {
 	struct job last = *core_engine_job(c, job);
@@ -340,11 +355,7 @@ void core_leave_engine(struct core *c, struct live_job *job)
 	if (job->engine_id == JOB_NONE)
 		return;
 	job->base = merged(c, job);
-	job->base.done = job_done(&last, c->now_s);
-	job->base.ran_s = job_ran_s(&last, c->now_s);
-	if (last.state == JOB_RUNNING)
-		job->base.overhead_s += c->now_s - last.counted_s - (job->base.ran_s - last.ran_s);
-	job->base.served_s = job_served_s(&last, c->now_s);
+	bring_totals(&last, c->now_s, &job->base);
 	job->base.waited_s = job_waited_s(&last, c->now_s);
 	job->base.wait_since_s = c->now_s;
 	job->base.state = JOB_FUTURE;

@@ -239,6 +239,9 @@ static const struct number numbers[] = {
 	BASE(served_s, 0),
 	BASE(waited_s, 0),
 	BASE(overhead_s, 0),
+	BASE(occupied_s, 0),
+	BASE(eff_s, 0),
+	BASE(worth_s, 0),
 	BASE(lost_s, 0),
 	BASE(lost_gpu_s, 0),
 	BASE(lent_gpus, 0),
@@ -373,7 +376,7 @@ static void put_state(const struct live_job *job, struct json *j)
 	put_unless(j, "gate_job", job->gate_job, 0);
 }
 
-static void put_speeds(const struct live_job *job, struct json *j)
+void live_job_speeds(const struct live_job *job, struct json *j)
 {
 	if (!job->speeds.n)
 		return;
@@ -405,7 +408,7 @@ void live_job_status(const struct live_job *job, struct buf *out)
 	put_after(job, &j);
 	put_state(job, &j);
 	put_numbers(job, &j);
-	put_speeds(job, &j);
+	live_job_speeds(job, &j);
 	json_end(&j, '}');
 }
 

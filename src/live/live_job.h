@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/json.h"
 #include "base/members.h"
 #include "base/text.h"
 #include "base/vec.h"
@@ -137,6 +138,8 @@ static inline bool live_ended(const struct live_job *job)
 
 /* Everything but `name`, `tenant` etc. of the record's own columns is inside too: the status is enough. */
 void live_job_status(const struct live_job *job, struct buf *out);
+/* The part of it that its steps took, as the member "speeds"; nothing if nothing was measured. */
+void live_job_speeds(const struct live_job *job, struct json *j);
 int live_job_from_status(const json_t *status, struct live_job **out, struct err *err);
 
 #endif

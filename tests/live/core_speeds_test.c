@@ -204,6 +204,27 @@ static void odd_metrics_are_not_believed(void **state)
 	play_close(&p);
 }
 
+/* Sums and products of the largest numbers are none: such a job was stopped and never started again. */
+static void metrics_that_overflow_are_not_believed(void **state)
+{
+	(void)state;
+	for (int i = 0; i < POLICIES; i++) {
+		struct worker w = { .step_s = { 0.4, 0.2, 0.4 / 3, 0.1 },
+			.metrics = "{\"batch\":64,\"grad_sqr\":1e308,\"grad_var\":1e308}" };
+		struct play p;
+
+		print_message("%s\n", elastic_policies[i]);
+		play_open(&p, "1x4", elastic_policies[i]);
+		begins(&p, &w, NULL);
+		for (int k = 0; k < 4; k++)
+			goes_on(&p, &w);
+		assert_true(isnan(core_job(p.core, w.job)->progress.grad_var));
+		assert_int_equal(open_devices(&p, w.job), 4);
+		assert_int_equal(core_job(p.core, w.job)->attempt, 1);
+		play_close(&p);
+	}
+}
+
 /* Its agent is asked what a larger batch is worth, and says what it has felt. */
 static void a_batch_that_grows_counts_in_steps_of_the_first(void **state)
 {
@@ -235,6 +256,7 @@ int main(void)
 		cmocka_unit_test(one_that_says_nothing_is_not_waited_for),
 		cmocka_unit_test(what_is_no_measurement),
 		cmocka_unit_test(odd_metrics_are_not_believed),
+		cmocka_unit_test(metrics_that_overflow_are_not_believed),
 		cmocka_unit_test(a_batch_that_grows_counts_in_steps_of_the_first),
 	};
 

@@ -701,6 +701,27 @@ static void a_table_of_tenants_knows_its_own(void **state)
 	play_close(&p);
 }
 
+/* GPU-seconds that it held devices, and what they were worth, do not begin anew with a daemon. */
+static void what_devices_were_used_for_survives_a_restart(void **state)
+{
+	struct play p;
+
+	(void)state;
+	play_open(&p, "1x2", "fifo");
+	play_submit(&p, 0, (struct ask){ .gpus = 2, .estimate_s = 100 });
+	play_begun(&p, 10, 1, 1);
+	play_do(&p, 20, "checkpointed", 1, 1, "{}");
+	play_restart(&p, 30);
+	play_do(&p, 40, "checkpointed", 1, 1, "{}");
+	assert_true(play_number(&p, 1, "occupied_s") == 80);
+	assert_true(play_number(&p, 1, "eff_s") == 60);
+	assert_true(play_number(&p, 1, "worth_s") == 60);
+	play_exit(&p, 50, 1, 1, 0);
+	assert_non_null(strstr(p.rows.at[p.rows.n - 1].job_after, "\"occupied_s\":100"));
+	assert_non_null(strstr(p.rows.at[p.rows.n - 1].job_after, "\"worth_s\":80"));
+	play_close(&p);
+}
+
 /* ---- deadlines */
 
 /* How many of `n` such jobs would be promised their deadline; why not the next, in `why`. */
@@ -1342,6 +1363,7 @@ int main(void)
 		cmocka_unit_test(whether_it_could_run_is_known_beforehand),
 		cmocka_unit_test(a_table_of_tenants_knows_its_own),
 		cmocka_unit_test(a_job_makes_room_without_a_restart),
+		cmocka_unit_test(what_devices_were_used_for_survives_a_restart),
 		cmocka_unit_test(deadlines_are_promised_to_all_or_none),
 		cmocka_unit_test(one_that_cannot_be_promised_runs_all_the_same),
 		cmocka_unit_test(a_newer_wish_waits_for_the_answer),
