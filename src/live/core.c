@@ -77,6 +77,7 @@ int core_open(const struct core_config *config, double now_s, struct core **out,
 	c->agents = agents_create(c->cluster->ntypes,
 		(struct agents_options){
 			.merged = c->engine_config.policy.rule->traits & POLICY_TYPELESS,
+			.proportional = true,
 		});
 	c->belief.agents = c->agents;
 	*out = c;
