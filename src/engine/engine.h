@@ -50,6 +50,8 @@ struct engine_config {
 	const struct observer *observers;
 	uint32_t nobservers;
 	double until_s; /* stop there; 0: when all is done */
+	/* While nothing runs, whoever waits is decided upon at once, also between the rounds of a policy. */
+	bool eager;
 	/* Whom the policy does not welcome comes in without a promise, which EV_ADMIT tells, instead of being refused. */
 	bool takes_all;
 	bool (*progress)(void *ctx, uint32_t ended, double now_s); /* false: stop; may be NULL */

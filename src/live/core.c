@@ -58,6 +58,7 @@ static void copy_config(struct core *c, const struct core_config *config)
 		.observers = &c->watch,
 		.nobservers = 1,
 		.seed = config->seed,
+		.eager = true,
 		.takes_all = true, /* who submitted it was told that it is taken */
 	};
 }

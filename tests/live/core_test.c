@@ -722,6 +722,38 @@ static void what_devices_were_used_for_survives_a_restart(void **state)
 	play_close(&p);
 }
 
+/* ---- rounds */
+
+/* Nobody waits for a round beside a machine that does nothing, and who waits hears how long. */
+static void the_first_job_does_not_wait_for_a_round(void **state)
+{
+	static const char *const rules[] = { "sia", "heet", "pollux", "optimus", "shockwave",
+		"kungfu", "afs:round_s=60", "fair-share:preempt=1", "las", "tiresias" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+		struct buf text = { 0 };
+		struct play p;
+		uint32_t about;
+
+		print_message("%s\n", rules[i]);
+		play_open(&p, "1x4", rules[i]);
+		play_submit(&p, 50, (struct ask){ .gpus = 1, .estimate_s = 100 });
+		play_says(&p, "start 1.1, launch 1.1");
+		play_begun(&p, 51, 1, 1);
+		play_exit(&p, 53, 1, 1, 0);
+		play_submit(&p, 54, (struct ask){ .gpus = 4, .estimate_s = 1000 });
+		play_says(&p, "start 2.1, launch 2.1");
+		play_submit(&p, 55, (struct ask){ .gpus = 4, .estimate_s = 1000 });
+		core_reason(p.core, core_job(p.core, 3), 57, &text, &about);
+		if (i == 0)
+			assert_string_equal(text.at, "it waits for the next round, 3 s from now");
+		play_pass(&p, 1000);
+		buf_fini(&text);
+		play_close(&p);
+	}
+}
+
 /* ---- deadlines */
 
 /* How many of `n` such jobs would be promised their deadline; why not the next, in `why`. */
@@ -1363,6 +1395,7 @@ int main(void)
 		cmocka_unit_test(whether_it_could_run_is_known_beforehand),
 		cmocka_unit_test(a_table_of_tenants_knows_its_own),
 		cmocka_unit_test(a_job_makes_room_without_a_restart),
+		cmocka_unit_test(the_first_job_does_not_wait_for_a_round),
 		cmocka_unit_test(what_devices_were_used_for_survives_a_restart),
 		cmocka_unit_test(deadlines_are_promised_to_all_or_none),
 		cmocka_unit_test(one_that_cannot_be_promised_runs_all_the_same),
