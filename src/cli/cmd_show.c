@@ -183,6 +183,22 @@ static void put_speeds(const json_t *job, struct buf *out)
 	free(sorted);
 }
 
+/* And what is expected of it. */
+static void put_belief(const json_t *job, struct buf *out)
+{
+	const json_t *believed = json_object_get(job, "believed");
+	struct buf text = { 0 };
+
+	for (size_t i = 0; i < json_array_size(believed); i++) {
+		const json_t *one = json_array_get(believed, i);
+
+		buf_printf(&text, "%s%.3g%s on %.0f", i ? ", " : "", live_number(one, "per_s"),
+			i ? "" : " steps a second", live_number(one, "gpus"));
+	}
+	live_line(out, "believed", text.n ? text.at : NULL);
+	buf_fini(&text);
+}
+
 static void put_after(const json_t *job, struct buf *out)
 {
 	const json_t *after = json_object_get(job, "after");
@@ -306,6 +322,7 @@ static void put_job(const json_t *job, const struct term *term, struct buf *out)
 	put_gpus(job, out);
 	put_progress(job, now_s, out);
 	put_speeds(job, out);
+	put_belief(job, out);
 	put_after(job, out);
 	put_when(job, now_s, out);
 	put_files(job, out);

@@ -93,6 +93,7 @@ struct daemon {
 	VEC(struct row) rows; /* not durable yet */
 	struct arena row_words;
 	VEC(struct errand) errands;
+	uint64_t refused;                   /* jobs whose deadlines could not be promised */
 	VEC(const struct live_job *) asked; /* that calls of this cycle have made so far */
 	VEC(struct submitted) submitted;    /* by the last transaction, in order of numbers */
 	VEC(struct call *) done;            /* answered once the rows are durable */

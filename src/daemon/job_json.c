@@ -248,6 +248,26 @@ static void put_command(struct daemon *d, uint32_t id, struct json *j)
 	submission_fini(&what);
 }
 
+/* What policies expect of an elastic job on 1, 2, 4, … devices of the type it was measured on first. */
+static void put_belief(const struct daemon *d, const struct live_job *job, struct json *j)
+{
+	int type = job->speeds.n ? cluster_find_type(&d->epoch.cluster, job->speeds.at[0].type) : -1;
+
+	if (type < 0 || !(core_believed_per_s(d->core, job, (uint32_t)type, 1) > 0))
+		return;
+	json_begin_array(j, "believed");
+	for (uint32_t gpus = 1; gpus <= (uint32_t)job->base.max_gpus; gpus *= 2) {
+		if (gpus < (uint32_t)job->base.min_gpus || gpus > d->epoch.cluster.types[type].devices)
+			continue;
+		json_begin_object(j, NULL);
+		json_str(j, "type", d->epoch.cluster.types[type].name);
+		json_int(j, "gpus", gpus);
+		json_double(j, "per_s", core_believed_per_s(d->core, job, (uint32_t)type, gpus));
+		json_end(j, '}');
+	}
+	json_end(j, ']');
+}
+
 static void put_more(struct daemon *d, const struct live_job *job, struct json *j, enum job_detail detail)
 {
 	struct listing listing = { d, j };
@@ -260,6 +280,8 @@ static void put_more(struct daemon *d, const struct live_job *job, struct json *
 	if (detail == JOB_OWNERS)
 		put_command(d, job->id, j);
 	live_job_speeds(job, j);
+	if (!live_ended(job))
+		put_belief(d, job, j);
 	json_begin_array(j, "attempts");
 	record_attempts(d->record, job->id, see_attempt, &listing, &ignored);
 	json_end(j, ']');

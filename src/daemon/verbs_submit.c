@@ -378,8 +378,10 @@ static int check_promises(struct daemon *d, const struct call *call, struct err 
 		rc = err_set(err, ERR_REFUSED,
 			"refused, all or none: of these %zu jobs the first %zu could be had; of the next, %s",
 			n, fit - before, why.at);
-	if (rc < 0)
+	if (rc < 0) {
 		d->asked.n = before;
+		d->refused += n;
+	}
 	buf_fini(&why);
 	return rc;
 }

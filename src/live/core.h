@@ -122,6 +122,9 @@ const char *core_reason(const struct core *core, const struct live_job *job, dou
 	struct buf *text, uint32_t *about);
 /* Seconds until it is through if it keeps its devices or gets them now; NAN: nobody knows. */
 double core_left_s(const struct core *core, const struct live_job *job, double now_s);
+/* Steps a second that are believed of an elastic job on so many devices of a type in one node; 0: nothing is. */
+double core_believed_per_s(const struct core *core, const struct live_job *job, uint32_t type,
+	uint32_t gpus);
 uint64_t core_decisions(const struct core *core);
 /* Jobs that the engine keeps though they have left it. */
 size_t core_forgotten(const struct core *core);

@@ -187,6 +187,13 @@ bool core_could_run(struct core *core, const struct live_job *job, struct buf *w
 	return could;
 }
 
+double core_believed_per_s(const struct core *c, const struct live_job *job, uint32_t type, uint32_t gpus)
+{
+	if (job->engine_id == JOB_NONE || !job->speeds.n)
+		return 0;
+	return core_agent_speed(c, core_engine_job(c, job), type, gpus, 1);
+}
+
 /* ---- promises */
 
 /* Whether other elements of its array come first. */

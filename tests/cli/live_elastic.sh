@@ -107,6 +107,7 @@ whole_story() {
 	run stint show "$a"
 	out '^devices +0-3' "which show tells"
 	out '^steps took .* s on 1 \(batch 64\), .* s on ' "and how fast it was on how many"
+	out '^believed +[0-9.]+ steps a second on 1, [0-9.]+ on 2, [0-9.]+ on 4' "and what is believed of it"
 	train c good stay
 	c=$job
 	soon "it makes room for one like it" has "$c" -ge 1
@@ -138,9 +139,14 @@ promises() {
 	run stint cancel --all
 	run stint queue --json
 	is "nothing of it stays" [ "$(grep -c '"id"' stdout)" = 0 ]
+	run stint report
+	out '^deadlines met +1$' "the report counts deadlines that were met"
+	out '^deadlines refused +10$' "and jobs that were refused"
 }
 
 record_is_sound() {
+	run stint report
+	out '^resizes +[1-9]' "the report counts changes of size"
 	run stint db check
 	want 0 "the record is sound"
 	kill "$daemon"
