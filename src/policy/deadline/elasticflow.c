@@ -173,7 +173,23 @@ static int by_deadline(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* The promised jobs of a type (TYPES_MAX: of all) and `extra`, by deadline, into ef->queue. */
+/* Whether a job that is only asked about is to be planned on the type: on the fastest it may use. */
+static bool is_asked_on(const struct round *round, const struct job *job, uint32_t type)
+{
+	uint32_t types[TYPES_MAX];
+
+	return has_deadline(job) && kit_types(round, job, types) > 0 && types[0] == type;
+}
+
+/* By the number it has in ef->queue. */
+static const struct job *job_in_line(const struct round *round, const struct job *extra, uint32_t id)
+{
+	if (extra && extra->id == id)
+		return extra;
+	return id < round->njobs ? &round->jobs[id] : &round->asked[id - round->njobs];
+}
+
+/* The promised jobs of a type (TYPES_MAX: of all), those asked about and `extra`, by deadline, into ef->queue. */
 static void line_up(struct elasticflow *ef, const struct round *round, uint32_t type,
 	const struct job *extra)
 {
@@ -184,6 +200,11 @@ static void line_up(struct elasticflow *ef, const struct round *round, uint32_t 
 		if (is_promised(ef, round, job) &&
 			(type == TYPES_MAX || promise_of(ef, job->id)->type == type))
 			vec_push(&ef->queue, (struct urgency){ job->deadline_s, job->id, false });
+	}
+	for (uint32_t i = 0; i < round->nasked; i++) {
+		if (is_asked_on(round, &round->asked[i], type))
+			vec_push(&ef->queue,
+				((struct urgency){ round->asked[i].deadline_s, round->njobs + i, false }));
 	}
 	if (extra)
 		vec_push(&ef->queue, (struct urgency){ extra->deadline_s, extra->id, false });
@@ -205,7 +226,7 @@ static bool plan_all(struct elasticflow *ef, const struct round *round, uint32_t
 		uint32_t id = ef->queue.at[i].id;
 		struct flow_ask ask;
 
-		ask_of(ef, round, extra && extra->id == id ? extra : &round->jobs[id], type, &ask);
+		ask_of(ef, round, job_in_line(round, extra, id), type, &ask);
 		if (!flow_fill(&ef->table, &ask, &ef->fresh.at[i]))
 			return false;
 		flow_take(&ef->table, &ef->fresh.at[i]);
