@@ -128,9 +128,10 @@ int loss_fit(const struct loss_point *points, uint32_t n, const struct loss_fit_
 	struct loss_curve *out, struct err *err)
 {
 	struct losses l = { 0 };
+	int rc = check_losses(points, n, err);
 
-	if (check_losses(points, n, err) < 0)
-		return -1;
+	if (rc < 0)
+		return rc;
 	l.at = mem_alloc(mem_array_size(n, sizeof(*l.at)));
 	l.weight = mem_alloc(mem_array_size(n, sizeof(*l.weight)));
 	losses_fill(&l, points, n, options);
@@ -251,9 +252,10 @@ int speed_fit(enum speed_kind kind, double batch, const struct speed_point *poin
 	struct speed_curve *out, struct err *err)
 {
 	struct nnls problem;
+	int rc = check_speeds(kind, batch, points, n, err);
 
-	if (check_speeds(kind, batch, points, n, err) < 0)
-		return -1;
+	if (rc < 0)
+		return rc;
 	*out = (struct speed_curve){ .kind = kind, .batch = batch };
 	nnls_init(&problem, speed_points_needed(kind));
 	for (uint32_t i = 0; i < n; i++) {

@@ -11,9 +11,26 @@
 
 #include "solver/choice_parts.h"
 
-static const double UNIT = 1e9;
-
 /* ---- the question */
+
+static const double UNIT_MOST = 1e9, SUM_MOST = 1e18;
+
+/* Billionths, or as large as must be for all costs together, and what all capacity is worth, to be a whole number. */
+static double unit_of(const struct choice_problem *problem)
+{
+	double most = 1, all = problem->nrows;
+
+	for (uint32_t r = 0; r < problem->nrows; r++) {
+		const struct choice_row *row = &problem->rows[r];
+
+		most = fmax(most, fabs(row->without));
+		for (uint32_t i = 0; i < row->n; i++)
+			most = fmax(most, fabs(problem->columns[row->first + i].cost));
+	}
+	for (uint32_t t = 0; t < problem->ntypes; t++)
+		all += problem->capacity[t];
+	return fmin(UNIT_MOST, SUM_MOST / (most * all));
+}
 
 static int by_cost(const void *a, const void *b)
 {
@@ -29,10 +46,11 @@ static bool column_fits(const struct choosing *c, const struct choice_column *co
 	return column->amount > 0 && column->amount <= c->capacity[column->type];
 }
 
-static struct offer *add_offer(struct offer *at, const struct choice_column *column, uint32_t number)
+static struct offer *add_offer(const struct choosing *c, struct offer *at,
+	const struct choice_column *column, uint32_t number)
 {
 	*at = (struct offer){
-		.cost = llround(column->cost * UNIT),
+		.cost = llround(column->cost * c->unit),
 		.type = column->type,
 		.amount = column->amount,
 		.column = number,
@@ -48,13 +66,13 @@ static struct offer *add_row(const struct choosing *c, const struct choice_probl
 	struct offer *start = at;
 
 	if (row->forced != CHOICE_NONE)
-		return add_offer(at, &columns[row->forced], row->forced);
+		return add_offer(c, at, &columns[row->forced], row->forced);
 	for (uint32_t i = 0; i < row->n; i++) {
 		/* What costs more than nothing and uses something is never taken. */
 		if (column_fits(c, &columns[i]) && columns[i].cost <= row->without)
-			at = add_offer(at, &columns[i], i);
+			at = add_offer(c, at, &columns[i], i);
 	}
-	*at++ = (struct offer){ .cost = llround(row->without * UNIT), .column = CHOICE_NONE };
+	*at++ = (struct offer){ .cost = llround(row->without * c->unit), .column = CHOICE_NONE };
 	qsort(start, (size_t)(at - start), sizeof(*at), by_cost);
 	return at;
 }
@@ -80,7 +98,11 @@ static void read_problem(struct choosing *c, const struct choice_problem *proble
 	struct offer *at;
 
 	assert(problem->ntypes <= CHOICE_TYPES_MAX);
-	*c = (struct choosing){ .nrows = problem->nrows, .ntypes = problem->ntypes };
+	*c = (struct choosing){
+		.nrows = problem->nrows,
+		.ntypes = problem->ntypes,
+		.unit = unit_of(problem),
+	};
 	for (uint32_t t = 0; t < problem->ntypes; t++)
 		c->capacity[t] = problem->capacity[t];
 	for (uint32_t r = 0; r < problem->nrows; r++)
@@ -135,8 +157,8 @@ static void by_prices(struct choosing *c, const struct choice_options *options,
 	choice_round(c);
 	if (work > 0)
 		prove(c, options->gap, &work);
-	answer->value = (double)c->value / UNIT;
-	answer->bound = (double)c->proved / UNIT;
+	answer->value = (double)c->value / c->unit;
+	answer->bound = (double)c->proved / c->unit;
 	answer->optimal = c->value == c->proved;
 	answer->rounds = c->rounds;
 	answer->work = options->work - work;
@@ -151,6 +173,18 @@ static int64_t value_of(const struct choosing *c)
 	return value;
 }
 
+enum { WORK_FOR_TIES = 20000000 };
+
+/* Of equal optima that which the other way takes, as far as there is work for it. */
+static void take_first_of_equals(struct choosing *c)
+{
+	uint64_t work = WORK_FOR_TIES;
+
+	c->value = value_of(c);
+	choice_find_prices(c);
+	choice_search(c, c->value - c->bound, &work);
+}
+
 bool choice_solve(const struct choice_problem *problem, const struct choice_options *options,
 	uint32_t *chosen, struct choice_answer *answer)
 {
@@ -163,7 +197,9 @@ bool choice_solve(const struct choice_problem *problem, const struct choice_opti
 	if (solved && options->method == CHOICE_EXACT) {
 		solved = choice_solve_exact(&c, options->seconds, c.pick, &answer->bound,
 			&answer->optimal);
-		answer->value = (double)value_of(&c) / UNIT;
+		if (solved && answer->optimal)
+			take_first_of_equals(&c);
+		answer->value = (double)value_of(&c) / c.unit;
 	} else if (solved) {
 		by_prices(&c, options, answer);
 	}

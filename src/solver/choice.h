@@ -9,10 +9,11 @@
  * proves the optimum if there is work enough for it.  CHOICE_EXACT hands the
  * program to solver/lp.h.
  *
- * Costs are counted in billionths, so that equals are equal: of equal optima
- * CHOICE_PRICE takes, where it proved one, that with the smallest cost for row
- * 0, then for row 1, and so on; of columns that cost the same the first, and
- * any of them before none.  The answer depends on nothing but the question.
+ * Costs are counted in billionths (in larger units where so many of them would
+ * not be a whole number), so that equals are equal: of equal optima both ways
+ * take, where they proved one, that with the smallest cost for row 0, then for
+ * row 1, and so on; of columns that cost the same the first, and any of them
+ * before none.  The answer depends on nothing but the question.
  */
 #ifndef SOLVER_CHOICE_H
 #define SOLVER_CHOICE_H

@@ -7,8 +7,6 @@
 #include "solver/choice_parts.h"
 #include "solver/lp.h"
 
-static const double UNIT = 1e9;
-
 static struct lp *build(const struct choosing *c)
 {
 	struct lp *lp = lp_create();
@@ -20,7 +18,7 @@ static struct lp *build(const struct choosing *c)
 
 		for (uint32_t o = c->first[r]; o < c->first[r + 1]; o++) {
 			const struct offer *offer = &c->offers[o];
-			uint32_t column = lp_add_column(lp, (double)offer->cost / UNIT, 0, 1, true);
+			uint32_t column = lp_add_column(lp, (double)offer->cost / c->unit, 0, 1, true);
 
 			lp_set(lp, one, column, 1);
 			if (offer->amount)

@@ -9,7 +9,7 @@
 
 /* One way for a row to go, none included; those of a row lie together, the cheapest first. */
 struct offer {
-	int64_t cost;   /* in billionths */
+	int64_t cost;   /* in units */
 	int64_t excess; /* what it costs more than the row's cheapest at the prices */
 	uint32_t type, amount;
 	uint32_t column; /* among the row's own; CHOICE_NONE: nothing */
@@ -19,12 +19,13 @@ struct choosing {
 	struct arena memory;
 	uint32_t nrows, ntypes;
 	int64_t capacity[CHOICE_TYPES_MAX];
+	double unit; /* of costs: so many are 1 */
 	struct offer *offers;
 	uint32_t *first; /* by row, and one more: its offers */
 	uint32_t *pick;  /* by row: the offer of the best answer so far */
 	int64_t value;   /* of that */
 
-	int64_t price[CHOICE_TYPES_MAX]; /* in billionths per unit, not negative */
+	int64_t price[CHOICE_TYPES_MAX]; /* in units of cost per device, not negative */
 	int64_t bound;                   /* that these prices prove */
 	int64_t proved; /* the best bound: what a search came to the end of counts too */
 

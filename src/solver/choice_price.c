@@ -16,8 +16,6 @@
 
 enum { SIDES_MAX = CHOICE_TYPES_MAX + 1, ROUNDS_MAX = 400 };
 
-static const double UNIT = 1e9;
-
 /* A basic column: an answer, or room left of a type. */
 struct corner {
 	double cost;
@@ -154,7 +152,7 @@ static void mix_init(struct mix *m, struct choosing *c)
 	*m = (struct mix){ .c = c, .n = c->ntypes + 1, .best_bound = -INFINITY };
 	m->costs = arena_array(&c->memory, double, c->first[c->nrows]);
 	for (uint32_t o = 0; o < c->first[c->nrows]; o++)
-		m->costs[o] = (double)c->offers[o].cost / UNIT;
+		m->costs[o] = (double)c->offers[o].cost / c->unit;
 	for (uint32_t t = 0; t < c->ntypes; t++)
 		m->at[t].side[t] = 1;
 	m->at[c->ntypes].pick = new_pick(c);
@@ -264,7 +262,7 @@ static void take_prices(struct choosing *c, const struct mix *m)
 {
 	c->bound = 0;
 	for (uint32_t t = 0; t < c->ntypes; t++) {
-		c->price[t] = llround(m->best[t] * UNIT);
+		c->price[t] = llround(m->best[t] * c->unit);
 		c->bound -= c->price[t] * c->capacity[t];
 	}
 	for (uint32_t r = 0; r < c->nrows; r++) {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/real.h"
 #include "solver/lp.h"
 
 /* The logarithm of nothing. */
@@ -16,7 +17,7 @@
 
 static double log_at(const struct market *m, uint32_t i)
 {
-	return log(m->bases[i] > 0 ? m->bases[i] : NOTHING);
+	return real_log(m->bases[i] > 0 ? m->bases[i] : NOTHING);
 }
 
 double market_log(const struct market *m, double progress)

@@ -101,7 +101,9 @@ static void put_grant(struct buf *out, const struct grant *grant, const struct c
 		put_parts(out, grant, cluster);
 	put_number(out, "gpus", grant->gpus);
 	put_places(out, grant, cluster);
-	if (grant->batch)
+	if (grant->batch == BATCH_TUNED)
+		put_text(out, "batch", "tuned");
+	else if (grant->batch)
 		put_number(out, "batch", grant->batch);
 	if (grant->share != 1)
 		put_number(out, "share", grant->share);

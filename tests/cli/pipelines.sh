@@ -65,6 +65,8 @@ rm -rf run
 run stint sim one.csv --cluster 2x2:rtx,4x4:t4 --profiles profiles --policy sia:growth=0 --out run
 is "it goes where more units are" grep -q '"type":"t4","gpus":16' run/events.jsonl
 
+is "a batch that its agent chooses is called so" grep -q '"batch":"tuned"' run/events.jsonl
+
 data=${STINT_DATA:-$here/../../../shared/data}/sia/profiles
 if [ -d "$data/gpt_pmp" ]; then
 	printf 'name,time,application,num_replicas,batch_size\ngpt_pmp-0,401,gpt_pmp,8,384\n' >gpt.csv

@@ -36,6 +36,29 @@ static void test_efficiency(void **state)
 	assert_float_equal(goodput_gain((struct gradient){ 0 }, 200, 100), 2, 0); /* nothing felt yet */
 }
 
+/* The micro tests of Pollux' specification: a is efficiency, b the times of a step. */
+static void test_published_numbers(void **state)
+{
+	struct gradient g = { .sqr = 1, .var = 3 };
+	struct goodput_params p = { .alpha_c = 0.1,
+		.beta_c = 0.001,
+		.alpha_r = 0.05,
+		.beta_r = 0.01,
+		.gamma = 1 };
+	struct goodput_shape node = { 1, 4 };
+	struct batch_split split = { .atomic = 100 };
+
+	(void)state;
+	assert_float_equal(goodput_efficiency(g, 100, 100), 1, 1e-12);
+	assert_float_equal(goodput_efficiency(g, 200, 100), 0.8, 1e-12);
+	assert_float_equal(goodput_efficiency(g, 400, 100), 0.5714, 5e-5);
+	assert_float_equal(goodput_grad_s(&p, 100), 0.2, 1e-12);
+	assert_float_equal(goodput_sync_s(&p, node), 0.07, 1e-12);
+	assert_float_equal(goodput_iter_s(&p, node, split), 0.27, 1e-12);
+	p.gamma = 10;
+	assert_float_equal(goodput_iter_s(&p, node, split), 0.20000055, 1e-8);
+}
+
 static void test_split(void **state)
 {
 	static const struct {
@@ -326,6 +349,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_throughput),
 		cmocka_unit_test(test_efficiency),
+		cmocka_unit_test(test_published_numbers),
 		cmocka_unit_test(test_split),
 		cmocka_unit_test(test_no_batch_fits),
 		cmocka_unit_test(test_rounding_is_no_gain),

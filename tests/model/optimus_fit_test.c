@@ -95,7 +95,7 @@ static void bad_losses_are_named(void **state)
 		struct loss_curve curve;
 		struct err err = { 0 };
 
-		assert_true(loss_fit(rows[i].points, rows[i].n, &plain, &curve, &err) < 0);
+		assert_int_equal(loss_fit(rows[i].points, rows[i].n, &plain, &curve, &err), ERR_FORMAT);
 		assert_non_null(strstr(err.text, rows[i].says));
 	}
 }
@@ -161,7 +161,7 @@ static void bad_speeds_are_named(void **state)
 	struct err err = { 0 };
 
 	(void)state;
-	assert_true(speed_fit(SPEED_RING, 32, points, 2, &curve, &err) < 0);
+	assert_int_equal(speed_fit(SPEED_RING, 32, points, 2, &curve, &err), ERR_FORMAT);
 	assert_non_null(strstr(err.text, "point 1"));
 	points[1] = (struct speed_point){ 0, 2, 1 };
 	assert_true(speed_fit(SPEED_SYNC, 32, points, 2, &curve, &err) < 0);

@@ -187,6 +187,8 @@ static void as_good_as_the_integer_program(void **state)
 		assert_true(solve(in, &exact, &other));
 		assert_true(own.is.optimal && other.is.optimal);
 		assert_float_equal(own.is.value, other.is.value, 1e-6);
+		/* and of equals both take the same */
+		assert_memory_equal(own.chosen, other.chosen, in->problem.nrows * sizeof(*own.chosen));
 	}
 	test_free(in);
 }
@@ -214,28 +216,71 @@ static void the_bound_holds_without_a_search(void **state)
 
 /* ---- by hand */
 
+/* Micro tests a and b of Sia's specification: the break-even is at a goodput of 1/0.81. */
 static void two_jobs_and_a_node_of_two(void **state)
 {
+	static const struct {
+		double goodput, value;
+		uint32_t expect[2];
+	} rows[] = {
+		{ 1.5, 1.9165, { 1, CHOICE_NONE } },
+		{ 1.2, 2.0, { 0, 0 } }, /* the other would cost 2.0129 */
+		{ 1.2347, 2.0, { 1, CHOICE_NONE } },
+		{ 1.2345, 2.0, { 0, 0 } },
+	};
 	struct instance *in = test_malloc(sizeof(*in));
 	struct answer own = { 0 };
-	double pair[] = { pow(1.5, -0.5), pow(1.2, -0.5) };
-	uint32_t expect[][2] = { { 1, CHOICE_NONE }, { 0, 0 } };
 
 	(void)state;
-	for (uint32_t i = 0; i < 2; i++) {
-		struct choice_column two[] = { { 1, 0, 1 }, { pair[i], 0, 2 }, { 1, 0, 1 },
-			{ pair[i], 0, 2 } };
+	assert_float_equal(pow(1.2, -0.5) + 1.1, 2.0129, 5e-5);
+	assert_float_equal(1 / (0.9 * 0.9), 1.2346, 5e-5);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		double pair = pow(rows[i].goodput, -0.5);
+		struct choice_column two[] = { { 1, 0, 1 }, { pair, 0, 2 }, { 1, 0, 1 },
+			{ pair, 0, 2 } };
 
 		*in = (struct instance){ .capacity = { 2 } };
 		memcpy(in->columns, two, sizeof(two));
 		in->rows[0] = (struct choice_row){ 0, 2, 1.1, CHOICE_NONE };
 		in->rows[1] = (struct choice_row){ 2, 2, 1.1, CHOICE_NONE };
 		in->problem = (struct choice_problem){ in->columns, in->rows, 2, in->capacity, 1 };
-		assert_true(solve(in, &priced, &own));
-		assert_true(own.is.optimal);
-		assert_memory_equal(own.chosen, expect[i], sizeof(expect[i]));
+		for (int way = 0; way < 2; way++) {
+			assert_true(solve(in, way ? &exact : &priced, &own));
+			assert_true(own.is.optimal);
+			assert_float_equal(own.is.value, rows[i].value, 5e-5);
+			assert_memory_equal(own.chosen, rows[i].expect, sizeof(rows[i].expect));
+		}
 	}
 	test_free(in);
+}
+
+/* So many so dear rows that billionths of all of them together would not be a whole number. */
+static void many_dear_rows(void **state)
+{
+	enum { MANY = 12000, ROOM = 1000 };
+	struct choice_column *columns = test_malloc(2 * MANY * sizeof(*columns));
+	struct choice_row *rows = test_malloc(MANY * sizeof(*rows));
+	uint32_t *chosen = test_malloc(MANY * sizeof(*chosen));
+	struct choice_problem problem = { columns, rows, MANY, (uint32_t[]){ ROOM }, 1 };
+	struct choice_options hasty = { .method = CHOICE_PRICE, .gap = 1e-4, .work = 100000 };
+	struct choice_answer answer;
+	uint32_t run = 0;
+
+	(void)state;
+	for (uint32_t r = 0; r < MANY; r++) {
+		columns[2 * r] = (struct choice_column){ 1, 0, 1 };
+		columns[2 * r + 1] = (struct choice_column){ 0.7, 0, 2 };
+		rows[r] = (struct choice_row){ 2 * r, 2, 1e6, CHOICE_NONE };
+	}
+	assert_true(choice_solve(&problem, &hasty, chosen, &answer));
+	for (uint32_t r = 0; r < MANY; r++)
+		run += chosen[r] == 0;
+	assert_int_equal(run, ROOM);
+	assert_float_equal(answer.value, ROOM + 1e6 * (MANY - ROOM), 1);
+	assert_true(answer.bound <= answer.value && choice_gap(&answer) < 1e-4);
+	test_free(columns);
+	test_free(rows);
+	test_free(chosen);
 }
 
 static void who_is_forced_keeps_it(void **state)
@@ -286,6 +331,7 @@ int main(void)
 		cmocka_unit_test(as_good_as_the_integer_program),
 		cmocka_unit_test(the_bound_holds_without_a_search),
 		cmocka_unit_test(two_jobs_and_a_node_of_two),
+		cmocka_unit_test(many_dear_rows),
 		cmocka_unit_test(who_is_forced_keeps_it),
 		cmocka_unit_test(nobody_and_nothing),
 	};

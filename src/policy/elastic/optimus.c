@@ -14,6 +14,7 @@
  */
 #include <math.h>
 
+#include "base/real.h"
 #include "model/elastic.h"
 #include "model/optimus_fit.h"
 #include "model/training.h"
@@ -97,7 +98,7 @@ static double speed_on(const struct round *round, const struct ration *r, uint32
 /* Speeds at a few sizes between its least and its most, in geometric progression. */
 static uint32_t sample(const struct round *round, const struct ration *r, struct speed_point *out)
 {
-	double ratio = pow((double)r->most / r->least, 1.0 / (SAMPLES - 1)), size = r->least;
+	double ratio = real_pow((double)r->most / r->least, 1.0 / (SAMPLES - 1)), size = r->least;
 	uint32_t n = 0, last = 0;
 
 	for (int i = 0; i < SAMPLES; i++, size *= ratio) {

@@ -139,7 +139,7 @@ static void list_rows(struct sia *s, const struct round *round, const struct pla
 		.memos = round->belief->agents ? s->memos.at : NULL,
 	};
 	for (uint32_t type = 0; type < ntypes; type++)
-		sia_list_sizes(plan, type, round->scratch, &rows->sizes[type]);
+		sia_list_sizes(plan, type, s->terms.published, round->scratch, &rows->sizes[type]);
 	sia_list_rows(rows);
 }
 
@@ -193,17 +193,46 @@ static struct choice_options solver_options(const struct sia *s, uint32_t n)
 	};
 }
 
-/* Nobody must keep what it has if that does not fit: devices have gone. */
+static bool lost_devices(const struct plan *plan, const struct job *job)
+{
+	const struct grant *grant = job->grant;
+
+	for (uint32_t i = 0; grant && i < grant->nslots; i++) {
+		const struct space_node *node = &plan->space.nodes[grant->slots[i].node];
+
+		if (!node->up || (node->down & grant->slots[i].devices))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * What must be kept does not fit: devices have gone.  Who has lost some may change, and where that is not enough
+ * whoever is on the type.
+ */
 static void release_forced(struct choice_problem *problem, struct sia_rows *rows)
 {
-	struct choice_row *free_rows = arena_array(rows->round->scratch, struct choice_row,
-		problem->nrows);
+	struct choice_row *out = arena_array(rows->round->scratch, struct choice_row, problem->nrows);
+	uint64_t kept[TYPES_MAX] = { 0 };
 
 	for (uint32_t i = 0; i < problem->nrows; i++) {
-		free_rows[i] = problem->rows[i];
-		free_rows[i].forced = rows->at[i].forced = CHOICE_NONE;
+		struct sia_row *row = &rows->at[i];
+
+		if (row->forced != CHOICE_NONE && lost_devices(rows->plan, row->job))
+			row->forced = CHOICE_NONE;
+		if (row->forced != CHOICE_NONE)
+			kept[row->ways[row->forced].c.type] += row->ways[row->forced].c.gpus;
 	}
-	problem->rows = free_rows;
+	for (uint32_t i = 0; i < problem->nrows; i++) {
+		struct sia_row *row = &rows->at[i];
+		uint32_t type = row->forced != CHOICE_NONE ? row->ways[row->forced].c.type : 0;
+
+		if (row->forced != CHOICE_NONE && kept[type] > problem->capacity[type])
+			row->forced = CHOICE_NONE;
+		out[i] = problem->rows[i];
+		out[i].forced = row->forced;
+	}
+	problem->rows = out;
 }
 
 static void solve(struct sia *s, struct sia_rows *rows)

@@ -33,7 +33,15 @@ struct sia_row {
 	uint32_t n, now, forced;
 	double without; /* cost of not running */
 	bool tuned;     /* its agent chooses the batch */
+	bool scattered; /* it cannot lie as it should, whole nodes and a part of one, even if all were free */
 	uint32_t chosen;
+};
+
+/* Nodes of a type that are up and alike. */
+struct sia_host {
+	uint32_t devices, n;
+	double cpus; /* INFINITY: nobody counts them */
+	int64_t mem_bytes;
 };
 
 /* The configurations of a type with what is up now, by size. */
@@ -41,6 +49,8 @@ struct sia_sizes {
 	uint32_t *gpus;
 	uint32_t n;
 	uint32_t per_node; /* devices of a whole node */
+	struct sia_host *hosts;
+	uint32_t nhosts;
 };
 
 /* Speeds of a job in its configurations, as long as its agent learns nothing new. */
@@ -64,8 +74,11 @@ struct sia_rows {
 	struct sia_memo *memos; /* by job */
 };
 
-/* Sizes of a type: powers of two within a node, whole nodes beyond. */
-void sia_list_sizes(const struct plan *plan, uint32_t type, struct arena *scratch,
+/*
+ * Sizes of a type: powers of two within a node, whole nodes beyond; unless `all`, of more than 64 nodes only
+ * numbers that differ by a part in 64, and all there are.
+ */
+void sia_list_sizes(const struct plan *plan, uint32_t type, bool all, struct arena *scratch,
 	struct sia_sizes *out);
 /* Every active job with its ways and their costs, in order of arrival; everything in the arena of the round. */
 void sia_list_rows(struct sia_rows *rows);

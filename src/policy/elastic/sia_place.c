@@ -3,7 +3,8 @@
  * devices; the others, the largest first, take nodes that are free altogether
  * for whole nodes, and the fullest node that holds the rest.  If one finds no
  * place though there are devices enough, whoever holds parts of nodes of that
- * type is placed anew, too.
+ * type is placed anew, too; then it goes another of its ways.  Nobody is spread
+ * over parts of several nodes who could lie otherwise if they were free.
  *
  * The published simulator places everybody anew each round, and moves that do
  * not change the shape cost nothing there; shapes are the same either way.
@@ -99,7 +100,7 @@ static bool place(const struct placing_all *p, const struct sia_row *row)
 	uint32_t type = wanted(row)->type, size = per_node(p->plan, type);
 	uint32_t whole = size ? wanted(row)->gpus / size : 0;
 
-	if (job_is_fraction(row->job))
+	if (job_is_fraction(row->job) || row->scattered)
 		return plan_run(p->plan, row->job, want_of(row));
 	return find_whole(p->plan, type, whole, p->at) == whole &&
 		run_with_rest(p, row, whole, size ? wanted(row)->gpus % size : 0);
@@ -173,14 +174,52 @@ static void stop_changed(struct placing_all *p, struct sia_row *rows, uint32_t n
 	}
 }
 
-/* Who was not chosen, or has no place as chosen, may have what is left as the placer sees fit. */
-static void place_leftover(const struct placing_all *p, const struct sia_row *row)
+struct other {
+	double value;
+	uint32_t way;
+};
+
+static int by_value(const void *a, const void *b)
 {
-	if (row->chosen != CHOICE_NONE && plan_run(p->plan, row->job, want_of(row)))
-		return;
-	if (job_is_fraction(row->job) && kit_run(p->round, p->plan, row->job))
-		return;
-	turn_away(p, row);
+	const struct other *x = a, *y = b;
+
+	if (x->value != y->value)
+		return x->value > y->value ? -1 : 1;
+	return x->way < y->way ? -1 : x->way > y->way;
+}
+
+/* Its other ways that take no more devices, the best first: nodes may lack CPUs, or have too little left each. */
+static bool place_otherwise(const struct placing_all *p, struct sia_row *row)
+{
+	struct other *others = arena_array(p->round->scratch, struct other, row->n);
+	uint32_t chosen = row->chosen, n = 0;
+
+	for (uint32_t k = 0; k < row->n; k++) {
+		if (k != chosen && row->ways[k].c.gpus <= wanted(row)->gpus)
+			others[n++] = (struct other){ row->ways[k].value, k };
+	}
+	qsort(others, n, sizeof(*others), by_value);
+	for (uint32_t k = 0; k < n; k++) {
+		row->chosen = others[k].way;
+		if (wanted(row)->gpus <= plan_free(p->plan, wanted(row)->type) && place(p, row))
+			return true;
+	}
+	row->chosen = chosen;
+	return false;
+}
+
+/* Who has no place as chosen may have another way, by the published rule what is left as the placer sees fit. */
+static void place_leftover(const struct placing_all *p, struct sia_row *row, bool published)
+{
+	bool placed = false;
+
+	if (row->chosen != CHOICE_NONE)
+		placed = published ? plan_run(p->plan, row->job, want_of(row))
+				   : place(p, row) || place_otherwise(p, row);
+	if (!placed && job_is_fraction(row->job))
+		placed = kit_run(p->round, p->plan, row->job);
+	if (!placed)
+		turn_away(p, row);
 }
 
 void sia_place(const struct round *round, struct plan *plan, struct sia_row *rows, uint32_t n,
@@ -205,6 +244,6 @@ void sia_place(const struct round *round, struct plan *plan, struct sia_row *row
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		if (!plan_grant(plan, rows[i].job->id))
-			place_leftover(&p, &rows[i]);
+			place_leftover(&p, &rows[i], published);
 	}
 }

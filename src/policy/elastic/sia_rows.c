@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/names.h"
+#include "base/real.h"
 #include "base/vec.h"
 #include "model/agents.h"
 #include "model/training.h"
@@ -34,7 +35,52 @@ static uint32_t whole_nodes(const struct plan *plan, uint32_t type, uint32_t per
 	return n;
 }
 
-void sia_list_sizes(const struct plan *plan, uint32_t type, struct arena *scratch, struct sia_sizes *out)
+enum { EACH_NODES = 64 };
+
+/* The number of nodes after n that is worth a size of its own. */
+static uint32_t next_number(uint32_t n, uint32_t nodes, bool all)
+{
+	uint32_t next = n + (all || n < EACH_NODES ? 1 : n / EACH_NODES);
+
+	return n < nodes && next > nodes ? nodes : next;
+}
+
+static void add_host(struct sia_sizes *sizes, const struct node *node, uint32_t devices)
+{
+	struct sia_host host = { devices, 1, node->cpus > 0 ? node->cpus : INFINITY,
+		node->mem_bytes > 0 ? node->mem_bytes : INT64_MAX };
+
+	/* Mostly all are alike. */
+	for (uint32_t i = sizes->nhosts; i-- > 0;) {
+		struct sia_host *known = &sizes->hosts[i];
+
+		if (known->devices == host.devices && known->cpus == host.cpus &&
+			known->mem_bytes == host.mem_bytes) {
+			known->n++;
+			return;
+		}
+	}
+	sizes->hosts[sizes->nhosts++] = host;
+}
+
+static void list_hosts(const struct plan *plan, uint32_t type, struct arena *scratch,
+	struct sia_sizes *out)
+{
+	const struct space_type *at = &plan->space.types[type];
+
+	out->hosts = arena_array(scratch, struct sia_host, at->nnodes);
+	for (uint32_t i = 0; i < at->nnodes; i++) {
+		const struct space_node *node = &plan->space.nodes[at->nodes[i]];
+		const struct node *there = &plan->space.cluster->nodes[at->nodes[i]];
+
+		if (node->up)
+			add_host(out, there,
+				there->devices - (uint32_t)__builtin_popcountll(node->down));
+	}
+}
+
+void sia_list_sizes(const struct plan *plan, uint32_t type, bool all, struct arena *scratch,
+	struct sia_sizes *out)
 {
 	uint32_t per_node = plan->space.types[type].max;
 	uint32_t nodes = whole_nodes(plan, type, per_node);
@@ -43,8 +89,9 @@ void sia_list_sizes(const struct plan *plan, uint32_t type, struct arena *scratc
 	out->gpus = arena_array(scratch, uint32_t, 8 + nodes);
 	for (uint32_t gpus = 1; gpus < per_node; gpus *= 2)
 		out->gpus[out->n++] = gpus;
-	for (uint32_t n = 1; n <= nodes; n++)
+	for (uint32_t n = 1; n <= nodes; n = next_number(n, nodes, all))
 		out->gpus[out->n++] = n * per_node;
+	list_hosts(plan, type, scratch, out);
 }
 
 /* ---- one job */
@@ -55,6 +102,7 @@ struct draft {
 	const struct job *job;
 	struct sia_row *row;
 	bool rigid, measured;
+	bool anyhow; /* ways count that no nodes have the CPUs and memory for, as whole ones and a part */
 	struct sia_memo *memo; /* NULL: nothing is remembered of it */
 	enum batching batching;
 };
@@ -125,6 +173,41 @@ static void add_way(struct draft *d, uint32_t type, uint32_t gpus, double value)
 	};
 }
 
+static bool host_feeds(const struct sia_host *host, const struct job *job, uint32_t gpus, uint32_t n)
+{
+	double part = (double)n / gpus;
+
+	return host->devices >= n && job->cpus * part <= host->cpus + 1e-9 &&
+		(double)job->mem_bytes * part <= (double)host->mem_bytes;
+}
+
+/* Whether it could have so many as whole nodes and a part of one if all were free. */
+static bool can_lie(const struct draft *d, uint32_t type, uint32_t gpus)
+{
+	const struct sia_sizes *sizes = &d->rows->sizes[type];
+	uint32_t whole = gpus / sizes->per_node, rest = gpus % sizes->per_node;
+	uint32_t wholes = 0, rests = 0;
+
+	for (uint32_t i = 0; i < sizes->nhosts; i++) {
+		const struct sia_host *host = &sizes->hosts[i];
+
+		if (whole > 0 && host_feeds(host, d->job, gpus, sizes->per_node))
+			wholes += host->n;
+		if (rest > 0 && host_feeds(host, d->job, gpus, rest))
+			rests += host->n;
+	}
+	return wholes >= whole && (rest == 0 || rests > whole);
+}
+
+/* What the published program lists it lists, however many there are. */
+static bool can_have(const struct draft *d, uint32_t type, uint32_t gpus)
+{
+	if (d->rows->terms->published)
+		return true;
+	return gpus <= d->rows->plan->space.types[type].up &&
+		(d->anyhow || job_is_fraction(d->job) || can_lie(d, type, gpus));
+}
+
 static double value_on(const struct draft *d, uint32_t type, uint32_t gpus)
 {
 	return d->measured ? speed_of(d, configuration_packed(d->rows->round->cluster, type, gpus))
@@ -173,14 +256,14 @@ static void add_elastic(struct draft *d, uint32_t type)
 	for (uint32_t i = 0; i < sizes->n && sizes->gpus[i] <= most; i++) {
 		uint32_t gpus = sizes->gpus[i];
 
-		if (gpus < least || gpus % unit != 0 ||
+		if (gpus < least || gpus % unit != 0 || !can_have(d, type, gpus) ||
 			gpus > (uint64_t)widest(d, type) * sizes->per_node)
 			continue;
 		add_way(d, type, gpus, d->measured ? value_on(d, type, gpus) : unit);
 		if (!d->measured)
 			return;
 	}
-	if (d->row->n == before)
+	if (d->row->n == before && can_have(d, type, least))
 		add_way(d, type, least, d->measured ? value_on(d, type, least) : unit);
 }
 
@@ -188,7 +271,9 @@ static void add_rigid(struct draft *d, uint32_t type)
 {
 	uint32_t gpus = job_gpus_on(d->job, type);
 
-	add_way(d, type, gpus, speed_of(d, configuration_packed(d->rows->round->cluster, type, gpus)));
+	if (can_have(d, type, gpus))
+		add_way(d, type, gpus,
+			speed_of(d, configuration_packed(d->rows->round->cluster, type, gpus)));
 }
 
 static bool may_have(const struct draft *d, uint32_t type)
@@ -203,16 +288,14 @@ static bool may_have(const struct draft *d, uint32_t type)
 static void add_unknown(struct draft *d)
 {
 	for (uint32_t type = 0; type < d->rows->round->cluster->ntypes; type++) {
-		if (may_have(d, type))
+		if (may_have(d, type) && can_have(d, type, job_least_on(d->job, type)))
 			add_way(d, type, job_least_on(d->job, type), 1);
 	}
 }
 
-static void list_ways(struct draft *d)
+static void list_known(struct draft *d)
 {
-	const struct rates *rates = d->rows->round->belief;
-
-	for (uint32_t type = 0; type < rates->cluster->ntypes; type++) {
+	for (uint32_t type = 0; type < d->rows->round->cluster->ntypes; type++) {
 		if (!may_have(d, type))
 			continue;
 		if (d->rigid)
@@ -220,8 +303,17 @@ static void list_ways(struct draft *d)
 		else
 			add_elastic(d, type);
 	}
-	if (d->row->n == 0)
-		add_unknown(d);
+}
+
+static void list_ways(struct draft *d)
+{
+	for (int anyhow = 0; anyhow < 2 && d->row->n == 0; anyhow++) {
+		d->anyhow = anyhow;
+		list_known(d);
+		if (d->row->n == 0)
+			add_unknown(d);
+	}
+	d->row->scattered = d->anyhow;
 }
 
 /* ---- values and costs */
@@ -265,10 +357,10 @@ static double cost_of(const struct sia_terms *terms, double value)
 {
 	double cost;
 
-	value = fmax(value, terms->published ? 0 : LEAST_VALUE);
+	value = fmax(value, terms->published ? 1e-300 : LEAST_VALUE);
 	if (terms->p > 0)
-		return -fmin(pow(value, terms->p), MOST_COST);
-	cost = fmin(pow(value, terms->p), terms->published ? PUBLISHED_COST : MOST_COST);
+		return -fmin(real_pow(value, terms->p), terms->published ? MOST_COST : 1e300);
+	cost = fmin(real_pow(value, terms->p), terms->published ? PUBLISHED_COST : MOST_COST);
 	return terms->round2 ? rint(cost * 100) / 100 : cost;
 }
 
@@ -409,6 +501,26 @@ static void draft_row(struct sia_rows *rows, const struct job *job, struct sia_r
 	weigh(&d);
 }
 
+/* With p above 0 costs have no limit, but the solver has: all are made smaller alike. */
+static void scale_costs(struct sia_rows *rows)
+{
+	double most = 0, scale;
+
+	for (uint32_t i = 0; i < rows->n; i++) {
+		most = fmax(most, fabs(rows->at[i].without));
+		for (uint32_t k = 0; k < rows->at[i].n; k++)
+			most = fmax(most, fabs(rows->at[i].ways[k].cost));
+	}
+	if (most <= MOST_COST)
+		return;
+	scale = MOST_COST / most;
+	for (uint32_t i = 0; i < rows->n; i++) {
+		rows->at[i].without *= scale;
+		for (uint32_t k = 0; k < rows->at[i].n; k++)
+			rows->at[i].ways[k].cost *= scale;
+	}
+}
+
 void sia_list_rows(struct sia_rows *rows)
 {
 	const struct round *round = rows->round;
@@ -427,4 +539,6 @@ void sia_list_rows(struct sia_rows *rows)
 		memcpy(row->ways, ways, row->n * sizeof(*ways));
 		rows->n++;
 	}
+	if (!rows->terms->published)
+		scale_costs(rows);
 }

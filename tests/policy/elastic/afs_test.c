@@ -134,6 +134,41 @@ static double speed_at(const struct table *t, uint32_t gpus)
 	return gpus ? t->speed[gpus - 1] : 0;
 }
 
+/* Who gets the first device, the second, …: shares of clusters that are larger by one each. */
+static void test_orders(void **state)
+{
+	static const struct {
+		uint32_t example;
+		const char *order;
+	} rows[] = { { 0, "abb" }, { 1, "abaa" }, { 2, "aab" }, { 3, "aaba" } };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		uint32_t want[2] = { 0 };
+
+		for (uint32_t n = 0; rows[i].order[n]; n++) {
+			struct first first;
+			char cluster[16];
+
+			want[rows[i].order[n] - 'a']++;
+			snprintf(cluster, sizeof(cluster), "1x%u", n + 1);
+			shares_of(cluster, "afs", examples[rows[i].example].jobs, 2, &first);
+			if (first.gpus[0] != want[0] || first.gpus[1] != want[1])
+				fail_msg("%s: with %u devices shares are %u and %u",
+					examples[rows[i].example].what, n + 1, first.gpus[0],
+					first.gpus[1]);
+		}
+	}
+}
+
+/* Micro test a: the third device with either. */
+static void test_sums(void **state)
+{
+	(void)state;
+	assert_float_equal(with_shorter(10, 1.2, 20, 1, 1.8), 23.15, 0.005);
+	assert_float_equal(with_longer(10, 1, 20, 1.8), 21.11, 0.005);
+}
+
 static void draw_table(struct table *t, struct rng *rng)
 {
 	double step = 1;
@@ -220,6 +255,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_examples),
+		cmocka_unit_test(test_orders),
+		cmocka_unit_test(test_sums),
 		cmocka_unit_test(test_pairs),
 		cmocka_unit_test(test_equals_share_evenly),
 	};

@@ -30,6 +30,25 @@ static struct tasks one_job(double room)
 	return out;
 }
 
+/* Seconds that 100 steps take: the numbers of micro test b. */
+static void seconds_and_gains(void **state)
+{
+	static const struct {
+		uint32_t servers, workers;
+		double s;
+	} rows[] = { { 1, 1, 130 }, { 1, 2, 100 }, { 2, 1, 120 }, { 2, 2, 80 }, { 1, 3, 103.3 },
+		{ 2, 3, 73.3 }, { 3, 2, 73.3 } };
+	struct task_job job = job_of(100, thetas);
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++)
+		assert_float_equal(100 / speed_at(&job.speed, rows[i].servers, rows[i].workers),
+			rows[i].s, 0.05);
+	assert_float_equal(100 / speed_at(&job.speed, 2, 2) - 100 / speed_at(&job.speed, 3, 2),
+		6.67, 0.005);
+	assert_float_equal(speed_at(&job.speed, 3, 2), speed_at(&job.speed, 2, 3), 1e-12);
+}
+
 /* A worker saves 30 s and a server 10; then the server 20 and a worker nothing; then both 6.67. */
 static void one_task_after_the_other(void **state)
 {
@@ -143,6 +162,7 @@ static void evenly_over_the_fewest(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(seconds_and_gains),
 		cmocka_unit_test(one_task_after_the_other),
 		cmocka_unit_test(everybody_gets_one_of_each_first),
 		cmocka_unit_test(never_more_than_there_is),

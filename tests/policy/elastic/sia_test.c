@@ -23,7 +23,7 @@ static void expect_sizes(const char *cluster, uint32_t type, const uint32_t *wan
 
 	assert_int_equal(cluster_parse(cluster, &c, &err), 0);
 	plan_init(&plan, &c, placer_find("first-fit", NULL), NULL, 1);
-	sia_list_sizes(&plan, type, &scratch, &sizes);
+	sia_list_sizes(&plan, type, false, &scratch, &sizes);
 	assert_int_equal(sizes.n, n);
 	assert_memory_equal(sizes.gpus, want, n * sizeof(*want));
 	plan_fini(&plan);
@@ -130,6 +130,12 @@ static const struct {
 		{ { { 1, 1.9 }, 0 }, { { 1, 1.9 }, 0 } }, { 1, 1 } },
 	{ "above 0 the fastest has it all", "1x4", "sia:p=2,lambda=0",
 		{ { { 1, 2, 4 }, 0 }, { { 1, 1.5, 2 }, 0 } }, { 4, 0 } },
+	{ "however steep that is", "8x8", "sia:p=6,lambda=0", { { { 1, 2, 4, 8, 16, 32, 64 }, 0 } },
+		{ 64 } },
+	{ "and of equals as others do", "1x2", "sia:solver=exact,growth=0",
+		{ { { 1, 1.5 }, 0 }, { { 1, 1.5 }, 0 } }, { 2, 0 } },
+	{ "so does the search by prices alone", "1x2", "sia:solver=price,growth=0",
+		{ { { 1, 1.5 }, 0 }, { { 1, 1.5 }, 0 } }, { 2, 0 } },
 	{ "the integer program agrees", "1x2", "sia:solver=exact",
 		{ { { 1, 1.2 }, 0 }, { { 1, 1.2 }, 0 } }, { 1, 1 } },
 	{ "a rigid job beside an elastic one", "1x4", "sia",
@@ -142,9 +148,11 @@ static void worked_examples(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < COUNT(examples); i++) {
-		uint32_t n = examples[i].jobs[2].speed[0] > 0 ? 3 : 2;
 		struct first first;
+		uint32_t n = 0;
 
+		while (n < COUNT(examples[i].jobs) && examples[i].jobs[n].speed[0] > 0)
+			n++;
 		first_of(examples[i].cluster, examples[i].policy, examples[i].jobs, n, &first);
 		for (uint32_t k = 0; k < n; k++) {
 			if (first.gpus[k] != examples[i].want[k])
@@ -234,6 +242,120 @@ static void whole_nodes_or_parts_of_one(void **state)
 	}
 }
 
+/* Nodes of six: what powers of two leave is not put together over nodes. */
+static void parts_of_uneven_nodes(void **state)
+{
+	struct rng rng = property("parts are of one node, also of nodes that are no power of two");
+
+	(void)state;
+	for (size_t i = 0; i < rounds(25); i++) {
+		struct observer observer = { .see = see_shape };
+		struct outcome out;
+		struct scene s;
+
+		scene_init(&s, rng_below(&rng, 2) ? "2x6" : "3x5:v100,2x3:k80");
+		for (uint32_t k = 0; k < (i ? JOBS_MAX : 3); k++) {
+			struct job *job = scene_job(&s, 0, i ? 1 << rng_below(&rng, 2) : 4, 600);
+
+			job->max_gpus = i ? 4 : job->gpus;
+			job->min_gpus = i && rng_below(&rng, 2) ? 1 : job->gpus;
+		}
+		observer.self = &s.cluster;
+		s.config.policy = i % 2 ? "sia" : "sia:growth=0";
+		s.config.observers = &observer;
+		s.config.nobservers = 1;
+		scene_run(&s, &out);
+		for (uint32_t k = 0; k < out.njobs; k++)
+			assert_int_equal(out.jobs[k].state, JOB_FINISHED);
+		outcome_fini(&out);
+		scene_fini(&s);
+	}
+}
+
+/* ---- nodes without the CPUs or memory */
+
+struct hosted {
+	const char *what, *cluster;
+	double cpus[2]; /* of nodes of each type */
+	int64_t mem_bytes[2];
+	int gpus;
+	double job_cpus;
+	int64_t job_mem_bytes;
+};
+
+static void where_it_can_be_fed(void **state)
+{
+	static const struct hosted rows[] = {
+		{ "the faster type lacks CPUs", "1x4:v100,1x4:k80", { 4, 64 }, { 0 }, 1, 8, 0 },
+		{ "or memory", "1x4:v100,1x4:k80", { 0 }, { 10, 100 }, 1, 0, 50 },
+		{ "both do for a node, two together have them", "2x4:v100,2x4:k80", { 4, 8 }, { 0 },
+			4, 14, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct outcome out;
+		struct scene s;
+
+		scene_init(&s, rows[i].cluster);
+		for (uint32_t n = 0; n < s.cluster.nnodes; n++) {
+			s.cluster.nodes[n].cpus = rows[i].cpus[s.cluster.nodes[n].type];
+			s.cluster.nodes[n].mem_bytes = rows[i].mem_bytes[s.cluster.nodes[n].type];
+		}
+		for (uint32_t k = 0; k < 3; k++) {
+			struct job *job = scene_job(&s, 0, rows[i].gpus, 100);
+
+			job->cpus = rows[i].job_cpus;
+			job->mem_bytes = rows[i].job_mem_bytes;
+		}
+		s.config.policy = "sia";
+		scene_run(&s, &out);
+		for (uint32_t k = 0; k < out.njobs; k++) {
+			if (out.jobs[k].state != JOB_FINISHED)
+				fail_msg("%s: job %u did not finish", rows[i].what, k);
+		}
+		outcome_fini(&out);
+		scene_fini(&s);
+	}
+}
+
+/* What cannot be had is no measure of what can: 2 devices of a type that has one. */
+static void only_what_there_is_counts(void **state)
+{
+	struct first first = { { 0 } };
+	struct observer observer = { .self = &first, .see = see_start };
+	struct outcome out;
+	struct scene s;
+	struct job *job;
+
+	(void)state;
+	scene_init(&s, "1x1:k80,1x2:v100");
+	for (uint32_t k = 0; k < 2; k++) {
+		job = scene_job(&s, 0, 1, 100);
+		job->model = names_add(&s.trace.models, k ? "b" : "a", 1);
+		job->by_steps = true;
+		job->min_gpus = job->gpus = k ? 1 : 2;
+		job->max_gpus = k ? 2 : 4;
+		job->types = k ? 2 : 0;
+	}
+	names_add(&s.trace.types, "k80", 3);
+	names_add(&s.trace.types, "v100", 4);
+	s.profile = profile_create(&s.cluster, &s.trace.models);
+	profile_add(s.profile, 0, 0, 2, 0, 0.1);
+	profile_add(s.profile, 0, 1, 2, 0, 1);
+	profile_add(s.profile, 1, 1, 1, 0, 1);
+	profile_add(s.profile, 1, 1, 2, 0, 1.5);
+	s.config.truth = s.profile;
+	s.config.policy = "sia";
+	s.config.observers = &observer;
+	s.config.nobservers = 1;
+	scene_run(&s, &out);
+	assert_int_equal(first.gpus[0], 0);
+	assert_int_equal(first.gpus[1], 2);
+	outcome_fini(&out);
+	scene_fini(&s);
+}
+
 static void no_exponent_of_nothing(void **state)
 {
 	struct outcome out;
@@ -257,6 +379,9 @@ int main(void)
 		cmocka_unit_test(worked_examples),
 		cmocka_unit_test(only_ratios_count),
 		cmocka_unit_test(whole_nodes_or_parts_of_one),
+		cmocka_unit_test(parts_of_uneven_nodes),
+		cmocka_unit_test(where_it_can_be_fed),
+		cmocka_unit_test(only_what_there_is_counts),
 		cmocka_unit_test(no_exponent_of_nothing),
 	};
 
