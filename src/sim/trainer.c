@@ -257,7 +257,8 @@ static double asked_goodput(const struct trainer *t, const struct job *job, uint
 
 	if (e.replicas > 0) {
 		lay_packed(t, type, gpus, &e);
-		e.split = training_spread(&limits, e.replicas, job->batch > 0 ? job->batch : limits.initial);
+		e.split = training_spread(&limits, e.replicas,
+			job->batch > 0 ? job->batch : limits.initial);
 		e.split = cut(t, e.split, &limits, e.replicas);
 		e.split = fill_pipeline(t, model, &limits, type, e.split);
 		iter_s = iteration_s(t, job->model, &e, &pass);

@@ -204,7 +204,8 @@ static void line_up(struct elasticflow *ef, const struct round *round, uint32_t 
 	for (uint32_t i = 0; i < round->nasked; i++) {
 		if (is_asked_on(round, &round->asked[i], type))
 			vec_push(&ef->queue,
-				((struct urgency){ round->asked[i].deadline_s, round->njobs + i, false }));
+				((struct urgency){ round->asked[i].deadline_s, round->njobs + i,
+					false }));
 	}
 	if (extra)
 		vec_push(&ef->queue, (struct urgency){ extra->deadline_s, extra->id, false });

@@ -242,7 +242,8 @@ static double worth(const struct entry *e, const struct entrant *x, uint32_t ext
 /* Flexible workers of an item: all sizes where there are few, else some in equal steps, and the most in any case. */
 static uint32_t extra_of_item(const struct entry *e, const struct entrant *x, uint32_t item)
 {
-	uint32_t span = rations_known(NULL, e->round, x->job, x->type) - x->base, step = (span + ITEMS_MAX - 1) / ITEMS_MAX;
+	uint32_t span = rations_known(NULL, e->round, x->job, x->type) - x->base,
+		 step = (span + ITEMS_MAX - 1) / ITEMS_MAX;
 	uint32_t extra = (item + 1) * (step < 1 ? 1 : step);
 
 	return extra < span ? extra : span;
