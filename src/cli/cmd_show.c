@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/mem.h"
 #include "cli/draft.h"
 #include "cli/live.h"
 #include "cli/live_print.h"
@@ -63,19 +64,24 @@ static void put_state(const json_t *job, const struct term *term, struct buf *ou
 			buf_printf(&text, " (job %.0f)", cause);
 		live_line(out, "why", text.at);
 	}
+	live_line(out, "promise", live_text(job, "promise"));
 	live_line(out, "ended", live_text(job, "end_text"));
 	buf_fini(&text);
 }
 
+/* Of one that has not ended it is that of an attempt before. */
 static void put_code(const json_t *job, struct buf *out)
 {
 	double code = live_number(job, "exit_code");
 	int number = live_signal(job);
+	bool over = live_number(job, "end") > 0;
 
 	if (number > 0)
-		live_linef(out, "signal", "%s", signal_name(number));
+		live_linef(out, over ? "signal" : "last attempt", "%s%s", over ? "" : "ended by ",
+			signal_name(number));
 	else if (!isnan(code) && code >= 0)
-		live_linef(out, "exit code", "%.0f", code);
+		live_linef(out, over ? "exit code" : "last attempt", "%s%.0f",
+			over ? "" : "exit code ", code);
 }
 
 static void put_words(const json_t *job, struct buf *out)
@@ -140,21 +146,56 @@ static void put_progress(const json_t *job, double now_s, struct buf *out)
 	buf_fini(&text);
 }
 
+/* By type and number of devices; the daemon tells them as they were measured. */
+static int by_size(const void *a, const void *b)
+{
+	const json_t *x = *(json_t *const *)a, *y = *(json_t *const *)b;
+	const char *of_x = live_text(x, "type"), *of_y = live_text(y, "type");
+	int type = strcmp(of_x ? of_x : "", of_y ? of_y : "");
+	double fewer = live_number(x, "gpus") - live_number(y, "gpus");
+
+	if (type)
+		return type;
+	if (fewer == 0)
+		fewer = live_number(x, "batch") - live_number(y, "batch");
+	return fewer < 0 ? -1 : fewer > 0;
+}
+
 /* Of an elastic job: how long its steps took on how many devices. */
 static void put_speeds(const json_t *job, struct buf *out)
 {
 	const json_t *speeds = json_object_get(job, "speeds");
+	size_t n = json_array_size(speeds);
+	const json_t **sorted = mem_alloc(mem_array_size(n + 1, sizeof(*sorted)));
 	struct buf text = { 0 };
 
-	for (size_t i = 0; i < json_array_size(speeds); i++) {
-		const json_t *one = json_array_get(speeds, i);
-
-		buf_printf(&text, "%s%.3g s on %.0f", i ? ", " : "", live_number(one, "step_s"),
-			live_number(one, "gpus"));
-		if (live_number(one, "batch") > 0)
-			buf_printf(&text, " (batch %.0f)", live_number(one, "batch"));
+	for (size_t i = 0; i < n; i++)
+		sorted[i] = json_array_get(speeds, i);
+	qsort(sorted, n, sizeof(*sorted), by_size);
+	for (size_t i = 0; i < n; i++) {
+		buf_printf(&text, "%s%.3g s on %.0f", i ? ", " : "",
+			live_number(sorted[i], "step_s"), live_number(sorted[i], "gpus"));
+		if (live_number(sorted[i], "batch") > 0)
+			buf_printf(&text, " (batch %.0f)", live_number(sorted[i], "batch"));
 	}
 	live_line(out, "steps took", text.n ? text.at : NULL);
+	buf_fini(&text);
+	free(sorted);
+}
+
+/* And what is expected of it. */
+static void put_belief(const json_t *job, struct buf *out)
+{
+	const json_t *believed = json_object_get(job, "believed");
+	struct buf text = { 0 };
+
+	for (size_t i = 0; i < json_array_size(believed); i++) {
+		const json_t *one = json_array_get(believed, i);
+
+		buf_printf(&text, "%s%.3g%s on %.0f", i ? ", " : "", live_number(one, "per_s"),
+			i ? "" : " steps a second", live_number(one, "gpus"));
+	}
+	live_line(out, "believed", text.n ? text.at : NULL);
 	buf_fini(&text);
 }
 
@@ -281,6 +322,7 @@ static void put_job(const json_t *job, const struct term *term, struct buf *out)
 	put_gpus(job, out);
 	put_progress(job, now_s, out);
 	put_speeds(job, out);
+	put_belief(job, out);
 	put_after(job, out);
 	put_when(job, now_s, out);
 	put_files(job, out);

@@ -277,7 +277,7 @@ static int tell(const struct sim_call *call, struct err *err)
 	int rc;
 
 	if (args->json)
-		summary_json(summary, &text);
+		summary_json_of(summary, &call->outcome, &text);
 	else
 		for_people(&call->setup, summary, &call->outcome, &text);
 	rc = ui_print(&text, err);

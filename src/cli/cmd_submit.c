@@ -49,6 +49,7 @@ static void tell_one(const struct args *args, const json_t *job, double count, s
 static int tell(const struct args *args, const json_t *reply, struct err *err)
 {
 	const json_t *jobs = json_object_get(reply, "jobs");
+	const json_t *remarks = json_object_get(reply, "remarks");
 	bool array = !args->batch && json_array_size(jobs) > 1;
 	double count = (double)json_array_size(jobs);
 	struct buf text = { 0 };
@@ -65,6 +66,8 @@ static int tell(const struct args *args, const json_t *reply, struct err *err)
 	}
 	rc = ui_print(&text, err);
 	buf_fini(&text);
+	for (size_t i = 0; i < json_array_size(remarks); i++)
+		ui_say(args, "%s", json_string_value(json_array_get(remarks, i)));
 	return rc;
 }
 

@@ -2,7 +2,9 @@
  * A record as a directory to simulate, beside how it really went.
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/file.h"
 #include "base/json.h"
@@ -11,13 +13,16 @@
 #include "cli/setup.h"
 #include "cli/ui.h"
 #include "io/cluster_io.h"
+#include "io/csv.h"
 #include "io/trace_io.h"
+#include "model/goodput.h"
 #include "store/run_dir.h"
 
 #define SIM_TRACE "trace.csv"
 #define SIM_CLUSTER "cluster.yaml"
 #define SIM_TENANTS "tenants.yaml"
 #define SIM_REAL "real.csv"
+#define SIM_SPEEDS "throughputs.csv"
 
 static int write_in(const char *dir, const char *name, const struct buf *text, struct err *err)
 {
@@ -47,6 +52,104 @@ static void tenants_yaml(const struct tenants *tenants, struct buf *out)
 	}
 }
 
+/* ---- how fast elastic jobs were */
+
+/* Steps of its first batch in a second there; NAN: measured before it said its batch. */
+static double progress_of(const struct live_job *job, const struct live_speed *s)
+{
+	struct gradient g = {
+		.sqr = fmax(0, job->progress.grad_sqr),
+		.var = fmax(0, job->progress.grad_var),
+	};
+
+	if (!(s->batch > 0))
+		return isnan(job->first_batch) ? 1 / s->step_s : NAN;
+	return goodput_gain(g, s->batch, job->first_batch) / s->step_s;
+}
+
+/* The best that was measured there: it may have tried several batches. */
+static double best_there(const struct live_job *job, const struct live_speed *like)
+{
+	double best = 0;
+
+	for (size_t i = 0; i < job->speeds.n; i++) {
+		const struct live_speed *s = &job->speeds.at[i];
+
+		if (!strcmp(s->type, like->type) && s->gpus == like->gpus && s->nodes == like->nodes)
+			best = fmax(best, progress_of(job, s));
+	}
+	return best;
+}
+
+/* Whether one before it is of the same devices. */
+static bool is_told(const struct live_job *job, size_t which)
+{
+	const struct live_speed *s = &job->speeds.at[which];
+
+	for (size_t i = 0; i < which; i++) {
+		const struct live_speed *t = &job->speeds.at[i];
+
+		if (!strcmp(s->type, t->type) && s->gpus == t->gpus && s->nodes == t->nodes)
+			return true;
+	}
+	return false;
+}
+
+/* Rows of a file of speeds.  Says whether there is one of the machine's types. */
+static bool put_speeds(const struct live_job *job, const char *model, const struct cluster *cluster,
+	struct buf *out)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < job->speeds.n; i++) {
+		const struct live_speed *s = &job->speeds.at[i];
+		double per_s = best_there(job, s);
+
+		if (!(per_s > 0) || is_told(job, i) || cluster_find_type(cluster, s->type) < 0)
+			continue;
+		buf_printf(out, "%s,", model);
+		csv_write(out, s->type);
+		buf_printf(out, ",%u,%u,", s->gpus, s->nodes);
+		buf_double(out, per_s);
+		buf_char(out, '\n');
+		any = true;
+	}
+	return any;
+}
+
+/* Its speed as asked: as measured there, else as was believed in the end. */
+static double rate_as_asked(const struct live_job *job)
+{
+	for (size_t i = 0; i < job->speeds.n; i++) {
+		const struct live_speed *s = &job->speeds.at[i];
+
+		if ((int32_t)s->gpus == job->base.gpus && best_there(job, s) > 0)
+			return best_there(job, s);
+	}
+	return job->base.nominal_rate;
+}
+
+/*
+ * Each of them is a model of its own, whose speeds are in the file, and its work is what it did at the speed it
+ * has as asked.  What it was never seen on is in proportion to what it was.
+ */
+static void tell_speeds(const struct recorded *r, struct trace *trace, struct buf *out)
+{
+	for (uint32_t i = 0; i < trace->njobs; i++) {
+		struct job *job = &trace->jobs[i];
+		uint32_t id = (uint32_t)strtoul(job->label, NULL, 10);
+		const struct live_job *ended = recorded_find(r, id)->ended;
+		char model[32];
+
+		snprintf(model, sizeof(model), "job-%u", id);
+		if (!ended->base.by_steps || !put_speeds(ended, model, &r->epoch.cluster, out))
+			continue;
+		job->model = names_add(&trace->models, model, strlen(model));
+		if (ended->base.done > 0 && rate_as_asked(ended) > 0)
+			trace->work[i] = ended->base.done / rate_as_asked(ended);
+	}
+}
+
 /* ---- how it went */
 
 static void set_course(struct job *job, const struct live_job *from)
@@ -62,6 +165,9 @@ static void set_course(struct job *job, const struct live_job *from)
 	job->migrations = from->base.migrations;
 	job->resizes = from->base.resizes;
 	job->failures = from->base.failures;
+	job->restarts = from->base.restarts;
+	job->served_s = from->base.served_s;
+	job->occupied_s = from->base.occupied_s;
 }
 
 /* Jobs in the order of the trace. */
@@ -92,18 +198,37 @@ static void tell_course(const struct args *args, const struct outcome *real)
 
 /* ---- files */
 
+static int write_speeds(const char *dir, const struct buf *rows, struct err *err)
+{
+	struct buf text = { 0 };
+	int rc;
+
+	buf_str(&text, "model,type,gpus,nodes,steps_per_s\n");
+	buf_add(&text, rows->at, rows->n);
+	rc = write_in(dir, SIM_SPEEDS, &text, err);
+	buf_fini(&text);
+	return rc;
+}
+
+/* `*speeds`: there is a file of speeds. */
 static int write_workload(const char *dir, const struct args *args, const struct recorded *r,
-	struct err *err)
+	bool *speeds, struct err *err)
 {
 	struct trace trace = { 0 };
 	struct outcome real = { 0 };
 	struct buf text = { 0 };
-	int rc;
+	int rc = 0;
 
 	recorded_trace(r, &trace);
+	tell_speeds(r, &trace, &text);
+	*speeds = text.n > 0;
+	if (*speeds)
+		rc = write_speeds(dir, &text, err);
+	buf_clear(&text);
 	real_course(r, &trace, &real);
 	trace_write(&trace, &text);
-	rc = write_in(dir, SIM_TRACE, &text, err);
+	if (!rc)
+		rc = write_in(dir, SIM_TRACE, &text, err);
 	buf_clear(&text);
 	jobs_csv(&trace, &real, &text);
 	if (!rc)
@@ -147,7 +272,7 @@ static void add_rule(struct buf *out, const char *flag, const char *spec, const 
 	quote_word(out, spec ? spec : preset);
 }
 
-static void sim_command(const char *dir, const struct epoch *epoch, struct buf *out)
+static void sim_command(const char *dir, const struct epoch *epoch, bool speeds, struct buf *out)
 {
 	buf_str(out, "stint sim ");
 	add_path(out, dir, SIM_TRACE);
@@ -156,6 +281,10 @@ static void sim_command(const char *dir, const struct epoch *epoch, struct buf *
 	if (epoch->tenants.n) {
 		buf_str(out, " --tenants ");
 		add_path(out, dir, SIM_TENANTS);
+	}
+	if (speeds) {
+		buf_str(out, " --throughputs ");
+		add_path(out, dir, SIM_SPEEDS);
 	}
 	add_rule(out, "policy", epoch->rules.policy, PRESET_POLICY);
 	add_rule(out, "placer", epoch->rules.placer, PRESET_PLACER);
@@ -168,14 +297,16 @@ static int write_dir(const struct args *args, const struct recorded *r, struct e
 {
 	struct buf command = { 0 };
 	int rc = dir_make(args->out, err);
+	bool speeds = false;
 
 	if (!rc)
-		rc = write_workload(args->out, args, r, err);
+		rc = write_workload(args->out, args, r, &speeds, err);
 	if (!rc)
 		rc = write_world(args->out, &r->epoch, err);
 	if (!rc) {
 		recorded_remarks(args, r);
-		sim_command(args->out, &r->epoch, &command);
+		recorded_tell_unseen(args, r);
+		sim_command(args->out, &r->epoch, speeds, &command);
 		rc = ui_print(&command, err);
 	}
 	buf_fini(&command);

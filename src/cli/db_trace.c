@@ -325,6 +325,37 @@ void recorded_remarks(const struct args *args, const struct recorded *r)
 		ui_say(args, "%u could not be read and are left out", r->unreadable);
 }
 
+static bool is_elastic(const struct live_job *job)
+{
+	return job->base.min_gpus < job->base.max_gpus;
+}
+
+void recorded_tell_unseen(const struct args *args, const struct recorded *r)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < r->jobs.n; i++)
+		n += is_elastic(r->jobs.at[i].ended) && !r->jobs.at[i].ended->speeds.n;
+	if (n)
+		ui_say(args,
+			"%u elastic job%s did not show how %s: taken to be in proportion to devices",
+			n, n == 1 ? "" : "s", n == 1 ? "it scales" : "they scale");
+}
+
+/* A trace has no place for what they showed. */
+static void tell_elastic(const struct args *args, const struct recorded *r)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < r->jobs.n; i++)
+		n += is_elastic(r->jobs.at[i].ended);
+	if (n)
+		ui_say(args,
+			"%u elastic job%s: a trace does not say how they scale, and they are taken to do so in "
+			"proportion to devices; --format sim writes what they showed, too",
+			n, n == 1 ? "" : "s");
+}
+
 static int write_trace(const struct args *args, const struct recorded *r, struct err *err)
 {
 	const char *to = args->out ? args->out : "-";
@@ -337,8 +368,10 @@ static int write_trace(const struct args *args, const struct recorded *r, struct
 	rc = file_write(to, text.at, text.n, err);
 	if (!rc && args->out)
 		ui_say(args, "wrote %u job%s to %s", trace.njobs, trace.njobs == 1 ? "" : "s", to);
-	if (!rc)
+	if (!rc) {
 		recorded_remarks(args, r);
+		tell_elastic(args, r);
+	}
 	buf_fini(&text);
 	trace_fini(&trace);
 	return rc;

@@ -41,11 +41,14 @@ void recorded_trace(const struct recorded *recorded, struct trace *out);
 /* What is left out, for people. */
 void recorded_remarks(const struct args *args, const struct recorded *recorded);
 
+/* The same of elastic jobs of which no speed is known. */
+void recorded_tell_unseen(const struct args *args, const struct recorded *recorded);
+
 /* --format trace: the trace alone, to --out or standard output. */
 int db_export_trace(const struct args *args, struct record *record, struct err *err);
 /*
- * --format sim: a directory with trace.csv, cluster.yaml, tenants.yaml where there are any, and real.csv with
- * how it went.  The command that simulates it is printed.
+ * --format sim: a directory with trace.csv, cluster.yaml, tenants.yaml where there are any, throughputs.csv with
+ * how fast elastic jobs were, and real.csv with how it went.  The command that simulates it is printed.
  */
 int db_export_sim(const struct args *args, struct record *record, struct err *err);
 

@@ -111,11 +111,12 @@ static void put_pass(const struct fit_group *g, struct goodput_shape shape, doub
 	buf_printf(out, "%.9g,%.9g", step_s, fmax(step_s - grad_s, 0));
 }
 
-/* The batches of the profile: five from the least to the largest measured, or twice that of a single one. */
+/* The batches of the profile: five from the least to the largest measured; of a single one down to an eighth. */
 static size_t profile_batches(const struct fit_group *g, double out[5])
 {
 	struct fit_range r = fit_group_range(g);
-	double low = floor(fmax(r.min_local, 1)), high = floor(fmax(r.max_local, low + 1)), last = 0;
+	double low = floor(fmax(r.min_local < r.max_local ? r.min_local : r.min_local / 8, 1));
+	double high = floor(fmax(r.max_local, low + 1)), last = 0;
 	size_t n = 0;
 
 	for (int i = 0; i < 5; i++) {
@@ -128,13 +129,16 @@ static size_t profile_batches(const struct fit_group *g, double out[5])
 	return n;
 }
 
+/* Sizes of nodes, whatever was measured: the fit says what it takes of the others. */
+enum { NODE_DEVICES = 16, PLACED_DEVICES = 8 };
+
 static void put_placements(const struct fit_group *g, struct buf *out)
 {
-	double locals[5], per_node = fmin(fit_group_range(g).per_node, 9);
+	double locals[5];
 	size_t n = profile_batches(g, locals);
 
 	buf_str(out, "placement,local_bsz,step_time,sync_time\n");
-	for (double replicas = 1; replicas <= per_node; replicas++)
+	for (double replicas = 1; replicas <= PLACED_DEVICES; replicas++)
 		for (size_t i = 0; i < n; i++) {
 			buf_printf(out, "%g,%g,", replicas, locals[i]);
 			put_pass(g, (struct goodput_shape){ 1, replicas }, locals[i], out);
@@ -142,20 +146,18 @@ static void put_placements(const struct fit_group *g, struct buf *out)
 		}
 }
 
+/* One device of each node, and twice as many up to full nodes: what lies between follows. */
 static void put_scalability(const struct fit_group *g, struct buf *out)
 {
 	static const double nodes[] = { 1, 2, 3, 4, 6, 8, 12, 16 };
-	double locals[5], per_node = fit_group_range(g).per_node;
+	double locals[5];
 	size_t n = profile_batches(g, locals);
 
 	buf_str(out, "num_nodes,num_replicas,local_bsz,step_time,sync_time\n");
 	for (size_t k = 0; k < sizeof(nodes) / sizeof(*nodes); k++)
-		for (int full = 0; full < 2; full++) {
-			struct goodput_shape shape = { nodes[k],
-				full ? nodes[k] * per_node : nodes[k] };
+		for (int each = 1; each <= NODE_DEVICES; each *= 2) {
+			struct goodput_shape shape = { nodes[k], nodes[k] * each };
 
-			if (full && per_node <= 1)
-				continue;
 			for (size_t i = 0; i < n; i++) {
 				buf_printf(out, "%g,%g,%g,", shape.nodes, shape.replicas, locals[i]);
 				put_pass(g, shape, locals[i], out);
@@ -176,7 +178,7 @@ static int write_in(const char *folder, const char *name, const struct buf *text
 static int write_table(const char *folder, const char *kind, const struct fit_group *g,
 	void (*put)(const struct fit_group *, struct buf *), struct err *err)
 {
-	char *name = mem_printf("%s-%s.csv", kind, training_suffix(g->type));
+	char *name = mem_printf("%s-%s.csv", kind, g->type);
 	struct buf text = { 0 };
 	int rc;
 
@@ -198,7 +200,7 @@ static int write_validation(const char *folder, const struct fit_group *g, struc
 		EPOCH_ITERATIONS, EPOCH_ITERATIONS, g->gradient.sqr, g->gradient.var);
 	rc = write_in(folder, name, &text, err);
 	buf_clear(&text);
-	buf_printf(&text, "name,value\nepochs,1\nmax_batch,%.0f\n", max);
+	buf_printf(&text, "name,value\nepochs,1\nslowdown,1\nmax_batch,%.0f\n", max);
 	if (!rc)
 		rc = write_in(folder, "model.csv", &text, err);
 	buf_fini(&text);

@@ -299,6 +299,7 @@ static void do_submits(struct daemon *d, struct call *calls)
 	bool durable;
 
 	verb_meet_tenants(d, calls);
+	d->asked.n = 0;
 	before = d->rows.n;
 	for (struct call *call = calls; call; call = call->next) {
 		if (verb_is_submit(call->verb) && d->trouble[0])

@@ -324,6 +324,7 @@ void daemon_close(struct daemon *d)
 	vec_fini(&d->rows);
 	vec_fini(&d->errands);
 	vec_fini(&d->submitted);
+	vec_fini(&d->asked);
 	vec_fini(&d->done);
 	vec_fini(&d->waiting);
 	arena_fini(&d->row_words);

@@ -93,11 +93,13 @@ struct daemon {
 	VEC(struct row) rows; /* not durable yet */
 	struct arena row_words;
 	VEC(struct errand) errands;
-	VEC(struct submitted) submitted; /* by the last transaction, in order of numbers */
-	VEC(struct call *) done;         /* answered once the rows are durable */
-	VEC(struct call *) waiting;      /* long polls */
-	char trouble[1100];              /* why rows cannot be written; "": they can */
-	double retry_s;                  /* when to try again */
+	uint64_t refused;                   /* jobs whose deadlines could not be promised */
+	VEC(const struct live_job *) asked; /* that calls of this cycle have made so far */
+	VEC(struct submitted) submitted;    /* by the last transaction, in order of numbers */
+	VEC(struct call *) done;            /* answered once the rows are durable */
+	VEC(struct call *) waiting;         /* long polls */
+	char trouble[1100];                 /* why rows cannot be written; "": they can */
+	double retry_s;                     /* when to try again */
 
 	pthread_mutex_t mutex; /* of the three below */
 	struct call *calls, **calls_end;

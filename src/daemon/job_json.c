@@ -140,32 +140,11 @@ static void put_progress(const struct daemon *d, const struct live_job *job, str
 	json_end(j, '}');
 }
 
-/* What elastic policies go by. */
-static void put_speeds(const struct live_job *job, struct json *j)
-{
-	if (!job->speeds.n)
-		return;
-	json_begin_array(j, "speeds");
-	for (size_t i = 0; i < job->speeds.n; i++) {
-		const struct live_speed *s = &job->speeds.at[i];
-
-		json_begin_object(j, NULL);
-		json_str(j, "type", s->type);
-		json_int(j, "gpus", s->gpus);
-		if (s->batch > 0)
-			json_double(j, "batch", s->batch);
-		json_double(j, "step_s", s->step_s);
-		put_seconds(j, "sync_s", s->sync_s);
-		json_end(j, '}');
-	}
-	json_end(j, ']');
-}
-
-static void put_reason(const struct daemon *d, const struct live_job *job, struct json *j)
+static void put_reason(const struct daemon *d, const struct live_job *job, double now_s, struct json *j)
 {
 	struct buf text = { 0 };
 	uint32_t about;
-	const char *why = core_reason(d->core, job, &text, &about);
+	const char *why = core_reason(d->core, job, now_s, &text, &about);
 
 	if (why) {
 		json_begin_object(j, "reason");
@@ -175,6 +154,10 @@ static void put_reason(const struct daemon *d, const struct live_job *job, struc
 			json_int(j, "job", about);
 		json_end(j, '}');
 	}
+	buf_clear(&text);
+	core_promise(d->core, job, now_s, &text);
+	if (text.n)
+		json_str(j, "promise", text.at);
 	buf_fini(&text);
 }
 
@@ -265,6 +248,26 @@ static void put_command(struct daemon *d, uint32_t id, struct json *j)
 	submission_fini(&what);
 }
 
+/* What policies expect of an elastic job on 1, 2, 4, … devices of the type it was measured on first. */
+static void put_belief(const struct daemon *d, const struct live_job *job, struct json *j)
+{
+	int type = job->speeds.n ? cluster_find_type(&d->epoch.cluster, job->speeds.at[0].type) : -1;
+
+	if (type < 0 || !(core_believed_per_s(d->core, job, (uint32_t)type, 1) > 0))
+		return;
+	json_begin_array(j, "believed");
+	for (uint32_t gpus = 1; gpus <= (uint32_t)job->base.max_gpus; gpus *= 2) {
+		if (gpus < (uint32_t)job->base.min_gpus || gpus > d->epoch.cluster.types[type].devices)
+			continue;
+		json_begin_object(j, NULL);
+		json_str(j, "type", d->epoch.cluster.types[type].name);
+		json_int(j, "gpus", gpus);
+		json_double(j, "per_s", core_believed_per_s(d->core, job, (uint32_t)type, gpus));
+		json_end(j, '}');
+	}
+	json_end(j, ']');
+}
+
 static void put_more(struct daemon *d, const struct live_job *job, struct json *j, enum job_detail detail)
 {
 	struct listing listing = { d, j };
@@ -276,7 +279,9 @@ static void put_more(struct daemon *d, const struct live_job *job, struct json *
 	json_int(j, "retries", job->retries);
 	if (detail == JOB_OWNERS)
 		put_command(d, job->id, j);
-	put_speeds(job, j);
+	live_job_speeds(job, j);
+	if (!live_ended(job))
+		put_belief(d, job, j);
 	json_begin_array(j, "attempts");
 	record_attempts(d->record, job->id, see_attempt, &listing, &ignored);
 	json_end(j, ']');
@@ -298,7 +303,7 @@ void job_to_json(struct daemon *d, const struct live_job *job, struct json *j, e
 	}
 	put_progress(d, job, j);
 	put_seconds(j, "eta_s", core_left_s(d->core, job, now_s));
-	put_reason(d, job, j);
+	put_reason(d, job, now_s, j);
 	if (detail != JOB_LINE)
 		put_more(d, job, j, detail);
 }

@@ -9,8 +9,9 @@
 
 struct figures {
 	VEC(double) jct, wait;
-	uint32_t finished, failed, cancelled, preemptions;
-	double gpu_s, lost_s;
+	uint32_t finished, failed, cancelled, preemptions, resizes, restarts;
+	uint32_t deadlines, met;
+	double gpu_s, held_gpu_s, lost_s;
 };
 
 static int see_ended(void *ctx, const struct record_job *row)
@@ -18,12 +19,18 @@ static int see_ended(void *ctx, const struct record_job *row)
 	struct figures *f = ctx;
 	json_t *status = json_loads(row->status, 0, NULL);
 	double jct_s = row->end_s - row->arrival_s;
+	double deadline_s = member_number(status, "deadline_s", INFINITY);
 	bool fine = !strcmp(row->state, "COMPLETED");
 
 	f->finished += fine;
 	f->failed += !strcmp(row->state, "FAILED") || !strcmp(row->state, "TIMEOUT");
 	f->cancelled += !strcmp(row->state, "CANCELLED");
 	f->preemptions += (uint32_t)member_int(status, "preemptions", 0);
+	f->resizes += (uint32_t)member_int(status, "resizes", 0);
+	f->restarts += (uint32_t)member_int(status, "restarts", 0);
+	f->deadlines += isfinite(deadline_s);
+	f->met += fine && row->end_s <= deadline_s && isfinite(deadline_s);
+	f->held_gpu_s += member_number(status, "occupied_s", 0);
 	f->gpu_s += member_number(status, "served_s", 0);
 	f->lost_s += member_number(status, "lost_s", 0);
 	if (fine) {
@@ -92,6 +99,13 @@ void verb_report(struct daemon *d, struct call *call)
 	json_double(&j, "wait_mean_s", mean(f.wait.at, f.wait.n));
 	json_double(&j, "wait_p95_s", quantile(f.wait.at, f.wait.n, 0.95));
 	json_int(&j, "preemptions", f.preemptions);
+	json_int(&j, "resizes", f.resizes);
+	json_int(&j, "restarts", f.restarts);
+	json_int(&j, "deadlines", f.deadlines);
+	json_int(&j, "deadlines_met", f.met);
+	/* Of what is refused nothing stays, so this daemon alone knows of it. */
+	json_int(&j, "deadlines_refused", (int64_t)d->refused);
+	json_double(&j, "held_gpu_s", f.held_gpu_s);
 	json_double(&j, "served_gpu_s", f.gpu_s);
 	json_double(&j, "lost_s", f.lost_s);
 	json_double(&j, "utilisation",

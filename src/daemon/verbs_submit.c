@@ -201,8 +201,6 @@ static int check_runnable(struct daemon *d, struct live_job *job, struct err *er
 		rc = err_set(err, ERR_NEVER, "deadline: that moment has passed");
 	else if (!core_could_run(d->core, job, &why))
 		rc = err_set(err, ERR_NEVER, "it can never run here: %s", why.at);
-	else if (!core_is_welcome(d->core, job, d->last_s, &why))
-		rc = err_set(err, ERR_REFUSED, "refused: %s", why.at);
 	buf_fini(&why);
 	return rc;
 }
@@ -361,13 +359,40 @@ void verb_meet_tenants(struct daemon *d, const struct call *calls)
 		daemon_trouble(d, err.text);
 }
 
+/* Deadlines are promised to all of a call's jobs, beside those of calls before it, or to none. */
+static int check_promises(struct daemon *d, const struct call *call, struct err *err)
+{
+	size_t before = d->asked.n, n, fit;
+	struct buf why = { 0 };
+	int rc = 0;
+
+	for (size_t i = 0; i < call->made.n; i++) {
+		if (call->made.at[i].job)
+			vec_push(&d->asked, call->made.at[i].job);
+	}
+	n = d->asked.n - before;
+	fit = core_welcome(d->core, d->asked.at, d->asked.n, d->last_s, &why);
+	if (fit < d->asked.n && fit <= before)
+		rc = err_set(err, ERR_REFUSED, "refused: %s", why.at);
+	else if (fit < d->asked.n)
+		rc = err_set(err, ERR_REFUSED,
+			"refused, all or none: of these %zu jobs the first %zu could be had; of the next, %s",
+			n, fit - before, why.at);
+	if (rc < 0) {
+		d->asked.n = before;
+		d->refused += n;
+	}
+	buf_fini(&why);
+	return rc;
+}
+
 bool verb_prepare_submit(struct daemon *d, struct call *call)
 {
 	size_t before = d->rows.n;
 	uint32_t next_job = d->next_job;
 	struct err err = { 0 };
 
-	if (add_all(d, call, &err) == 0)
+	if (add_all(d, call, &err) == 0 && check_promises(d, call, &err) == 0)
 		return true;
 	d->rows.n = before;
 	d->next_job = next_job;
@@ -402,12 +427,35 @@ static void give_to_core(struct daemon *d, struct made *made)
 	made->job = NULL;
 }
 
+/* What those who submit should know of the jobs, each once. */
+static void put_remarks(struct daemon *d, const struct call *call, struct json *j)
+{
+	struct buf last = { 0 }, text = { 0 };
+
+	json_begin_array(j, "remarks");
+	for (size_t i = 0; i < call->made.n; i++) {
+		if (!call->made.at[i].job)
+			continue;
+		buf_clear(&text);
+		core_promise(d->core, call->made.at[i].job, d->last_s, &text);
+		if (text.n == 0 || (last.n && !strcmp(last.at, text.at)))
+			continue;
+		json_str(j, NULL, text.at);
+		buf_clear(&last);
+		buf_str(&last, text.at);
+	}
+	json_end(j, ']');
+	buf_fini(&last);
+	buf_fini(&text);
+}
+
 void verb_finish_submit(struct daemon *d, struct call *call)
 {
 	bool fresh = false;
 	struct json j;
 
 	call_begin(call, &j);
+	put_remarks(d, call, &j);
 	json_begin_array(&j, "jobs");
 	for (size_t i = 0; i < call->made.n; i++) {
 		struct made *made = &call->made.at[i];

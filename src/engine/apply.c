@@ -57,7 +57,8 @@ static uint32_t open_dependency(const struct engine *e, const struct job *job, b
 	return JOB_NONE;
 }
 
-static enum verdict admission_verdict(struct engine *e, const struct job *job, struct reason *why)
+static enum verdict admission_verdict(struct engine *e, const struct job *job, struct reason *why,
+	bool *unwelcome)
 {
 	bool dead = false;
 	uint32_t other = open_dependency(e, job, &dead);
@@ -73,8 +74,10 @@ static enum verdict admission_verdict(struct engine *e, const struct job *job, s
 	verdict = e->config->admission.rule->decide(e->config->admission.state, &round, job,
 		e->demand, why);
 	if (verdict == ADMIT_ACCEPT && policy->rule->welcome &&
-		!policy->rule->welcome(policy->state, &round, job, why))
-		verdict = ADMIT_REJECT;
+		!policy->rule->welcome(policy->state, &round, job, why)) {
+		*unwelcome = true;
+		return e->config->takes_all ? ADMIT_ACCEPT : ADMIT_REJECT;
+	}
 	return verdict;
 }
 
@@ -111,10 +114,14 @@ static void keep_out(struct engine *e, struct job *job, struct reason why)
 static bool consider(struct engine *e, struct job *job)
 {
 	struct reason why = { .why = WHY_ADMISSION, .other = JOB_NONE };
+	bool unwelcome = false;
 
-	switch (admission_verdict(e, job, &why)) {
+	switch (admission_verdict(e, job, &why, &unwelcome)) {
 	case ADMIT_ACCEPT:
-		if (job->state == JOB_HELD)
+		if (unwelcome)
+			engine_tell(e,
+				(struct event){ .kind = EV_ADMIT, .job = job->id, .reason = why });
+		else if (job->state == JOB_HELD)
 			engine_tell(e, (struct event){ .kind = EV_ADMIT, .job = job->id });
 		admit(e, job);
 		return false;
@@ -258,19 +265,32 @@ bool engine_could_run(struct engine *e, const struct job *job, struct reason *wh
 	return could_run(e, &trial, why);
 }
 
-bool engine_is_welcome(struct engine *e, const struct job *job, struct reason *why)
+bool engine_is_choosy(const struct engine *e)
+{
+	return e->config->policy.rule->welcome != NULL;
+}
+
+bool engine_is_welcome(struct engine *e, const struct job *jobs, uint32_t n, double at_s,
+	struct reason *why)
 {
 	const struct chosen_policy *policy = &e->config->policy;
-	struct job trial = *job;
-	struct round round;
+	struct job *trials = arena_array(&e->scratch, struct job, n);
+	struct round round = engine_round(e);
+	bool welcome;
 
-	if (!could_run(e, &trial, why))
-		return false;
-	if (!policy->rule->welcome)
-		return true;
-	trial.id = JOB_NONE;
-	round = engine_round(e);
-	return policy->rule->welcome(policy->state, &round, &trial, why);
+	for (uint32_t i = 0; i < n; i++) {
+		trials[i] = jobs[i];
+		if (!could_run(e, &trials[i], why))
+			return false;
+		trials[i].id = JOB_NONE;
+	}
+	round.now_s = fmax(e->now_s, at_s);
+	round.asked = trials;
+	round.nasked = n - 1;
+	welcome = !policy->rule->welcome ||
+		policy->rule->welcome(policy->state, &round, &trials[n - 1], why);
+	arena_reset(&e->scratch);
+	return welcome;
 }
 
 /* A job the engine has not seen before. */
@@ -286,6 +306,17 @@ static struct job *take_in(struct engine *e, const struct job *spec)
 	e->alive++;
 	engine_tell(e, (struct event){ .kind = EV_SUBMIT, .job = job->id });
 	return job;
+}
+
+/* What was promised to it by an engine before is promised again, where that can be. */
+static void promise_again(struct engine *e, const struct job *job)
+{
+	const struct chosen_policy *policy = &e->config->policy;
+	struct round round = engine_round(e);
+	struct reason ignored;
+
+	if (policy->rule->welcome)
+		policy->rule->welcome(policy->state, &round, job, &ignored);
 }
 
 uint32_t engine_adopt(struct engine *e, const struct job *spec, const struct grant *grant)
@@ -304,6 +335,7 @@ uint32_t engine_adopt(struct engine *e, const struct job *spec, const struct gra
 		e->dirty_since_s = e->now_s;
 	e->dirty = true;
 	engine_tell(e, (struct event){ .kind = EV_START, .job = job->id, .grant = job->grant });
+	promise_again(e, job);
 	return job->id;
 }
 
@@ -564,7 +596,7 @@ static int devices_turn(struct engine *e, const struct event *event, struct err 
 int engine_apply(struct engine *e, const struct event *event, struct err *err)
 {
 	/* How far a job has come is no reason to decide anew; the next decision sees it. */
-	if ((event->kind != EV_PROGRESS || event->value > 0) && event->kind != EV_BEGUN) {
+	if ((event->kind != EV_PROGRESS || event->learnt) && event->kind != EV_BEGUN) {
 		if (!e->dirty)
 			e->dirty_since_s = e->now_s + (event->late ? e->period_s * LATE : 0);
 		e->dirty = true;

@@ -25,6 +25,14 @@ static void compact_active(struct engine *e)
 	e->active_ended = 0;
 }
 
+/* Which multiple of the period it is now; between two, the last. */
+static double last_boundary(const struct engine *e)
+{
+	if (!(e->period_s > 0))
+		return 0;
+	return e->config->eager ? floor(e->now_s / e->period_s + 1e-9) : rint(e->now_s / e->period_s);
+}
+
 static int ask_policy(struct engine *e, struct err *err)
 {
 	struct round round = engine_round(e);
@@ -39,7 +47,7 @@ static int ask_policy(struct engine *e, struct err *err)
 	}
 	e->decisions++;
 	e->decided_s = e->now_s;
-	e->boundary = e->period_s > 0 ? rint(e->now_s / e->period_s) : 0;
+	e->boundary = last_boundary(e);
 	e->dirty = false;
 	for (size_t i = 0; i < e->changed.n; i++)
 		e->shadows.at[e->changed.at[i]].changed = false;

@@ -107,6 +107,12 @@ static double next_boundary(const struct engine *e, double at_s)
 	return fmax(n, e->boundary + 1) * e->period_s;
 }
 
+/* Whether somebody waits beside devices that nobody uses. */
+static bool in_a_hurry(const struct engine *e)
+{
+	return e->config->eager && e->dirty && e->running == 0 && e->alive > e->held.n;
+}
+
 /* When the policy wants to decide next, if nothing happens before. */
 static double next_decision_s(const struct engine *e)
 {
@@ -115,7 +121,7 @@ static double next_decision_s(const struct engine *e)
 
 	if (isinf(at_s))
 		return INFINITY;
-	return e->period_s > 0 ? next_boundary(e, at_s) : at_s;
+	return e->period_s > 0 && !in_a_hurry(e) ? next_boundary(e, at_s) : at_s;
 }
 
 /* Jobs that are held move only when another ends: if there are no others, nothing will. */

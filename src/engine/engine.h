@@ -50,6 +50,10 @@ struct engine_config {
 	const struct observer *observers;
 	uint32_t nobservers;
 	double until_s; /* stop there; 0: when all is done */
+	/* While nothing runs, whoever waits is decided upon at once, also between the rounds of a policy. */
+	bool eager;
+	/* Whom the policy does not welcome comes in without a promise, which EV_ADMIT tells, instead of being refused. */
+	bool takes_all;
 	bool (*progress)(void *ctx, uint32_t ended, double now_s); /* false: stop; may be NULL */
 	void *progress_ctx;
 	/* At the end, before jobs that did not finish are closed; may be NULL. */
@@ -86,8 +90,14 @@ uint64_t engine_decisions(const struct engine *e);
 /* Whether `job` could run on the whole cluster if it were alone; else why not.  Changes nothing. */
 bool engine_could_run(struct engine *e, const struct job *job, struct reason *why);
 
-/* The same, and whether the policy would let it in as things are. */
-bool engine_is_welcome(struct engine *e, const struct job *job, struct reason *why);
+/* Whether the policy welcomes some and not others. */
+bool engine_is_choosy(const struct engine *e);
+/*
+ * Whether the policy would welcome the last of these at `at_s`, now or later, if those before it were let in and
+ * nothing else happened; else why not.  Changes nothing.
+ */
+bool engine_is_welcome(struct engine *e, const struct job *jobs, uint32_t n, double at_s,
+	struct reason *why);
 
 /* Runs until the driver has no more to tell and every job has ended, or none can.  `out` is written on success only. */
 int engine_run(const struct engine_config *config, const struct driver *driver, void *world,

@@ -261,6 +261,25 @@ static int fact_by_type(struct reader *r, struct slice name, struct slice suffix
 	return 0;
 }
 
+/* A name that there is, with a value that makes no sense. */
+static int check_fact(struct reader *r, struct slice name, struct slice text, double value)
+{
+	bool whole = slice_is(name, "epochs") || slice_is(name, "unit");
+	bool one = whole || slice_is(name, "max_batch") || slice_is(name, "max_local");
+	const char *must = NULL;
+
+	if (slice_is(name, "slowdown") && !(value > 0))
+		must = "more than 0";
+	else if (whole && value != floor(value))
+		must = "a whole number";
+	else if (one && !(value >= 1))
+		must = "1 or more";
+	if (!must)
+		return 0;
+	return err_set(r->err, ERR_FORMAT, "value: %.*s is %.*s, but must be %s", shown(name),
+		name.at, shown(text), text.at, must);
+}
+
 static int facts_row(struct reader *r, const struct slice *fields)
 {
 	struct slice suffix = fields[0], name = slice_cut(&suffix, '-');
@@ -270,17 +289,19 @@ static int facts_row(struct reader *r, const struct slice *fields)
 
 	if (number(r, "value", fields[1], 0, 1e9, &value))
 		return ERR_FORMAT;
-	if ((slice_is(name, "unit") || slice_is(name, "max_local")) && suffix.n && value >= 1)
+	if (check_fact(r, name, fields[1], value))
+		return ERR_FORMAT;
+	if ((slice_is(name, "unit") || slice_is(name, "max_local")) && suffix.n)
 		return fact_by_type(r, name, suffix, value);
 	if (slice_is(fields[0], "restart_s"))
 		r->facts->restart_s = value;
 	else if (slice_is(fields[0], "restart_believed_s"))
 		r->facts->restart_believed_s = value;
-	else if (slice_is(fields[0], "slowdown") && value > 0)
+	else if (slice_is(fields[0], "slowdown"))
 		r->facts->slowdown = value;
-	else if (slice_is(fields[0], "max_batch") && value >= 1)
+	else if (slice_is(fields[0], "max_batch"))
 		r->facts->max_batch = value;
-	else if (slice_is(fields[0], "epochs") && value >= 1 && value == floor(value))
+	else if (slice_is(fields[0], "epochs"))
 		r->facts->epochs = (uint32_t)value;
 	else {
 		snprintf(word, sizeof(word), "%.*s", shown(name), name.at);
@@ -447,6 +468,9 @@ static bool plain_name(const char *name)
 	return *name && *name != '.' && !strchr(name, '/');
 }
 
+/* Of files that hold for every type without its own, as `stint fit` makes them of samples that name none. */
+static const char any_type[] = "any";
+
 static int read_type(struct folder *f, uint32_t type)
 {
 	const char *own = f->cluster->types[type].name;
@@ -457,7 +481,7 @@ static int read_type(struct folder *f, uint32_t type)
 		training_set_widest(f->out, type, known->widest);
 	if (!rc && plain_name(own) && (!known || strcmp(known->suffix, own)))
 		rc = read_suffix(f, own, type);
-	return rc;
+	return rc ? rc : read_suffix(f, any_type, type);
 }
 
 static void known_facts(struct folder *f)
@@ -633,13 +657,13 @@ static int read_types(struct folder *f)
 		rc = read_type(f, type);
 		if (!rc)
 			buf_printf(&missing, "%stype %.40s (placements-%.40s.csv)",
-				missing.n ? ", " : "", name, training_suffix(name));
+				missing.n ? ", " : "", name, name);
 		else if (rc > 0)
 			buf_printf(&there, "%s%.40s", there.n ? ", " : "", name);
 	}
 	if (rc >= 0 && !there.n)
 		rc = err_set(f->err, ERR_MISSING,
-			"%s: model %s has no profile for any type of the cluster; looked for %.600s",
+			"%s: model %s has no profile for any type of the cluster; looked for %.600s, and placements-any.csv",
 			f->path, f->name, missing.n ? missing.at : "nothing");
 	else if (rc >= 0 && missing.n)
 		note_missing(f, missing.at, there.at);

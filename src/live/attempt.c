@@ -68,8 +68,14 @@ void attempt_destroy(struct attempt *a)
 		return;
 	free(a->grant);
 	free(a->next);
+	free(a->wish);
 	free(a->text);
 	free(a);
+}
+
+const struct grant *attempt_claim(const struct attempt *a)
+{
+	return a->wish ? a->wish : a->next ? a->next : a->grant;
 }
 
 void grant_to_json(const struct grant *grant, const struct cluster *cluster, struct buf *out)
@@ -180,6 +186,7 @@ void attempt_status(const struct attempt *a, const struct cluster *cluster, stru
 	put_grant(&j, "next", a->next, cluster);
 	if (a->next_told)
 		json_bool(&j, "next_told", true);
+	put_grant(&j, "wish", a->wish, cluster);
 	put_time(&j, "ordered_s", a->ordered_s);
 	put_time(&j, "launched_s", a->launched_s);
 	put_time(&j, "begun_s", a->begun_s);
@@ -193,6 +200,15 @@ void attempt_status(const struct attempt *a, const struct cluster *cluster, stru
 	if (a->text)
 		json_str(&j, "text", a->text);
 	json_end(&j, '}');
+}
+
+/* One that may be missing. */
+static int read_grant(const json_t *status, const char *key, const struct cluster *cluster,
+	struct grant **out, struct err *err)
+{
+	const json_t *json = json_object_get(status, key);
+
+	return json ? grant_from_json(json, cluster, out, err) : 0;
 }
 
 int attempt_from_status(const json_t *status, const struct cluster *cluster, struct attempt **out,
@@ -212,8 +228,8 @@ int attempt_from_status(const json_t *status, const struct cluster *cluster, str
 	a->job = (uint32_t)member_int(status, "job", 0);
 	a->number = (uint32_t)member_int(status, "attempt", 0);
 	a->grant = grant;
-	if (json_object_get(status, "next") &&
-		grant_from_json(json_object_get(status, "next"), cluster, &a->next, err) < 0) {
+	if (read_grant(status, "next", cluster, &a->next, err) < 0 ||
+		read_grant(status, "wish", cluster, &a->wish, err) < 0) {
 		attempt_destroy(a);
 		return err->code;
 	}

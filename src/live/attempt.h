@@ -39,7 +39,8 @@ struct attempt {
 	struct grant *grant; /* what it holds */
 	struct grant *next;  /* what it is about to hold without a restart; NULL: nothing */
 	bool next_told;      /* it has been told */
-	double told_s;       /* when; NAN before */
+	struct grant *wish; /* what it shall hold after that, once it has answered; NULL: that is all */
+	double told_s;      /* when; NAN before */
 	enum phase phase;
 	enum stop stop;
 	double ordered_s, launched_s, begun_s, asked_s, over_s; /* NAN before */
@@ -49,6 +50,8 @@ struct attempt {
 
 struct attempt *attempt_create(uint32_t job, uint32_t number, const struct grant *grant, double now_s);
 void attempt_destroy(struct attempt *attempt);
+/* What it will hold in the end. */
+const struct grant *attempt_claim(const struct attempt *attempt);
 
 struct grant *grant_copy(const struct grant *grant);
 /* {"type":"v100","gpus":2,"on":[[0,3]],…}: node numbers and devices as bits. */

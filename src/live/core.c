@@ -58,6 +58,8 @@ static void copy_config(struct core *c, const struct core_config *config)
 		.observers = &c->watch,
 		.nobservers = 1,
 		.seed = config->seed,
+		.eager = true,
+		.takes_all = true, /* who submitted it was told that it is taken */
 	};
 }
 
@@ -77,6 +79,7 @@ int core_open(const struct core_config *config, double now_s, struct core **out,
 	c->agents = agents_create(c->cluster->ntypes,
 		(struct agents_options){
 			.merged = policy->rule->typeless && policy->rule->typeless(policy->state),
+			.proportional = true,
 		});
 	c->belief.agents = c->agents;
 	*out = c;
@@ -185,12 +188,6 @@ static const struct attempt *holder(const struct core *c, const struct live_job 
 	return a && a->stop == STOP_NONE ? a : NULL;
 }
 
-/* What it holds or is about to. */
-static const struct grant *claim(const struct attempt *a)
-{
-	return a->next ? a->next : a->grant;
-}
-
 /*
  * Whether one that was taken over before is on its devices too, and the new policy does not put two there
  * as the last one did.
@@ -204,7 +201,7 @@ static bool crowded(const struct core *c, const struct live_job *job, const stru
 
 		if (job_is_fraction(&job->base) && job_is_fraction(&other->base))
 			continue;
-		if (core_overlap(claim(a), claim(holder(c, other))))
+		if (core_overlap(attempt_claim(a), attempt_claim(holder(c, other))))
 			return true;
 	}
 	return false;
@@ -225,7 +222,7 @@ static void take_over(struct core *c, struct live_job *job)
 	core_bind(c, job);
 	if (isnan(job->base.counted_s))
 		job->base.counted_s = c->now_s;
-	job->engine_id = engine_adopt(c->engine, &job->base, claim(a));
+	job->engine_id = engine_adopt(c->engine, &job->base, attempt_claim(a));
 	vec_push(&c->of_engine, job);
 	core_teach(c, job);
 }
@@ -323,7 +320,7 @@ void core_tell_progress(struct core *c, struct live_job *job, double done)
 		(struct event){
 			.kind = EV_PROGRESS,
 			.job = job->engine_id,
-			.value = job->learnt,
+			.learnt = job->learnt,
 		},
 		&spec);
 	job->learnt = false;
@@ -339,6 +336,21 @@ static struct job merged(const struct core *c, const struct live_job *job)
 	return now;
 }
 
+/* As the engine would settle them, without it. */
+static void bring_totals(const struct job *last, double now_s, struct job *to)
+{
+	to->done = job_done(last, now_s);
+	to->ran_s = job_ran_s(last, now_s);
+	if (last->state == JOB_RUNNING)
+		to->overhead_s += now_s - last->counted_s - (to->ran_s - last->ran_s);
+	to->served_s = job_served_s(last, now_s);
+	to->occupied_s = job_occupied_s(last, now_s);
+	to->eff_s = last->eff_s + (to->served_s - last->served_s) * last->efficiency;
+	if (last->nominal_rate > 0)
+		to->worth_s = last->worth_s +
+			(to->done - last->done) / last->nominal_rate * job_width(last);
+}
+
 void core_leave_engine(struct core *c, struct live_job *job)
 {
 	struct job last = *core_engine_job(c, job);
@@ -346,11 +358,7 @@ void core_leave_engine(struct core *c, struct live_job *job)
 	if (job->engine_id == JOB_NONE)
 		return;
 	job->base = merged(c, job);
-	job->base.done = job_done(&last, c->now_s);
-	job->base.ran_s = job_ran_s(&last, c->now_s);
-	if (last.state == JOB_RUNNING)
-		job->base.overhead_s += c->now_s - last.counted_s - (job->base.ran_s - last.ran_s);
-	job->base.served_s = job_served_s(&last, c->now_s);
+	bring_totals(&last, c->now_s, &job->base);
 	job->base.waited_s = job_waited_s(&last, c->now_s);
 	job->base.wait_since_s = c->now_s;
 	job->base.state = JOB_FUTURE;

@@ -80,8 +80,15 @@ int core_submit(struct core *core, struct live_job *job, double at_s, struct err
 bool core_is_input(const char *name);
 /* Whether a job of this status could ever run here; else why not, in words.  Changes nothing. */
 bool core_could_run(struct core *core, const struct live_job *job, struct buf *why);
-/* Whether the policy would let it in now; else why not and what would do, in words.  Changes nothing. */
-bool core_is_welcome(struct core *core, const struct live_job *job, double now_s, struct buf *why);
+/*
+ * How many of these new jobs, all together and in order, the policy would promise their deadlines, now or at their
+ * begin: n, or those before one that it would not; then why not and what would do, in words.  Those that wait for
+ * something else are not asked about.  Changes nothing.
+ */
+size_t core_welcome(struct core *core, const struct live_job *const *jobs, size_t n, double now_s,
+	struct buf *why);
+/* What is not promised of its deadline where some are, in words; nothing: all is, or it has none. */
+void core_promise(struct core *core, const struct live_job *job, double now_s, struct buf *out);
 /* A tenant nobody spoke of before needs a new epoch where there is a table of tenants. */
 bool core_knows_tenant(const struct core *core, const char *tenant);
 
@@ -110,11 +117,14 @@ const struct job *core_engine_job(const struct core *core, const struct live_job
 /* Attempts that are not over, in the order they were made. */
 const struct attempt *const *core_attempts(const struct core *core, size_t *n);
 const struct attempt *core_attempt(const struct core *core, uint32_t job, uint32_t number);
-/* Why it does not run, in words, and which job that is about (0: none). */
-const char *core_reason(const struct core *core, const struct live_job *job, struct buf *text,
-	uint32_t *about);
+/* Why it does not run, or not as it shall, in words, and which job that is about (0: none). */
+const char *core_reason(const struct core *core, const struct live_job *job, double now_s,
+	struct buf *text, uint32_t *about);
 /* Seconds until it is through if it keeps its devices or gets them now; NAN: nobody knows. */
 double core_left_s(const struct core *core, const struct live_job *job, double now_s);
+/* Steps a second that are believed of an elastic job on so many devices of a type in one node; 0: nothing is. */
+double core_believed_per_s(const struct core *core, const struct live_job *job, uint32_t type,
+	uint32_t gpus);
 uint64_t core_decisions(const struct core *core);
 /* Jobs that the engine keeps though they have left it. */
 size_t core_forgotten(const struct core *core);

@@ -2,6 +2,7 @@
  * Attempts: made, launched when their devices are free, stopped, retired.
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/json.h"
@@ -59,6 +60,16 @@ void core_retire(struct core *c, struct attempt *a, const char *text)
 	core_note(c, NOTE_OVER, a->job, a->number, NULL);
 }
 
+/* One that is moved before it began is taken up by the next. */
+static void retire_waiting(struct core *c, struct attempt *a, enum stop why)
+{
+	char text[64] = "it was never launched";
+
+	if (why == STOP_MOVE)
+		snprintf(text, sizeof(text), "superseded by attempt %u", a->number + 1);
+	core_retire(c, a, text);
+}
+
 static void ask_to_stop(struct core *c, struct attempt *a, enum stop why)
 {
 	struct buf body = { 0 };
@@ -66,7 +77,7 @@ static void ask_to_stop(struct core *c, struct attempt *a, enum stop why)
 	bool stronger = a->stop == STOP_NONE || (why == STOP_CANCEL && a->stop != STOP_CANCEL);
 
 	if (a->phase == PHASE_WAITING) {
-		core_retire(c, a, "it was never launched");
+		retire_waiting(c, a, why);
 		return;
 	}
 	if (!stronger)
@@ -117,8 +128,8 @@ static bool blocked(const struct core *c, const struct attempt *a, const struct 
 			return true;
 		if ((b->stop || b->next) && core_overlap(wanted, b->grant))
 			return true;
-		/* One that was told to grow before it was told to stop may be on those, too. */
-		if (b->stop && b->next_told && core_overlap(wanted, b->next))
+		/* One that was told to grow before it was to stop or to shrink may be on those, too. */
+		if ((b->stop || b->wish) && b->next_told && core_overlap(wanted, b->next))
 			return true;
 	}
 	return false;
@@ -135,10 +146,8 @@ static void restart_elsewhere(struct core *c, struct attempt *a)
 {
 	struct live_job *job = core_find(c, a->job);
 
-	/* It was told, and may be on its new devices: until it has ended it keeps those as well. */
-	job->progress.resizable = false;
 	core_stop_attempts(c, job, STOP_MOVE);
-	core_new_attempt(c, job, a->next);
+	core_new_attempt(c, job, attempt_claim(a));
 	core_restate(c, job);
 }
 
@@ -151,15 +160,77 @@ void core_end_patience(struct core *c)
 
 		if (a->phase != PHASE_RUNNING || !a->next || !a->next_told || a->stop)
 			continue;
-		if (c->now_s >= answer_due_s(c, a))
+		if (c->now_s >= answer_due_s(c, a)) {
+			/* It may be on its new devices: until it has ended it keeps those as well. */
+			core_find(c, a->job)->progress.resizable = false;
 			restart_elsewhere(c, a);
-		else
+		} else {
 			c->next_gate_s = fmin(c->next_gate_s, answer_due_s(c, a));
+		}
 	}
+}
+
+/* It is to be told of another size once that is free. */
+static bool is_untold(const struct attempt *a)
+{
+	return a->phase == PHASE_RUNNING && a->next && !a->next_told && !a->stop;
+}
+
+/* Of the first n, one that must be told before `a` can be, and is as `stuck` says; n: none. */
+static size_t before_it(const struct core *c, size_t n, const bool *stuck, const struct attempt *a)
+{
+	size_t i = 0;
+
+	while (i < n &&
+		(!stuck[i] || c->attempts.at[i] == a ||
+			!core_overlap(a->next, c->attempts.at[i]->grant)))
+		i++;
+	return i;
+}
+
+/* Marks those that are to be told and wait, perhaps through others, for each other.  Returns one of them; n: none. */
+static size_t find_stuck(const struct core *c, size_t n, bool *stuck)
+{
+	size_t last = n;
+	bool moved = true;
+
+	for (size_t i = 0; i < n; i++)
+		stuck[i] = is_untold(c->attempts.at[i]);
+	while (moved) {
+		moved = false;
+		last = n;
+		for (size_t i = 0; i < n; i++) {
+			if (!stuck[i])
+				continue;
+			stuck[i] = before_it(c, n, stuck, c->attempts.at[i]) < n;
+			moved |= !stuck[i];
+			last = stuck[i] ? i : last;
+		}
+	}
+	return last;
+}
+
+/*
+ * The engine sees to it that a round asks for no ring of jobs each of which must leave before the next, but two rounds
+ * may: one of them has to let go of everything.
+ */
+static void break_rings(struct core *c)
+{
+	size_t n = c->attempts.n, at; /* those made here hold nothing */
+	bool *stuck = mem_alloc(n + 1);
+
+	while ((at = find_stuck(c, n, stuck)) < n) {
+		/* It may only wait for the ring: after so many steps we are inside. */
+		for (size_t i = 0; i < n; i++)
+			at = before_it(c, n, stuck, c->attempts.at[at]);
+		restart_elsewhere(c, c->attempts.at[at]);
+	}
+	free(stuck);
 }
 
 void core_launch_ready(struct core *c)
 {
+	break_rings(c);
 	for (size_t i = 0; i < c->attempts.n; i++) {
 		struct attempt *a = c->attempts.at[i];
 
@@ -167,8 +238,7 @@ void core_launch_ready(struct core *c)
 			a->phase = PHASE_LAUNCHED;
 			a->launched_s = c->now_s;
 			note_grant(c, NOTE_LAUNCH, a, a->grant);
-		} else if (a->phase == PHASE_RUNNING && a->next && !a->next_told && !a->stop &&
-			!blocked(c, a, a->next)) {
+		} else if (is_untold(a) && !blocked(c, a, a->next)) {
 			a->next_told = true;
 			a->told_s = c->now_s;
 			c->next_gate_s = fmin(c->next_gate_s, answer_due_s(c, a));

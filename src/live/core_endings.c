@@ -120,6 +120,7 @@ static void set_back(struct core *c, struct live_job *job, struct attempt *a, do
 	job->end_s = c->now_s - late_s;
 	job->base.ran_s = fmax(0, job->base.ran_s - late_s);
 	job->base.served_s = fmax(0, job->base.served_s - late_s * a->grant->gpus);
+	job->base.occupied_s = fmax(0, job->base.occupied_s - late_s * a->grant->gpus);
 	if (!job->base.by_steps)
 		job->base.done = fmax(0, job->base.done - late_s * job->base.rate);
 }

@@ -128,6 +128,7 @@ static void enter_engine(struct core *c, struct live_job *job)
 {
 	core_bind(c, job);
 	job->base.state = JOB_FUTURE;
+	job->unpromised = false;
 	/* The engine counts from now on. */
 	job->base.waited_s += fmax(0, c->now_s - job->base.wait_since_s);
 	job->base.wait_since_s = c->now_s;

@@ -324,7 +324,8 @@ static int in_resized(struct core *c, uint32_t id, uint32_t attempt, const json_
 			attempt, id);
 	free(a->grant);
 	a->grant = a->next;
-	a->next = NULL;
+	a->next = a->wish;
+	a->wish = NULL;
 	a->next_told = false;
 	job->progress.first_step = job->progress.first_s = job->progress.per_s = NAN;
 	core_note(c, NOTE_STATE, id, attempt, NULL);

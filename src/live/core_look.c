@@ -37,7 +37,8 @@ const struct attempt *core_attempt(const struct core *c, uint32_t job, uint32_t 
 	return core_find_attempt(c, job, number);
 }
 
-static const char *gate_reason(const struct live_job *job, struct buf *text, uint32_t *about)
+static const char *gate_reason(const struct live_job *job, double now_s, struct buf *text,
+	uint32_t *about)
 {
 	switch (job->gate) {
 	case GATE_USER:
@@ -66,41 +67,86 @@ static const char *gate_reason(const struct live_job *job, struct buf *text, uin
 			job->gate_job, job->id);
 		return "dependency-never";
 	}
-	reason_text(&job->base.reason, NULL, text);
+	reason_text_at(&job->base.reason, NULL, now_s, text);
 	return why_name(job->base.reason.why);
 }
 
-const char *core_reason(const struct core *c, const struct live_job *job, struct buf *text,
-	uint32_t *about)
+/* The one that has to go before its newest can begin; NULL: none. */
+static const struct attempt *last_before(const struct core *c, const struct attempt *newest)
 {
-	const struct job *seen = core_engine_job(c, job);
-	uint32_t other = seen->reason.other;
-	char name[32];
+	for (size_t i = c->attempts.n; i-- > 0;) {
+		const struct attempt *a = c->attempts.at[i];
 
-	*about = 0;
-	if (live_ended(job) || job->state == LIVE_RUNNING)
+		if (a->job == newest->job && a->number < newest->number && a->phase != PHASE_OVER)
+			return a;
+	}
+	return NULL;
+}
+
+/* Of one that has devices. */
+static const char *size_reason(const struct core *c, const struct live_job *job, struct buf *text)
+{
+	const struct attempt *a = core_alive(c, job->id), *before = a ? last_before(c, a) : NULL;
+	uint32_t from, to;
+
+	if (!a || (job->state == LIVE_RUNNING && !a->next))
 		return NULL;
-	if (job->state == LIVE_CONFIGURING) {
+	from = before ? before->grant->gpus : a->grant->gpus;
+	to = attempt_claim(a)->gpus;
+	if (job->state == LIVE_CONFIGURING && !before) {
 		buf_str(text, "has its devices; starts when they are free");
 		return "configuring";
 	}
+	if (from == to)
+		buf_str(text, "changes to other devices");
+	else
+		buf_printf(text, "changes its size from %u to %u", from, to);
+	if (before)
+		buf_str(text, "; starts again when its last attempt has gone");
+	return "resizing";
+}
+
+/* As the engine has it, with what it does not know of time. */
+static struct reason timed_reason(const struct core *c, const struct job *seen)
+{
+	struct reason reason = seen->reason;
+
+	if (reason.why == WHY_ROUND && isfinite(engine_next_s(c->engine)))
+		reason.at_s = engine_next_s(c->engine);
+	return reason;
+}
+
+const char *core_reason(const struct core *c, const struct live_job *job, double now_s,
+	struct buf *text, uint32_t *about)
+{
+	const struct job *seen = core_engine_job(c, job);
+	uint32_t other = seen->reason.other;
+	struct reason reason;
+	char name[32];
+
+	*about = 0;
+	if (live_ended(job))
+		return NULL;
+	if (job->state == LIVE_RUNNING || job->state == LIVE_CONFIGURING)
+		return size_reason(c, job, text);
 	if (job->held)
-		return gate_reason(job, text, about);
+		return gate_reason(job, now_s, text, about);
 	if (job->state == LIVE_COMPLETING &&
 		(job->engine_id == JOB_NONE || seen->state == JOB_RUNNING)) {
 		buf_str(text, "was asked to stop");
 		return "stopping";
 	}
 	if (job->engine_id == JOB_NONE && job->gate != GATE_OPEN)
-		return gate_reason(job, text, about);
+		return gate_reason(job, now_s, text, about);
 	if (seen->reason.why == WHY_NONE)
 		return NULL;
 	if (other < c->of_engine.n && c->of_engine.at[other]) {
 		*about = c->of_engine.at[other]->id;
 		snprintf(name, sizeof(name), "job %u", *about);
 	}
-	reason_text(&seen->reason, *about ? name : NULL, text);
-	return why_name(seen->reason.why);
+	reason = timed_reason(c, seen);
+	reason_text_at(&reason, *about ? name : NULL, now_s, text);
+	return why_name(reason.why);
 }
 
 double core_left_s(const struct core *c, const struct live_job *job, double now_s)
@@ -141,21 +187,134 @@ bool core_could_run(struct core *core, const struct live_job *job, struct buf *w
 	return could;
 }
 
-bool core_is_welcome(struct core *core, const struct live_job *job, double now_s, struct buf *why)
+double core_believed_per_s(const struct core *c, const struct live_job *job, uint32_t type, uint32_t gpus)
 {
-	struct job trial = trial_of(core, job);
-	struct reason reason = { 0 };
-	bool welcome = engine_is_welcome(core_engine(core), &trial, &reason);
-	double later_s = reason.at_s - now_s;
-	char text[32];
+	if (job->engine_id == JOB_NONE || !job->speeds.n)
+		return 0;
+	return core_agent_speed(c, core_engine_job(c, job), type, gpus, 1);
+}
 
-	if (welcome)
-		return true;
-	reason.at_s = 0; /* the core's time means nothing to people */
-	reason_text(&reason, NULL, why);
-	if (reason.why == WHY_DEADLINE && isfinite(later_s) && later_s > 0)
-		buf_printf(why, "; one %s from now could be", text_duration(later_s, text));
+/* ---- promises */
+
+/* Whether other elements of its array come first. */
+static bool waits_in_array(const struct live_job *job)
+{
+	return job->array_limit && job->id - job->array_id >= job->array_limit;
+}
+
+/* Whether the policy is asked about it as soon as it begins. */
+static bool is_asked(const struct live_job *job)
+{
+	return isfinite(job->deadline_s) && !job->held && !job->nafter && !waits_in_array(job);
+}
+
+/* New jobs that begin at the same time. */
+struct starters {
+	double at_s;
+	VEC(struct job) trials;
+	VEC(size_t) places; /* in the list */
+};
+
+static void find_starters(struct core *c, const struct live_job *const *jobs, size_t n, double at_s,
+	double now_s, struct starters *out)
+{
+	out->at_s = at_s;
+	for (size_t i = 0; i < n; i++) {
+		if (!is_asked(jobs[i]) || fmax(jobs[i]->begin_s, now_s) != at_s)
+			continue;
+		vec_push(&out->trials, trial_of(c, jobs[i]));
+		vec_push(&out->places, i);
+	}
+}
+
+/* The first that is not welcome beside those before it, found by halving; trials.n: all are. */
+static size_t first_unwelcome(struct core *c, const struct starters *s, struct reason *why)
+{
+	struct engine *e = core_engine(c);
+	size_t good = 0, bad = s->trials.n;
+
+	if (engine_is_welcome(e, s->trials.at, (uint32_t)bad, s->at_s, why))
+		return bad;
+	while (bad - good > 1) {
+		size_t mid = good + (bad - good) / 2;
+		struct reason reason = { 0 };
+
+		if (engine_is_welcome(e, s->trials.at, (uint32_t)mid, s->at_s, &reason)) {
+			good = mid;
+		} else {
+			bad = mid;
+			*why = reason;
+		}
+	}
+	return bad - 1;
+}
+
+/* Of those that begin when jobs[which] does. */
+static size_t ask_starters(struct core *c, const struct live_job *const *jobs, size_t n,
+	size_t which, double now_s, struct buf *why)
+{
+	struct starters s = { 0 };
+	struct reason reason = { 0 };
+	size_t refused;
+
+	find_starters(c, jobs, n, fmax(jobs[which]->begin_s, now_s), now_s, &s);
+	refused = first_unwelcome(c, &s, &reason);
+	if (refused < s.trials.n)
+		reason_text_at(&reason, NULL, now_s, why);
+	refused = refused < s.trials.n ? s.places.at[refused] : n;
+	vec_fini(&s.trials);
+	vec_fini(&s.places);
+	return refused;
+}
+
+/* Whether one before it begins when it does. */
+static bool is_seen(const struct live_job *const *jobs, size_t which, double now_s)
+{
+	for (size_t i = 0; i < which; i++) {
+		if (is_asked(jobs[i]) &&
+			fmax(jobs[i]->begin_s, now_s) == fmax(jobs[which]->begin_s, now_s))
+			return true;
+	}
 	return false;
+}
+
+size_t core_welcome(struct core *c, const struct live_job *const *jobs, size_t n, double now_s,
+	struct buf *why)
+{
+	if (!engine_is_choosy(core_engine(c)))
+		return n;
+	for (size_t i = 0; i < n; i++) {
+		size_t refused = n;
+
+		if (is_asked(jobs[i]) && !is_seen(jobs, i, now_s))
+			refused = ask_starters(c, jobs, n, i, now_s, why);
+		if (refused < n)
+			return refused;
+	}
+	return n;
+}
+
+void core_promise(struct core *c, const struct live_job *job, double now_s, struct buf *out)
+{
+	char time[32];
+
+	if (live_ended(job) || isinf(job->deadline_s) || !engine_is_choosy(core_engine(c)))
+		return;
+	if (job->unpromised)
+		buf_str(out,
+			"its deadline could not be promised when it came; it gets what others leave");
+	else if (job->engine_id == JOB_NONE && job->held)
+		buf_str(out, "nothing is promised before it is released");
+	else if (job->engine_id == JOB_NONE && job->nafter)
+		buf_str(out, "nothing is promised before those have ended that it waits for");
+	else if (job->engine_id == JOB_NONE && job->begin_s > now_s)
+		buf_str(out, "nothing is promised before its begin time");
+	else if (job->engine_id == JOB_NONE && waits_in_array(job))
+		buf_str(out, "nothing is promised before others of its array have ended");
+	else if (!(job->estimate_s > 0) && !job->base.by_steps)
+		buf_printf(out,
+			"nobody said how long it runs: its deadline is promised only if that is %s (say it with --estimate)",
+			text_duration(job->base.work_est, time));
 }
 
 size_t core_forgotten(const struct core *c)

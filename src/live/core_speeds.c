@@ -20,6 +20,7 @@
 #define SILENCE_S 300  /* a job that has shown no speed for so long will not */
 #define SYNC_MOST 0.99 /* of a step: something is computed in every one */
 #define BATCH_MAX 1e9
+#define GRAD_MAX 1e100   /* its square and its product with a batch are numbers, too */
 #define WHOLE_BATCH 5040 /* of jobs that report none: most numbers of devices divide it */
 
 static bool is_elastic(const struct live_job *job)
@@ -108,7 +109,7 @@ static void teach_gradient(struct core *c, const struct live_job *job)
 {
 	const struct live_progress *p = &job->progress;
 
-	if (p->grad_sqr >= 0 && p->grad_var >= 0)
+	if (p->grad_sqr >= 0 && p->grad_sqr <= GRAD_MAX && p->grad_var >= 0 && p->grad_var <= GRAD_MAX)
 		agents_feel(c->agents, job->engine_id, (struct gradient){ p->grad_sqr, p->grad_var });
 }
 
@@ -131,10 +132,12 @@ void core_teach(struct core *c, const struct live_job *job)
 double core_agent_speed(const struct core *c, const struct job *job, uint32_t type, uint32_t gpus,
 	uint32_t nodes)
 {
-	if (!agents_limits(c->agents, job->id, type) || !elastic_is_measured(&c->belief, job))
-		return 0;
-	return elastic_speed(&c->belief, job, (struct configuration){ type, gpus, nodes },
-		BATCHING_TUNED, NULL);
+	double speed = 0;
+
+	if (agents_limits(c->agents, job->id, type) && elastic_is_measured(&c->belief, job))
+		speed = elastic_speed(&c->belief, job, (struct configuration){ type, gpus, nodes },
+			BATCHING_TUNED, NULL);
+	return isfinite(speed) ? speed : 0;
 }
 
 /* ---- what reports say */
@@ -155,8 +158,8 @@ void core_listen(struct core *c, struct live_job *job, const json_t *metrics)
 	take_metric(metrics, "batch", 1, BATCH_MAX, &p->batch);
 	take_metric(metrics, "max_batch", 1, BATCH_MAX, &p->max_batch);
 	take_metric(metrics, "sync_s", 0, DBL_MAX, &p->sync_s);
-	take_metric(metrics, "grad_sqr", 0, DBL_MAX, &p->grad_sqr);
-	take_metric(metrics, "grad_var", 0, DBL_MAX, &p->grad_var);
+	take_metric(metrics, "grad_sqr", 0, GRAD_MAX, &p->grad_sqr);
+	take_metric(metrics, "grad_var", 0, GRAD_MAX, &p->grad_var);
 	if (isnan(job->first_batch))
 		job->first_batch = p->batch;
 	/* Speed at one batch is not that at another. */
@@ -233,7 +236,8 @@ void core_measure(struct core *c, struct live_job *job, const struct attempt *a,
 	};
 
 	if (!is_elastic(job) || !job->base.by_steps || a->stop || a->grant->mixed ||
-		core_engine_job(c, job)->company || made < STEPS_MIN || took_s < TOOK_MIN_S)
+		core_engine_job(c, job)->company || made < STEPS_MIN || took_s < TOOK_MIN_S ||
+		!(now.step_s > 0 && isfinite(now.step_s)))
 		return;
 	snprintf(now.type, sizeof(now.type), "%s", c->cluster->types[a->grant->type].name);
 	if (!keep_speed(job, &now))

@@ -3,6 +3,7 @@
  * of the engine's wishes.
  */
 #include <math.h>
+#include <stdlib.h>
 
 #include "live/core_state.h"
 
@@ -55,14 +56,26 @@ static bool one_node(const struct grant *a, const struct grant *b)
 	return a->nslots == 1 && b->nslots == 1 && a->slots[0].node == b->slots[0].node;
 }
 
-/* Without a restart, if the job said that it can and what it has to give up or take is on its node. */
+/* `*place` is `grant` from now on, or nothing where that is what it has already. */
+static void wish_for(struct grant **place, const struct grant *has, const struct grant *grant)
+{
+	free(*place);
+	*place = grant_same_devices(has, grant) ? NULL : grant_copy(grant);
+}
+
+/*
+ * Without a restart, if the job said that it can and what it has to give up or take is on its node.  What it was
+ * not told yet is not said any more; what it was told it shall answer first.
+ */
 static bool resize_in_place(struct live_job *job, struct attempt *a, const struct grant *grant)
 {
-	if (!job->progress.resizable || !a || a->phase != PHASE_RUNNING || a->stop || a->next ||
+	if (!job->progress.resizable || !a || a->phase != PHASE_RUNNING || a->stop ||
 		!one_node(a->grant, grant))
 		return false;
-	a->next = grant_copy(grant);
-	a->next_told = false;
+	if (a->next && a->next_told)
+		wish_for(&a->wish, a->next, grant);
+	else
+		wish_for(&a->next, a->grant, grant);
 	return true;
 }
 
@@ -129,17 +142,25 @@ const struct driver core_driver = {
 	.lost = core_lost,
 };
 
-/* A job that does not fit this machine stays, with the reason, until there is another. */
+/*
+ * A job that does not fit this machine stays, with the reason, until there is another.  One whose deadline
+ * cannot be promised was taken all the same: it runs without.
+ */
 static void see(void *self, const struct event *event, const struct job *seen)
 {
 	struct core *c = self;
 	struct live_job *job;
 
-	if (event->kind != EV_REJECT)
+	if (event->kind != EV_REJECT && event->kind != EV_ADMIT)
 		return;
 	job = c->of_engine.at[event->job];
 	if (!job)
 		return;
+	if (event->kind == EV_ADMIT) {
+		job->unpromised = event->reason.why == WHY_DEADLINE;
+		core_note(c, NOTE_STATE, job->id, 0, NULL);
+		return;
+	}
 	core_leave_engine(c, job);
 	job->base.reason = seen->reason;
 	job->gate = GATE_NEVER;

@@ -239,6 +239,9 @@ static const struct number numbers[] = {
 	BASE(served_s, 0),
 	BASE(waited_s, 0),
 	BASE(overhead_s, 0),
+	BASE(occupied_s, 0),
+	BASE(eff_s, 0),
+	BASE(worth_s, 0),
 	BASE(lost_s, 0),
 	BASE(lost_gpu_s, 0),
 	BASE(lent_gpus, 0),
@@ -359,6 +362,7 @@ static void put_state(const struct live_job *job, struct json *j)
 	put_text(j, "end_text", job->end_text);
 	put_flag(j, "resizable", job->progress.resizable, false);
 	put_flag(j, "speed_seen", job->progress.seen, false);
+	put_flag(j, "unpromised", job->unpromised, false);
 	put_flag(j, "silent", job->silent, false);
 	put_flag(j, "by_steps", job->base.by_steps, false);
 	put_flag(j, "stop_loses", job->base.stop_loses, true);
@@ -372,7 +376,7 @@ static void put_state(const struct live_job *job, struct json *j)
 	put_unless(j, "gate_job", job->gate_job, 0);
 }
 
-static void put_speeds(const struct live_job *job, struct json *j)
+void live_job_speeds(const struct live_job *job, struct json *j)
 {
 	if (!job->speeds.n)
 		return;
@@ -404,7 +408,7 @@ void live_job_status(const struct live_job *job, struct buf *out)
 	put_after(job, &j);
 	put_state(job, &j);
 	put_numbers(job, &j);
-	put_speeds(job, &j);
+	live_job_speeds(job, &j);
 	json_end(&j, '}');
 }
 
@@ -467,6 +471,7 @@ static void get_state(struct live_job *job, const json_t *s)
 	job->end_text = copy_or_null(member_text(s, "end_text"));
 	job->progress.resizable = member_bool(s, "resizable", false);
 	job->progress.seen = member_bool(s, "speed_seen", false);
+	job->unpromised = member_bool(s, "unpromised", false);
 	job->silent = member_bool(s, "silent", false);
 	job->base.by_steps = member_bool(s, "by_steps", false);
 	job->base.stop_loses = member_bool(s, "stop_loses", true);

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/json.h"
 #include "base/members.h"
 #include "base/text.h"
 #include "base/vec.h"
@@ -115,10 +116,11 @@ struct live_job {
 	struct live_progress progress;
 	double first_batch; /* that it ever reported, which its steps count in; NAN: none */
 	VEC(struct live_speed) speeds; /* the oldest first, each configuration once */
-	bool silent;                   /* ran for long and did not show its speed */
-	bool learnt;  /* other speeds are believed of it than the engine was told */
-	bool changed; /* its status is to be noted */
-	bool outside; /* listed by the core as such */
+	bool unpromised; /* its deadline could not be promised when it came to the engine */
+	bool silent;     /* ran for long and did not show its speed */
+	bool learnt;     /* other speeds are believed of it than the engine was told */
+	bool changed;    /* its status is to be noted */
+	bool outside;    /* listed by the core as such */
 };
 
 /* From what was asked.  `born_s` is the core's zero in seconds since 1970.  Types are not bound yet. */
@@ -136,6 +138,8 @@ static inline bool live_ended(const struct live_job *job)
 
 /* Everything but `name`, `tenant` etc. of the record's own columns is inside too: the status is enough. */
 void live_job_status(const struct live_job *job, struct buf *out);
+/* The part of it that its steps took, as the member "speeds"; nothing if nothing was measured. */
+void live_job_speeds(const struct live_job *job, struct json *j);
 int live_job_from_status(const json_t *status, struct live_job **out, struct err *err);
 
 #endif

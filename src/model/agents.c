@@ -260,7 +260,10 @@ static bool same_samples(const struct goodput_sample *a, const struct goodput_sa
 static void fitted_make(const struct agents *agents, const struct goodput_sample *samples,
 	uint32_t n, struct fitted *out)
 {
-	struct goodput_fit_options options = { .tolerance = agents->options.fit_tolerance };
+	struct goodput_fit_options options = {
+		.tolerance = agents->options.fit_tolerance,
+		.proportional = agents->options.proportional,
+	};
 	struct goodput_fit fit = { 0 };
 
 	out->failed = goodput_fit(samples, n, &options, &fit, NULL) != 0;

@@ -20,6 +20,7 @@ struct agents;
 struct agents_options {
 	bool merged; /* one set of measurements for all types (Pollux knows none); else one for each */
 	double fit_tolerance;
+	bool proportional; /* of jobs that keep their batch; see struct goodput_fit_options */
 };
 
 struct agents *agents_create(uint32_t ntypes, struct agents_options options);

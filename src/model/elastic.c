@@ -5,6 +5,7 @@
 #include "base/names.h"
 #include "model/agents.h"
 #include "model/training.h"
+#include "model/training_run.h"
 
 struct configuration configuration_packed(const struct cluster *cluster, uint32_t type, uint32_t gpus)
 {
@@ -131,6 +132,29 @@ bool elastic_is_measured(const struct rates *rates, const struct job *job)
 	return measured_type(rates, job, 0) < rates->cluster->ntypes;
 }
 
+/* How far training is that is as long as its model's curve. */
+static double done_of_curve(const struct rates *rates, const struct job *job)
+{
+	double work = training_work(rates->training, job->model);
+
+	return training_of(rates->training, job->model)->by_job ? job->done / job->work_est * work
+								: job->done;
+}
+
+/* What it will really do at the batch it asked for, if that is known. */
+static bool is_known(const struct rates *rates, const struct job *job, enum batching batching)
+{
+	return rates->oracle && batching == BATCHING_FIXED && rates->training && job->trained &&
+		job->model != NAME_NONE && training_of(rates->training, job->model);
+}
+
+static double truth(const struct rates *rates, const struct job *job, struct configuration c)
+{
+	return training_speed(rates->training, job->model,
+		(struct training_place){ c.type, c.gpus, c.nodes }, job->batch,
+		done_of_curve(rates, job));
+}
+
 double elastic_speed(const struct rates *rates, const struct job *job, struct configuration c,
 	enum batching batching, double *batch)
 {
@@ -142,6 +166,8 @@ double elastic_speed(const struct rates *rates, const struct job *job, struct co
 		*batch = 0;
 	if (c.gpus % unit)
 		return 0;
+	if (is_known(rates, job, batching))
+		return truth(rates, job, c);
 	if (!limits)
 		return rate_in(rates, job, c.type, shape);
 	if (!can_run(rates, job, limits, c, batching))
@@ -191,13 +217,39 @@ uint32_t elastic_most(const struct rates *rates, const struct job *job, uint32_t
 	return (uint32_t)(unit * fmax(1, floor(most / unit)));
 }
 
-double elastic_restart_s(const struct rates *rates, const struct job *job)
+/* What is believed of every change of a job of a profiled model; else what it was told of this one. */
+static double believed_cost_s(const struct rates *rates, const struct job *job, double own_s)
 {
 	const struct training_model *model = rates->training && job->model != NAME_NONE
 		? training_of(rates->training, job->model)
 		: NULL;
 
-	if (model)
-		return model->restart_believed_s;
-	return fmax(job->resize_cost_s, job->resume_cost_s);
+	return model && !rates->oracle ? model->restart_believed_s : own_s;
+}
+
+double elastic_start_s(const struct rates *rates, const struct job *job)
+{
+	return believed_cost_s(rates, job, job->attempts > 0 ? job->resume_cost_s : job->start_cost_s);
+}
+
+double elastic_move_s(const struct rates *rates, const struct job *job)
+{
+	return believed_cost_s(rates, job, job->resume_cost_s);
+}
+
+double elastic_resize_s(const struct rates *rates, const struct job *job)
+{
+	return believed_cost_s(rates, job, job->resize_cost_s);
+}
+
+double elastic_change_s(const struct rates *rates, const struct job *job, uint32_t gpus)
+{
+	if (!job->grant)
+		return elastic_start_s(rates, job);
+	return job->grant->gpus == gpus ? elastic_move_s(rates, job) : elastic_resize_s(rates, job);
+}
+
+double elastic_restart_s(const struct rates *rates, const struct job *job)
+{
+	return fmax(elastic_move_s(rates, job), elastic_resize_s(rates, job));
 }

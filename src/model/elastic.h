@@ -3,6 +3,7 @@
  * been in: the one question of every elastic policy.
  *
  * Answers come from the best source there is:
+ *	the profile of its model itself, for who knows the truth (rates.oracle) and asks for a fixed batch,
  *	the job's own measurements on that type (model/agents.h),
  *	its measurements on another type, times how much faster one device is here,
  *	the speed of its model as measured or estimated (model/rate.h).
@@ -36,8 +37,9 @@ struct goodput_shape elastic_shape(uint32_t nodes, uint32_t gpus, uint32_t unit)
 
 /*
  * Progress per second; 0: it cannot run so, as when its batch leaves a device less than the least that was
- * measured (but on the fewest devices it takes it always runs), or these are not whole units.  `batch`,
- * where not NULL, receives the total batch (0: the job's own).
+ * measured (but on the fewest devices it takes it always runs), or these are not whole units.  Where the truth
+ * is known it is the mean over what is left once job->done is behind.  `batch`, where not NULL, receives the
+ * total batch (0: the job's own).
  */
 double elastic_speed(const struct rates *rates, const struct job *job, struct configuration c,
 	enum batching batching, double *batch);
@@ -56,7 +58,16 @@ uint32_t elastic_widest(const struct rates *rates, const struct job *job, uint32
 uint32_t elastic_most(const struct rates *rates, const struct job *job, uint32_t type,
 	enum batching batching, double growth);
 
-/* Seconds that a start, migration or resize is believed to cost it. */
+/*
+ * Seconds that it is believed to lose: by its next start, by going on with as many devices elsewhere (which
+ * is also what a start after a pause costs), and by going on with more or fewer, wherever they are.
+ */
+double elastic_start_s(const struct rates *rates, const struct job *job);
+double elastic_move_s(const struct rates *rates, const struct job *job);
+double elastic_resize_s(const struct rates *rates, const struct job *job);
+/* The one of these that so many devices would be, if they are not those that it has. */
+double elastic_change_s(const struct rates *rates, const struct job *job, uint32_t gpus);
+/* The dearer of a move and a resize: for who must not ask which it will be. */
 double elastic_restart_s(const struct rates *rates, const struct job *job);
 
 #endif

@@ -50,7 +50,8 @@ struct event {
 	bool late; /* from a driver: it comes after the decision of this moment, so the next round is the first to see it */
 	const struct grant *grant; /* EV_START, EV_MIGRATE, EV_RESIZE, EV_RENEW: the new one; EV_PREEMPT, EV_FINISH, EV_LOST, EV_WITHDRAW, EV_YIELD: the old one */
 	struct reason reason;
-	double value; /* EV_PROGRESS: above 0 if other speeds are believed of it from now on; EV_FINISH: steps made in all; EV_LOST, EV_YIELD: seconds of work lost (EV_YIELD from a driver: steps that are safe); EV_START: seconds until the first step; EV_MIGRATE, EV_RESIZE: devices it had; EV_RENEW: jobs beside it */
+	bool learnt; /* EV_PROGRESS from a driver: other speeds are believed of it from now on, which may change decisions */
+	double value; /* EV_PROGRESS: steps made; EV_FINISH: steps made in all; EV_LOST, EV_YIELD: seconds of work lost (EV_YIELD from a driver: steps that are safe); EV_START: seconds until the first step; EV_MIGRATE, EV_RESIZE: devices it had; EV_RENEW: jobs beside it */
 };
 
 const char *event_name(enum event_kind kind);

@@ -162,6 +162,7 @@ static void batches_fill(const struct batch_limits *limits, double replicas, dou
 	struct passes last = { 0 };
 
 	out->n = 0;
+	out->most = larger(low, high);
 	for (uint32_t i = 0; i < tries; i++, batch *= ratio) {
 		struct passes s = split(splitter, i > 0 && i + 1 == tries ? high : batch);
 
@@ -289,13 +290,18 @@ void goodput_choose(const struct goodput_params *p, struct gradient g,
 	struct passes passes;
 	struct question q;
 	uint32_t best;
+	bool felt;
 
 	q.batches = batches;
 	q.sync_s = goodput_sync_s(p, shape);
 	q.gamma = p->gamma;
-	if (!(g.sqr > 0 || g.var > 0))
-		g = (struct gradient){ .var = 1 }; /* nothing felt yet, as in goodput_gain() */
+	felt = g.sqr > 0 || g.var > 0;
+	if (!felt)
+		g = (struct gradient){ .var = 1 }; /* as in goodput_gain() */
 	question_weigh(&q, p, g, limits->initial);
+	/* Samples that only came by rounding are not believed to count: seven devices are not better for that. */
+	for (uint32_t i = 0; !felt && i < batches->n; i++)
+		q.gain[i] = smaller(q.gain[i], batches->most);
 	best = question_answer(&q, &out->goodput);
 	passes = (struct passes){ batches->atomic[best], batches->accum[best] };
 	out->batch = batches->total[best];

@@ -48,6 +48,7 @@ struct goodput_choice {
 enum { GOODPUT_BATCHES = 52 };
 struct goodput_batches {
 	uint32_t n;
+	double most; /* that was asked for: what is above it came by rounding */
 	double total[GOODPUT_BATCHES], atomic[GOODPUT_BATCHES], accum[GOODPUT_BATCHES];
 };
 

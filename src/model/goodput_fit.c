@@ -132,8 +132,11 @@ static void pin(struct bounded_problem *problem, double *x, int i, double value)
 	problem->low[i] = problem->high[i] = x[i] = value;
 }
 
-static void problem_start(struct bounded_problem *problem, double *x, struct goodput_seen seen)
+static void problem_start(struct bounded_problem *problem, double *x, struct goodput_seen seen,
+	const struct goodput_fit_options *options)
 {
+	bool proportional = options && options->proportional;
+
 	for (int i = 0; i < GAMMA; i++) {
 		problem->low[i] = LEAST;
 		problem->high[i] = INFINITY;
@@ -143,7 +146,7 @@ static void problem_start(struct bounded_problem *problem, double *x, struct goo
 	problem->high[GAMMA] = GAMMA_MAX;
 	x[GAMMA] = 1.001;
 	if (!seen.sizes)
-		pin(problem, x, ALPHA_C, seen.grad_s / 2);
+		pin(problem, x, ALPHA_C, proportional ? LEAST : seen.grad_s / 2);
 	if (!seen.nodes)
 		pin(problem, x, ALPHA_N, LEAST);
 	if (!seen.replicas)
@@ -271,7 +274,7 @@ int goodput_fit(const struct goodput_sample *samples, uint32_t n,
 	}
 	if (rc == 0) {
 		seen = goodput_seen(samples, n);
-		problem_start(&problem, x, seen);
+		problem_start(&problem, x, seen, options);
 		search(&problem, options, x);
 		if (options && options->thorough)
 			search_around(&problem, &observed, seen, options, x);

@@ -3,7 +3,9 @@
  *
  * What cannot be seen yet is pinned so that the belief is optimistic: without
  * several devices they cost nothing, without several nodes these cost a tenth
- * more than one.  A job seen on one device is believed to scale perfectly.
+ * more than one.  A job seen on one device is believed to scale perfectly with a
+ * batch that grows with its devices; with one that does not, only if computing is
+ * taken to be proportional to it.
  */
 #ifndef MODEL_GOODPUT_FIT_H
 #define MODEL_GOODPUT_FIT_H
@@ -27,6 +29,12 @@ struct goodput_fit_options {
 	 * people, who fit once.  An agent that did so would not believe what published ones do.
 	 */
 	bool thorough;
+	/*
+	 * Of one batch size seen, all computing is taken to depend on it, not half: a job that keeps its total
+	 * batch is then believed to scale until it has shown otherwise.  Published agents change their batch and do
+	 * not.
+	 */
+	bool proportional;
 };
 
 struct goodput_fit {
@@ -36,7 +44,7 @@ struct goodput_fit {
 
 /* What samples tell; the rest is pinned. */
 struct goodput_seen {
-	bool sizes; /* more than one batch size; else half of computing is taken not to depend on it */
+	bool sizes; /* more than one batch size; else half of computing (or none) is taken not to depend on it */
 	bool nodes;    /* several nodes; else they cost a tenth more than one */
 	bool replicas; /* several devices of one node; else they cost nothing */
 	bool growth;   /* more than two devices; else more cost no more than two */

@@ -3,6 +3,7 @@
  */
 #include "model/job.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/names.h"
@@ -173,14 +174,28 @@ const char *why_meaning(enum why why)
 	return (unsigned)why < WHY_COUNT ? whys[why].meaning : "?";
 }
 
-/* What would make it fit: time, or devices. */
-static void deadline_text(const struct reason *reason, struct buf *out)
+/* "1.5 h from now"; without a now, "at 2.5 h". */
+static const char *moment_text(double at_s, double now_s, char out[48])
 {
 	char time[32];
 
-	buf_str(out, "its deadline cannot be promised beside those promised already");
-	if (reason->at_s > 0 && isfinite(reason->at_s))
-		buf_printf(out, "; one at %s could be", text_duration(reason->at_s, time));
+	if (isnan(now_s))
+		snprintf(out, 48, "at %s", text_duration(at_s, time));
+	else
+		snprintf(out, 48, "%s from now", text_duration(at_s - now_s, time));
+	return out;
+}
+
+/* What would make it fit: time, or devices. */
+static void deadline_text(const struct reason *reason, double now_s, struct buf *out)
+{
+	char moment[48];
+
+	buf_str(out,
+		reason->need > 0 ? "its deadline cannot be promised beside those promised already"
+				 : "its deadline is sooner than it can run even alone");
+	if (reason->at_s > 0 && isfinite(reason->at_s) && !(reason->at_s <= now_s))
+		buf_printf(out, "; one %s could be", moment_text(reason->at_s, now_s, moment));
 	if (reason->need > 0)
 		buf_printf(out, "; so could this one with %d device%s throughout, of which %d %s left",
 			reason->need, reason->need == 1 ? "" : "s", reason->have,
@@ -189,6 +204,12 @@ static void deadline_text(const struct reason *reason, struct buf *out)
 
 void reason_text(const struct reason *reason, const char *other, struct buf *out)
 {
+	reason_text_at(reason, other, NAN, out);
+}
+
+void reason_text_at(const struct reason *reason, const char *other, double now_s, struct buf *out)
+{
+	char time[32];
 	int need = reason->need, have = reason->have;
 
 	if (!other)
@@ -223,6 +244,8 @@ void reason_text(const struct reason *reason, const char *other, struct buf *out
 		break;
 	case WHY_ROUND:
 		buf_str(out, "it waits for the next round");
+		if (reason->at_s > now_s)
+			buf_printf(out, ", %s from now", text_duration(reason->at_s - now_s, time));
 		break;
 	case WHY_TURN:
 		buf_str(out, "others are owed the devices first");
@@ -251,7 +274,7 @@ void reason_text(const struct reason *reason, const char *other, struct buf *out
 		buf_str(out, "no nodes have the CPUs and memory it needs where the placer wants it");
 		break;
 	case WHY_DEADLINE:
-		deadline_text(reason, out);
+		deadline_text(reason, now_s, out);
 		break;
 	case WHY_RECALLED:
 		buf_str(out, "its node was borrowed and went back; it waits for devices to go on");

@@ -59,7 +59,7 @@ enum why {
 	WHY_NO_HOST,    /* no nodes have the CPUs and memory, or lie as the placer wants */
 	WHY_ORPHANED,   /* `other`, which it follows, will never finish */
 	WHY_YIELDED,    /* it gave its devices back by itself */
-	WHY_DEADLINE, /* its deadline cannot be promised; `need` devices at once would do, or the deadline `at_s` */
+	WHY_DEADLINE, /* its deadline cannot be promised; `need` devices at once would do (0: none), or the deadline `at_s` */
 	WHY_RECALLED, /* its node was borrowed and went back */
 	WHY_COUNT
 };
@@ -68,7 +68,7 @@ struct reason {
 	enum why why;
 	int32_t need, have;
 	uint32_t other; /* a job, or JOB_NONE */
-	double at_s;    /* WHY_DEADLINE: the earliest deadline that could be kept; else 0 */
+	double at_s; /* WHY_DEADLINE: the earliest deadline that could be kept; WHY_ROUND: when it is, if known; else 0 */
 };
 
 struct job {
@@ -242,5 +242,7 @@ const char *why_name(enum why why);
 const char *why_meaning(enum why why);
 /* `other` is how the job it speaks of is called, e.g. "job 7"; NULL: "another job". */
 void reason_text(const struct reason *reason, const char *other, struct buf *out);
+/* The same at a moment, from which times are told. */
+void reason_text_at(const struct reason *reason, const char *other, double now_s, struct buf *out);
 
 #endif

@@ -17,6 +17,7 @@ struct rates {
 	const struct cluster *cluster;
 	const struct profile *profile; /* NULL: every job runs at its nominal speed */
 	const struct training *training; /* how models were profiled (model/training.h); NULL: not at all */
+	bool oracle; /* what jobs of these models do at a fixed batch is known, not measured (model/elastic.h) */
 	bool cautious; /* elastic jobs that are listened to have their fewest devices until they have shown how fast they are */
 	const struct agents *agents; /* what jobs have shown of themselves (model/agents.h); NULL: nobody listens */
 };

@@ -32,6 +32,9 @@ struct round {
 	struct rng *rng;
 	uint64_t seed; /* of the run, for generators of a policy's own */
 	bool closed;   /* no job will be submitted any more; false where nobody knows */
+	/* In policy.welcome: jobs that are only asked about, and count as let in. */
+	const struct job *asked;
+	uint32_t nasked;
 };
 
 #endif

@@ -62,8 +62,9 @@ struct policy {
 	double (*resize_s)(const void *self);
 	/*
 	 * Asked of a job that admission lets in: false refuses it for good, with the reason (what would
-	 * make it fit).  A job whose id is JOB_NONE is only asked about: nothing may change.  NULL:
-	 * everybody is welcome.
+	 * make it fit).  A job whose id is JOB_NONE is only asked about, beside those of round.asked:
+	 * nothing may change.  One that is not welcome may be let in all the same, without a promise.
+	 * NULL: everybody is welcome.
 	 */
 	bool (*welcome)(void *self, const struct round *round, const struct job *job,
 		struct reason *why);

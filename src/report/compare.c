@@ -71,6 +71,7 @@ static void policy_fini(struct compare_policy *p, uint32_t nseeds)
 		free(p->cells[s].jct_s);
 	}
 	picture_fini(&p->picture);
+	refused_fini(&p->refused);
 	by_model_fini(&p->models);
 	free(p->label);
 	free(p->policy);
@@ -141,6 +142,7 @@ void comparison_put(struct comparison *c, uint32_t policy, uint32_t seed, const 
 	if (seed == 0) {
 		cell->jct_s = all_jct(outcome);
 		picture_of(trace, outcome, PICTURE_SPANS / c->npolicies, &p->picture);
+		refused_of(outcome, REFUSED_MOST, &p->refused);
 	}
 	sketch(cell, jct, outcome->njobs);
 	free(jct);

@@ -27,6 +27,7 @@
 #include "model/trace.h"
 #include "report/by_model.h"
 #include "report/metric.h"
+#include "report/refused.h"
 #include "report/stats.h"
 #include "report/summary.h"
 #include "report/table.h"
@@ -38,6 +39,7 @@ enum {
 	PICTURE_SAMPLES = 240, /* points over time */
 	PICTURE_SPANS = 16000, /* bars of the Gantt charts of all policies */
 	PICTURE_DOTS = 250,    /* jobs of the wait-against-JCT chart */
+	REFUSED_MOST = 50,     /* jobs that are named with what was said to them */
 };
 
 /* Who competes.  Text is copied. */
@@ -95,6 +97,7 @@ struct compare_policy {
 	char *label, *policy, *placer;
 	struct compare_cell *cells;        /* one for each seed */
 	struct picture picture;            /* of the first seed */
+	struct refused refused;            /* likewise */
 	struct by_model models;            /* of all seeds; by comparison_finish() */
 	struct compare_figure *figures;    /* one for each of metrics[]; by comparison_finish() */
 	double waited_by_why_s[WHY_COUNT]; /* means over the seeds; by comparison_finish() */

@@ -16,7 +16,15 @@
 #include "report/table.h"
 
 static const double devices[] = { 1, 2, 4, 8, 16 };
-enum { DEVICES = sizeof(devices) / sizeof(*devices), CURVES_MAX = 3, CHART_HEIGHT = 320 };
+/* Total batches that efficiency is told of, over the initial one. */
+static const double times[] = { 1, 2, 4, 8, 16, 32 };
+enum {
+	DEVICES = sizeof(devices) / sizeof(*devices),
+	TIMES = sizeof(times) / sizeof(*times),
+	CURVES_MAX = 3,
+	CHART_HEIGHT = 320,
+	LINE_POINTS = 64,
+};
 
 /* In the order of struct goodput_params, which people read from computing outwards. */
 static const struct parameter {
@@ -98,6 +106,16 @@ static double throughput(const struct fit_group *g, double replicas, double loca
 static bool has_gradient(const struct fit_group *g)
 {
 	return g->gradient.sqr > 0 && g->initial > 0;
+}
+
+static double noise_scale(const struct fit_group *g)
+{
+	return g->initial * g->gradient.var / g->gradient.sqr;
+}
+
+static double efficiency(const struct fit_group *g, double batch)
+{
+	return goodput_efficiency(g->gradient, batch, g->initial);
 }
 
 /* With batches up to what the devices hold in one pass, or the initial one where that is more. */
@@ -268,7 +286,7 @@ static void goodput_table(const struct fit_report *r, const struct term *term, s
 			continue;
 		rows++;
 		names_cells(&t, g);
-		table_cellf(&t, "%.4g", g->initial * g->gradient.var / g->gradient.sqr);
+		table_cellf(&t, "%.4g", noise_scale(g));
 		for (int k = 0; k < DEVICES; k++) {
 			if (best_of(g, devices[k], &c))
 				table_cellf(&t, "%.4g (%g)", c.goodput * g->initial, c.batch);
@@ -284,6 +302,44 @@ static void goodput_table(const struct fit_report *r, const struct term *term, s
 		write_table(&t, term, out);
 	else
 		table_fini(&t);
+}
+
+static bool any_gradient(const struct fit_report *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (has_gradient(&r->groups[i]))
+			return true;
+	return false;
+}
+
+static void efficiency_table(const struct fit_report *r, const struct term *term, struct buf *out)
+{
+	struct table t = { 0 };
+
+	if (!any_gradient(r))
+		return;
+	buf_str(out,
+		"\nefficiency by total batch: what a sample is worth beside one of the initial batch\n");
+	names_columns(&t);
+	table_column(&t, "initial batch", ALIGN_RIGHT, 0);
+	for (int k = 0; k < TIMES; k++) {
+		char title[32];
+
+		snprintf(title, sizeof(title), "x %g", times[k]);
+		table_column(&t, title, ALIGN_RIGHT, 0);
+		table_unit(&t, "%");
+	}
+	for (size_t i = 0; i < r->n; i++) {
+		const struct fit_group *g = &r->groups[i];
+
+		if (!has_gradient(g))
+			continue;
+		names_cells(&t, g);
+		table_cellf(&t, "%g", g->initial);
+		for (int k = 0; k < TIMES; k++)
+			table_cellf(&t, "%.1f", 100 * efficiency(g, g->initial * times[k]));
+	}
+	write_table(&t, term, out);
 }
 
 static void remarks(const struct fit_report *r, struct buf *out)
@@ -314,6 +370,7 @@ void fit_report_text(const struct fit_report *r, const struct term *term, struct
 	parameter_table(r, term, out);
 	throughput_table(r, term, out);
 	goodput_table(r, term, out);
+	efficiency_table(r, term, out);
 	buf_char(out, '\n');
 	remarks(r, out);
 }
@@ -337,7 +394,22 @@ static void predictions_json(struct json *j, const struct fit_group *g)
 		if (best_of(g, devices[k], &c)) {
 			json_double(j, "goodput_samples_per_s", c.goodput * g->initial);
 			json_double(j, "batch", c.batch);
+			json_double(j, "efficiency", efficiency(g, c.batch));
 		}
+		json_end(j, '}');
+	}
+	json_end(j, ']');
+}
+
+static void efficiency_json(struct json *j, const struct fit_group *g)
+{
+	json_double(j, "noise_scale", noise_scale(g));
+	json_double(j, "initial_batch", g->initial);
+	json_begin_array(j, "efficiency");
+	for (int k = 0; k < TIMES; k++) {
+		json_begin_object(j, NULL);
+		json_double(j, "batch", g->initial * times[k]);
+		json_double(j, "efficiency", efficiency(g, g->initial * times[k]));
 		json_end(j, '}');
 	}
 	json_end(j, ']');
@@ -373,7 +445,7 @@ static void group_json(struct json *j, const struct fit_group *g)
 	json_bool(j, "more_than_two", seen.growth);
 	json_end(j, '}');
 	if (has_gradient(g))
-		json_double(j, "noise_scale", g->initial * g->gradient.var / g->gradient.sqr);
+		efficiency_json(j, g);
 	predictions_json(j, g);
 	json_end(j, '}');
 }
@@ -496,6 +568,36 @@ static void draw(const struct fit_group *g, size_t number, struct buf *out)
 	buf_fini(&summary);
 }
 
+/* What a sample is worth, by total batch. */
+static void draw_efficiency(const struct fit_group *g, size_t number, struct buf *out)
+{
+	double x[LINE_POINTS], y[LINE_POINTS], last = times[TIMES - 1];
+	struct buf title = { 0 }, summary = { 0 }, axis = { 0 };
+	char id[32];
+
+	snprintf(id, sizeof(id), "efficiency%zu", number);
+	put_title(g, &title);
+	buf_printf(&summary,
+		"What a sample is worth by total batch: with a noise scale of %.4g it falls to %.0f %% at %g "
+		"times the initial batch of %g.",
+		noise_scale(g), 100 * efficiency(g, last * g->initial), last, g->initial);
+	buf_printf(&axis, "total batch over the initial one of %g (logarithmic)", g->initial);
+	for (int i = 0; i < LINE_POINTS; i++) {
+		x[i] = pow(last, i / (LINE_POINTS - 1.0));
+		y[i] = efficiency(g, x[i] * g->initial);
+	}
+	svg_lines(
+		&(struct svg_lines){
+			.chart = { id, title.at, summary.at, HTML_WIDE, CHART_HEIGHT },
+			.x = { axis.at, UNIT_COUNT, true, false, 1, NAN },
+			.y = { "efficiency", UNIT_SHARE, false, false, 0, 1 },
+		},
+		&(struct svg_series){ "efficiency", x, y, LINE_POINTS, 0 }, 1, out);
+	buf_fini(&title);
+	buf_fini(&summary);
+	buf_fini(&axis);
+}
+
 /* What a page has for all its charts. */
 static const char file_style[] =
 	"<style>svg{--fg:#1a1f24;--rule:#d4d9de;--c0:#0072b2;--c1:#d55e00;--c2:#009e73;background:#fff;"
@@ -509,16 +611,20 @@ static const char file_style[] =
 
 enum { HEAD = 24 };
 
+static void file_head(const struct fit_group *g, const char *what, int y, struct buf *out)
+{
+	buf_printf(out, "<text class=\"head\" x=\"4\" y=\"%d\">%s of ", y, what);
+	html_text(out, g->model);
+	buf_str(out, " on ");
+	html_text(out, g->type);
+	buf_str(out, "</text>");
+}
+
 static void file_legend(const struct fit_group *g, double y, struct buf *out)
 {
 	double locals[CURVES_MAX];
 	size_t n = curve_batches(g, locals);
 
-	buf_printf(out, "<text class=\"head\" x=\"4\" y=\"%g\">", y);
-	html_text(out, g->model);
-	buf_str(out, " on ");
-	html_text(out, g->type);
-	buf_str(out, "</text>");
 	for (size_t i = 0; i < n; i++) {
 		double x = HTML_WIDE - 150.0 * (double)(n - i);
 
@@ -527,29 +633,50 @@ static void file_legend(const struct fit_group *g, double y, struct buf *out)
 			"device</text>",
 			i, i, x, y - 4, x + 36, y, locals[i]);
 	}
-	buf_char(out, '\n');
+}
+
+/* A chart at that height of the file; returns where the next one begins. */
+static int file_chart(const struct buf *chart, int y, struct buf *out)
+{
+	buf_printf(out, "\n<svg y=\"%d\" width=\"%d\" height=\"%d\"%s", y + HEAD, HTML_WIDE,
+		CHART_HEIGHT, strstr(chart->at, "<svg") + strlen("<svg"));
+	return y + HEAD + CHART_HEIGHT;
+}
+
+static int file_group(const struct fit_group *g, size_t number, int y, struct buf *out)
+{
+	struct buf chart = { 0 };
+
+	file_head(g, "Throughput", y + 16, out);
+	file_legend(g, y + 16, out);
+	draw(g, number, &chart);
+	y = file_chart(&chart, y, out);
+	if (has_gradient(g)) {
+		buf_clear(&chart);
+		file_head(g, "Efficiency", y + 16, out);
+		draw_efficiency(g, number, &chart);
+		y = file_chart(&chart, y, out);
+	}
+	buf_fini(&chart);
+	return y;
 }
 
 void fit_report_svg(const struct fit_report *r, struct buf *out)
 {
-	int height = (int)r->n * (CHART_HEIGHT + HEAD);
+	struct buf charts = { 0 };
+	int height = 0;
 
+	for (size_t i = 0; i < r->n; i++)
+		height = file_group(&r->groups[i], i, height, &charts);
 	buf_printf(out,
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\">",
 		HTML_WIDE, height, HTML_WIDE, height);
-	buf_str(out, "<title>Fitted throughput by number of devices</title>\n");
+	buf_printf(out, "<title>Fitted throughput by number of devices%s</title>\n",
+		any_gradient(r) ? ", and efficiency by batch" : "");
 	buf_str(out, file_style);
-	for (size_t i = 0; i < r->n; i++) {
-		int y = (int)i * (CHART_HEIGHT + HEAD);
-		struct buf chart = { 0 };
-
-		file_legend(&r->groups[i], y + 16, out);
-		draw(&r->groups[i], i, &chart);
-		buf_printf(out, "<svg y=\"%d\" width=\"%d\" height=\"%d\"%s", y + HEAD, HTML_WIDE,
-			CHART_HEIGHT, strstr(chart.at, "<svg") + strlen("<svg"));
-		buf_fini(&chart);
-	}
+	buf_str(out, charts.n ? charts.at : "");
 	buf_str(out, "</svg>\n");
+	buf_fini(&charts);
 }
 
 /* ---- the page */
@@ -574,6 +701,50 @@ static void html_row_of(const char *name, const char *meaning, double x, struct 
 		meaning);
 }
 
+/* What so many devices do, and at which batch they learn most. */
+static void html_devices(const struct fit_group *g, struct buf *out)
+{
+	double local = fit_group_range(g).max_local;
+
+	buf_str(out,
+		"<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"By devices\"><table><thead><tr>"
+		"<th scope=\"col\">devices</th><th scope=\"col\">samples/s</th>");
+	if (has_gradient(g))
+		buf_str(out,
+			"<th scope=\"col\">goodput, samples/s</th><th scope=\"col\">at batch</th>"
+			"<th scope=\"col\">efficiency, %</th>");
+	buf_str(out, "</tr></thead><tbody>\n");
+	for (int k = 0; k < DEVICES; k++) {
+		struct goodput_choice c;
+
+		buf_printf(out, "<tr><th scope=\"row\">%g</th><td>%.4g</td>", devices[k],
+			throughput(g, devices[k], local));
+		if (best_of(g, devices[k], &c))
+			buf_printf(out, "<td>%.4g</td><td>%g</td><td>%.1f</td>",
+				c.goodput * g->initial, c.batch, 100 * efficiency(g, c.batch));
+		else if (has_gradient(g))
+			buf_str(out, "<td>–</td><td>no batch fits</td><td>–</td>");
+		buf_str(out, "</tr>\n");
+	}
+	buf_str(out, "</tbody></table></div>\n");
+}
+
+static void html_efficiency(const struct fit_group *g, size_t number, struct buf *out)
+{
+	html_figure("Efficiency", "What a sample is worth beside one of the initial batch.", true, out);
+	draw_efficiency(g, number, out);
+	html_figure_end(true, out);
+	buf_str(out,
+		"<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"Efficiency\"><table><thead><tr>"
+		"<th scope=\"col\">total batch</th>");
+	for (int k = 0; k < TIMES; k++)
+		buf_printf(out, "<th scope=\"col\">%g</th>", g->initial * times[k]);
+	buf_str(out, "</tr></thead><tbody><tr><th scope=\"row\">efficiency, %</th>");
+	for (int k = 0; k < TIMES; k++)
+		buf_printf(out, "<td>%.1f</td>", 100 * efficiency(g, g->initial * times[k]));
+	buf_str(out, "</tr></tbody></table></div>\n");
+}
+
 static void html_group(const struct fit_group *g, size_t number, struct buf *out)
 {
 	struct fit_errors e = fit_group_errors(g);
@@ -595,6 +766,9 @@ static void html_group(const struct fit_group *g, size_t number, struct buf *out
 	html_figure("Throughput", "Dots were measured, lines are fitted for full nodes.", true, out);
 	draw(g, number, out);
 	html_figure_end(true, out);
+	html_devices(g, out);
+	if (has_gradient(g))
+		html_efficiency(g, number, out);
 	buf_str(out,
 		"<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"Parameters\"><table><thead><tr><th scope=\"col\">parameter</th>"
 		"<th scope=\"col\">value</th><th scope=\"col\">what it is</th></tr></thead><tbody>\n");
@@ -603,6 +777,9 @@ static void html_group(const struct fit_group *g, size_t number, struct buf *out
 	html_row_of("compute error", "root mean square, %", 100 * e.grad, out);
 	html_row_of("step error", "root mean square, %", 100 * e.step, out);
 	html_row_of("worst step", "%", 100 * e.worst, out);
+	if (has_gradient(g))
+		html_row_of("noise scale", "total batch at which a sample is worth about half",
+			noise_scale(g), out);
 	buf_str(out, "</tbody></table></div>\n");
 	html_section_end(out);
 	buf_fini(&title);

@@ -347,6 +347,8 @@ static void put_contents(const struct comparison *c, struct buf *out)
 	if (models_show(c))
 		buf_str(out, "<li><a href=\"#models\">By model</a></li>\n");
 	buf_str(out, "<li><a href=\"#waiting\">Waiting</a></li>\n");
+	if (refused_show(c))
+		buf_str(out, "<li><a href=\"#refused\">Refused</a></li>\n");
 	if (gantt_shows(c))
 		buf_str(out, "<li><a href=\"#gantt-h\">Devices over time</a></li>\n");
 	buf_str(out, "</ul></nav>\n");
@@ -369,6 +371,7 @@ void html_compare(const struct comparison *c, const struct html_info *info, stru
 		html_allocation(c, out);
 		html_models(c, out);
 		html_waiting(c, out);
+		html_refused(c, out);
 		gantt_html(c, out);
 	}
 	html_end(info, gantt_shows(c) ? page_gantt : NULL, out);

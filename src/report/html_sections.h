@@ -16,11 +16,13 @@ void html_goodput(const struct comparison *c, struct buf *out); /* devices held,
 void html_allocation(const struct comparison *c, struct buf *out); /* what single jobs held over time */
 void html_models(const struct comparison *c, struct buf *out);     /* figures by model */
 void html_waiting(const struct comparison *c, struct buf *out); /* why jobs waited, and how long */
+void html_refused(const struct comparison *c, struct buf *out); /* who was not let in, and why */
 
 /* Whether these say anything of the comparison; else they write nothing. */
 bool goodput_shows(const struct comparison *c);
 bool allocation_shows(const struct comparison *c);
 bool models_show(const struct comparison *c);
+bool refused_show(const struct comparison *c);
 
 /* The mean of a figure over the seeds, by its key. */
 double compare_mean(const struct comparison *c, uint32_t policy, const char *key);

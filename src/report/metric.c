@@ -83,6 +83,8 @@ const struct metric metrics[] = {
 		.rank = 9, .help = "GPU-time of work done again after failures" },
 	{ FIELD(deadlines_refused), .title = "refused", .better = LOW, .rank = 12,
 		.help = "jobs rejected because their deadline could not be promised" },
+	{ FIELD(deadlines_missed), .title = "missed", .better = LOW, .rank = 12,
+		.help = "jobs let in that were not over by their deadline" },
 	{ FIELD(deadline_met), .title = "in time", .unit = UNIT_SHARE, .better = HIGH, .rank = 2,
 		.help = "jobs that met their deadline, of those that have one" },
 	{ FIELD(speed_error_before), .title = "off at first", .unit = UNIT_SHARE, .better = LOW,

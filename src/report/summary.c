@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "report/metric.h"
+#include "report/refused.h"
 #include "report/stats.h"
 
 /* One number for each job that finished. */
@@ -77,13 +78,14 @@ static void count_job(struct summary *s, const struct job *job)
 	s->lost_gpu_s += job->lost_gpu_s;
 }
 
-/* A deadline is missed by a job that was refused or never ended, too. */
-static void add_deadline(const struct job *job, uint32_t *asked, uint32_t *met)
+/* A deadline is not met by a job that was refused or never ended, too; missed it is by those let in. */
+static void add_deadline(struct summary *s, const struct job *job, uint32_t *asked, uint32_t *met)
 {
 	if (!isfinite(job->deadline_s) || job->state == JOB_FUTURE)
 		return;
 	(*asked)++;
 	*met += job_met_deadline(job);
+	s->deadlines_missed += job->state != JOB_REJECTED && !job_met_deadline(job);
 }
 
 static void set_times(struct summary *s, struct columns *c)
@@ -160,7 +162,7 @@ void summary_of(const struct trace *trace, const struct outcome *outcome, struct
 		const struct job *job = &outcome->jobs[i];
 
 		count_job(&s, job);
-		add_deadline(job, &asked, &met);
+		add_deadline(&s, job, &asked, &met);
 		add_training(&training, job);
 		if (job->state != JOB_FINISHED)
 			continue;
@@ -206,6 +208,11 @@ void json_hash(struct json *j, const char *key, uint64_t hash)
 
 void summary_json(const struct summary *s, struct buf *out)
 {
+	summary_json_of(s, NULL, out);
+}
+
+void summary_json_of(const struct summary *s, const struct outcome *outcome, struct buf *out)
+{
 	struct json j;
 
 	json_init(&j, out, true);
@@ -225,6 +232,8 @@ void summary_json(const struct summary *s, struct buf *out)
 	for (uint32_t i = 0; i < s->nfigures; i++)
 		json_double(&j, s->figures[i].name, s->figures[i].value);
 	json_end(&j, '}');
+	if (outcome)
+		refused_json(outcome, &j);
 	json_end(&j, '}');
 	buf_char(out, '\n');
 }

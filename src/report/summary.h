@@ -38,6 +38,7 @@ struct summary {
 	int64_t rss_bytes;
 	uint64_t events, event_hash;
 	uint32_t deadlines_refused; /* of the jobs rejected: those whose deadline could not be promised */
+	uint32_t deadlines_missed; /* of those let in with a deadline: not over in time */
 	double deadline_met; /* share of jobs with a deadline that met it, NAN if none has one */
 	/* mean |believed / true - 1| of speeds at the start and at the end; NAN where they are not estimated */
 	double speed_error_before, speed_error;
@@ -54,5 +55,7 @@ void json_seed(struct json *j, const char *key, uint64_t seed);
 void json_hash(struct json *j, const char *key, uint64_t hash);
 /* summary.json, schema "summary/1". */
 void summary_json(const struct summary *summary, struct buf *out);
+/* The same and who was refused (report/refused.h), for `stint sim --json`. */
+void summary_json_of(const struct summary *summary, const struct outcome *outcome, struct buf *out);
 
 #endif

@@ -24,6 +24,7 @@ static const struct line lines[] = {
 	{ "fairness", { "ftf_mean", "ftf_max", "jain" }, true },
 	{ "deadlines", { "deadline_met" }, true },
 	{ "refused", { "deadlines_refused" }, false },
+	{ "missed", { "deadlines_missed" }, false },
 	{ "disturbed", { "preemptions", "migrations", "resizes", "failures", "restarts_mean" }, false },
 	{ "spent", { "overhead_gpu_s", "lost_gpu_s" }, false },
 	{ "speeds are off", { "speed_error_before", "speed_error" }, true },

@@ -169,6 +169,16 @@ static size_t log_ticks(const struct svg_scale *s, enum unit unit, size_t most, 
 	return kept;
 }
 
+/* Counts from one on that span few powers of ten: devices, mostly, which come in doublings. */
+static size_t doublings(const struct svg_scale *s, double *ticks)
+{
+	size_t n = 0;
+
+	for (double x = 1; x <= s->hi * 1.001 && n < TICKS_MAX; x *= 2)
+		ticks[n++] = x;
+	return n;
+}
+
 size_t svg_ticks(const struct svg_scale *s, enum unit unit, size_t most, double ticks[TICKS_MAX])
 {
 	size_t n;
@@ -179,6 +189,11 @@ size_t svg_ticks(const struct svg_scale *s, enum unit unit, size_t most, double 
 		n = log_ticks(s, unit, most, ticks);
 		if (n >= 3)
 			return n;
+		if (unit == UNIT_COUNT && s->lo == 1) {
+			n = doublings(s, ticks);
+			if (n >= 3 && n <= most)
+				return n;
+		}
 	}
 	return linear_ticks(s, unit, most, ticks);
 }

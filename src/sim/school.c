@@ -28,7 +28,7 @@ void school_open(struct school *school, const struct sim_config *config,
 		.fit_tolerance = compat == COMPAT_OSDI21 ? 2.2e-9 : 0, /* that of its fit */
 	};
 
-	*school = (struct school){ 0 };
+	*school = (struct school){ .oracle = config->oracle && compat == COMPAT_NONE };
 	if (!config->training)
 		return;
 	school->agents = agents_create(config->cluster->ntypes, options);
@@ -41,6 +41,7 @@ void school_open(struct school *school, const struct sim_config *config,
 		.start_s = config->costs.start_s,
 		.resume_s = config->costs.resume_s,
 		.resize_s = resize_s_of(config, policy),
+		.oracle = school->oracle,
 	});
 }
 

@@ -16,6 +16,7 @@ struct school {
 	struct agents *agents; /* NULL: nothing is known of how models train */
 	struct trainer *trainer;
 	struct regimes *regimes;
+	bool oracle; /* policies know how models train; by published rules they never do */
 };
 
 /* Keeps what the configuration points to. */

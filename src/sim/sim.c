@@ -53,6 +53,7 @@ static int run(const struct sim_config *config, struct outcome *out, struct err 
 	if (rc == 0) {
 		school_open(&school, config, &engine.policy);
 		belief.agents = school.agents;
+		belief.oracle = school.oracle;
 		rc = world_init(&world, config, err);
 	}
 	if (rc == 0) {

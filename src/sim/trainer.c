@@ -14,6 +14,7 @@
 
 #include "base/vec.h"
 #include "model/elastic.h"
+#include "model/training_run.h"
 
 /* How a simulator treats its jobs. */
 struct rules {
@@ -183,26 +184,15 @@ static uint32_t unit_of(const struct trainer *t, const struct job *job, uint32_t
 	return unit > 1 ? unit : 1;
 }
 
-/* The batch asked for, spread over so many; an uneven rest is rounded up on every one. */
-static struct batch_split spread(const struct batch_limits *limits, uint32_t replicas, double batch)
-{
-	double local = ceil(batch / replicas - 1e-8);
-
-	return goodput_split(limits, replicas, local * replicas);
-}
-
-/* No more in all than the model takes. */
+/* No more in all than the model takes; whoever forgives leaves a device something to do. */
 static struct batch_split cut(const struct trainer *t, struct batch_split split,
 	const struct batch_limits *limits, uint32_t replicas)
 {
-	double most = floor(limits->max / (replicas * (split.accum + 1.0)));
+	struct batch_split less = training_cut(split, limits, replicas);
 
-	if (t->rules->forgiving)
-		most = fmax(most, 1);
-	/* A pipeline has one batch: as many as that are it, whatever comes of it. */
-	if (split.atomic > most && !(limits->unit > 0))
-		split.atomic = (uint32_t)most;
-	return split;
+	if (t->rules->forgiving && less.atomic == 0 && split.atomic > 0)
+		less.atomic = 1;
+	return less;
 }
 
 static double total_batch(struct batch_split split, uint32_t replicas)
@@ -267,7 +257,8 @@ static double asked_goodput(const struct trainer *t, const struct job *job, uint
 
 	if (e.replicas > 0) {
 		lay_packed(t, type, gpus, &e);
-		e.split = spread(&limits, e.replicas, job->batch > 0 ? job->batch : limits.initial);
+		e.split = training_spread(&limits, e.replicas,
+			job->batch > 0 ? job->batch : limits.initial);
 		e.split = cut(t, e.split, &limits, e.replicas);
 		e.split = fill_pipeline(t, model, &limits, type, e.split);
 		iter_s = iteration_s(t, job->model, &e, &pass);
@@ -303,6 +294,13 @@ static void set_units(const struct trainer *t, struct job *job, const struct tra
 		job->types = types;
 }
 
+/* What is told of that. */
+static double told_s(const struct trainer *t, const struct training_model *model)
+{
+	return isnan(t->rules->restart_s) && !t->config.oracle ? model->restart_believed_s
+							       : restart_s(t, model);
+}
+
 static double enter(void *self, struct job *job)
 {
 	struct trainer *t = self;
@@ -326,9 +324,7 @@ static double enter(void *self, struct job *job)
 	}
 	if (best > 0)
 		job->nominal_rate = best;
-	job->start_cost_s = job->resume_cost_s = job->resize_cost_s = isnan(t->rules->restart_s)
-		? model->restart_believed_s
-		: t->rules->restart_s;
+	job->start_cost_s = job->resume_cost_s = job->resize_cost_s = told_s(t, model);
 	t->jobs.at[job->id].stretch = model->by_job
 		? job->work_est / training_work(t->config.training, job->model)
 		: 1;
@@ -468,13 +464,14 @@ static struct batch_split tuned(const struct trainer *t, const struct trainee *e
 		goodput_best(fit, agents_gradient(t->config.agents, job->id), limits, shape,
 			limits->max, 0, &choice))
 		return choice.split;
-	return spread(limits, e->replicas, fmax(limits->initial, limits->min_local * e->replicas));
+	return training_spread(limits, e->replicas,
+		fmax(limits->initial, limits->min_local * e->replicas));
 }
 
 static struct batch_split choose(const struct trainer *t, const struct trainee *e, const struct job *job)
 {
 	const struct training_model *model = training_of(t->config.training, job->model);
-	struct batch_split split = e->batch > 0 ? spread(&e->limits, e->replicas, e->batch)
+	struct batch_split split = e->batch > 0 ? training_spread(&e->limits, e->replicas, e->batch)
 						: tuned(t, e, job);
 
 	if (e->most_local > 0 && split.atomic > e->most_local)

@@ -24,6 +24,7 @@ struct trainer_config {
 	double round_s;        /* between decisions, by these rules; 0: 60 */
 	/* Seconds of a start, a resume and a resize where they were set by hand; NAN: the model's. */
 	double start_s, resume_s, resize_s;
+	bool oracle; /* jobs are told what a restart really costs them */
 };
 
 struct trainer;

@@ -143,6 +143,13 @@ static void fill_for_sim(void)
 		",\"ran_s\":60,\"done\":45,\"work_est\":50,\"end_s\":140,\"preemptions\":3");
 	add_ended(r, 2, "COMPLETED",
 		",\"cpu_only\":true,\"ran_s\":9,\"done\":9,\"work_est\":90,\"end_s\":150");
+	/* On two devices it was not twice as fast as on one, which it asked for. */
+	add_ended(r, 3, "COMPLETED",
+		",\"min_gpus\":1,\"max_gpus\":2,\"ran_s\":50,\"served_s\":90,\"occupied_s\":95,"
+		"\"restarts\":2,\"resizes\":2,\"by_steps\":true,\"done\":120,\"end_s\":160,"
+		"\"first_batch\":64,\"speeds\":[{\"type\":\"v100\",\"nodes\":1,\"gpus\":2,\"batch\":64,"
+		"\"step_s\":0.4},{\"type\":\"v100\",\"nodes\":1,\"gpus\":1,\"batch\":64,\"step_s\":0.5},"
+		"{\"type\":\"k80\",\"nodes\":1,\"gpus\":1,\"batch\":64,\"step_s\":2}]");
 	record_close(r);
 }
 
@@ -154,8 +161,9 @@ static void look_at_trace(const char *dir)
 	struct notes notes = { 0 };
 
 	assert_int_equal(trace_read(path, &options, NULL, &t, &notes, NULL), 0);
-	assert_int_equal(t.njobs, 2);
-	assert_true(t.work[0] == 45 && t.work[1] == 9);
+	assert_int_equal(t.njobs, 3);
+	assert_true(t.work[0] == 45 && t.work[1] == 9 && t.work[2] == 60);
+	assert_string_equal(t.models.at[t.jobs[2].model], "job-3");
 	assert_true(t.jobs[0].work_est == 30 && t.jobs[1].work_est == 90);
 	assert_true(t.jobs[0].start_cost_s == 0.5 && t.jobs[0].resume_cost_s == 2);
 	assert_true(t.jobs[1].start_cost_s == 0.25 && t.jobs[1].resume_cost_s == 2);
@@ -193,6 +201,9 @@ static void a_simulation_has_costs_and_beliefs(void **state)
 	assert_true(file_has(dir, "cluster.yaml", "v100"));
 	assert_true(file_has(dir, "tenants.yaml", "weight: 2"));
 	assert_true(file_has(dir, "real.csv", "\n1,n1,ana,,1,101,,140,39,"));
+	assert_true(file_has(dir, "real.csv", ",2,95,\n")); /* restarts, GPU-seconds */
+	assert_true(file_has(dir, "throughputs.csv", "job-3,v100,2,1,2.5\njob-3,v100,1,1,2\n"));
+	assert_false(file_has(dir, "throughputs.csv", "k80"));
 	free(dir);
 }
 

@@ -23,13 +23,16 @@ END
 run stint sim deadlines.csv --cluster 1x2:v100 --policy elasticflow --out refused
 want 0 "elasticflow runs a trace with deadlines"
 out '3 finished, 1 rejected' "one deadline cannot be promised"
-out 'b .*its deadline cannot be promised' "the refused job is named with the reason"
-is "jobs.csv has the reason" grep -Eq '^b,.*,rejected,.*,deadline,"?its deadline cannot be promised' refused/jobs.csv
+out 'b .*its deadline is sooner than it can run even alone' "the refused job is named with the reason"
+is "jobs.csv has the reason" grep -Eq '^b,.*,rejected,.*,deadline,"?its deadline is sooner than' refused/jobs.csv
 is "and what would fit" grep -q 'one at .* could be' refused/jobs.csv
 is "events have it, too" grep -q '"reject".*"job":"b","why":"deadline".*"fits_at":' refused/events.jsonl
 out 'deadlines  *66.7 %' "the summary counts a refused deadline as missed"
-run stint sim deadlines.csv --cluster 1x2:v100 --policy elasticflow --json
+run stint sim deadlines.csv --cluster 1x2:v100 --policy elasticflow --json --html refused.html
 out '"deadline_met": 0.6666' "in JSON as well"
+out '"deadlines_missed": 0' "and that whoever was let in was in time"
+out '"reason": "its deadline is sooner than it can run even alone; one at' "with what was said to the refused one"
+is "so does the report" grep -q '<td class="say">its deadline is sooner than' refused.html
 run stint replay refused
 want 0 "it can be replayed"
 fits=$(sed -n 's/.*"job":"b".*"fits_at":\([0-9.]*\).*/\1/p' refused/events.jsonl)
@@ -80,7 +83,7 @@ fails 2 "no node of the cluster is of type 't4'; its types are v100" "an unknown
 is "a daemon with elasticflow answers" daemon_start --slots 2 --no-cgroups --no-gpus --policy elasticflow
 run stint submit --gpus 2 --time 10h --deadline now+1h -- true
 want 4 "a deadline that cannot be kept is refused"
-err 'its deadline cannot be promised' "with the reason"
+err 'its deadline is sooner than it can run even alone' "with the reason"
 err 'from now could be' "and what would do"
 run stint submit --gpus 2 --time 1m --deadline now+1h --parsable -- true
 want 0 "one that can is not"

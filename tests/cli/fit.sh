@@ -49,6 +49,19 @@ sed '1s/$/,grad_sqr,grad_var,batch/; 2,$s/$/,1,8,16/' samples.csv >gradient.csv
 run stint fit --goodput gradient.csv
 out '^goodput at the best batch' "gradients give goodput"
 out '^bert +t4 +128 ' "and the noise scale"
+out '^efficiency by total batch' "and efficiency by batch"
+out '^bert +t4 +16 +100\.0 +90\.0 +75\.0 +56\.2 +37\.5 +22\.5$' "as the model says"
+run stint fit --goodput gradient.csv --json
+out '"efficiency": 0\.9,?$' "in JSON, too"
+run stint fit --goodput gradient.csv --svg gradient.svg --html gradient.html
+is "the picture has it" grep -q '>Efficiency of bert on t4<' gradient.svg
+is "and a tick for one device" grep -Eq '<text x="[0-9.]+" y="[0-9.]+" text-anchor="middle">1</text>' gradient.svg
+is "the page has it" grep -q 'id="efficiency0' gradient.html
+is "and the noise scale" grep -q 'noise scale' gradient.html
+is "and goodput" grep -q 'goodput, samples/s' gradient.html
+if command -v python3 >/dev/null; then
+	is "the SVG is well-formed" python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' gradient.svg
+fi
 sed '1s/$/,grad_sqr,grad_var,batch/; 2,$s/$/,1,8,33/' samples.csv | sed '/,8,0/d' | sed -n '1,2p' >tight.csv
 run stint fit --goodput tight.csv
 want 0 "limits that leave no batch"
@@ -87,6 +100,24 @@ printf 'name,time,application,num_replicas,batch_size\nbert-0,0,bert,2,32\nbert-
 run stint sim jobs.csv --cluster 2x4:t4 --policy fifo --profiles profiles
 want 0 "stint sim reads the profile"
 out '2 submitted, 2 finished' "and jobs train by it"
+is "files are named by their type" [ -e profiles/bert/placements-t4.csv ]
+
+# One sample, with and without a type: what the fit makes of it can be simulated.
+sed -n 1,2p gradient.csv >single.csv
+sed 's/,type//; s/,t4//' single.csv >typeless.csv
+printf 'id,model,gpus,min_gpus,max_gpus,arrival_s,duration_s\na,bert,1,1,16,0,60\nb,bert,4,4,4,0,60\n' >own.csv
+for table in single typeless; do
+	run stint fit --goodput $table.csv --out from-$table
+	want 0 "a profile of one sample"
+	for policy in sia pollux fifo afs; do
+		run stint sim own.csv --cluster 2x4:t4 --policy $policy --profiles from-$table
+		want 0 "$policy runs by it"
+		out '2 submitted, 2 finished' "to the end"
+		is "within what was written" eval '! grep -q "no step time" stderr'
+	done
+done
+run stint sim own.csv --cluster 2x4:v100,2x4:t4 --policy sia --profiles from-typeless
+want 0 "a profile of no type serves any"
 run stint fit --goodput samples.csv --out other
 err 'no gradient statistics' "a profile without gradients is said to lack them"
 

@@ -107,6 +107,7 @@ whole_story() {
 	run stint show "$a"
 	out '^devices +0-3' "which show tells"
 	out '^steps took .* s on 1 \(batch 64\), .* s on ' "and how fast it was on how many"
+	out '^believed +[0-9.]+ steps a second on 1, [0-9.]+ on 2, [0-9.]+ on 4' "and what is believed of it"
 	train c good stay
 	c=$job
 	soon "it makes room for one like it" has "$c" -ge 1
@@ -128,14 +129,24 @@ promises() {
 	want 0 "elasticflow decides"
 	submit --gpus 1 --max-gpus 4 --time 1m --deadline now+10h -- true
 	soon "a deadline that can be kept is promised" state "$job" COMPLETED
-	fails 4 'refused: its deadline cannot be promised' "one that cannot be kept is refused with code 4" \
+	fails 4 'refused: its deadline is sooner than it can run even alone' "one that cannot be kept is refused with code 4" \
 		stint submit --gpus 1 --min-gpus 1 --max-gpus 2 --estimate 10h --deadline now+1h -- true
 	err 'from now could be' "which says what could be promised"
+	fails 4 'all or none: of these 9 jobs the first 4 could be had' "an array is promised as a whole" \
+		stint submit --array 0-8 --gpus 1 --estimate 50m --deadline now+1h -- true
+	run stint submit --hold --gpus 4 --estimate 50m --deadline now+1h -- true
+	err '^nothing is promised before it is released' "a held job is promised nothing"
+	run stint cancel --all
 	run stint queue --json
 	is "nothing of it stays" [ "$(grep -c '"id"' stdout)" = 0 ]
+	run stint report
+	out '^deadlines met +1$' "the report counts deadlines that were met"
+	out '^deadlines refused +10$' "and jobs that were refused"
 }
 
 record_is_sound() {
+	run stint report
+	out '^resizes +[1-9]' "the report counts changes of size"
 	run stint db check
 	want 0 "the record is sound"
 	kill "$daemon"

@@ -56,6 +56,8 @@ static struct attempt *any_attempt(struct rng *rng, const struct cluster *cluste
 	if (rng_below(rng, 2))
 		a->next = any_grant(rng, cluster);
 	a->next_told = rng_below(rng, 2);
+	if (rng_below(rng, 3) == 0)
+		a->wish = any_grant(rng, cluster);
 	a->phase = (enum phase)rng_below(rng, PHASE_OVER + 1);
 	a->stop = (enum stop)rng_below(rng, STOP_REQUEUE + 1);
 	a->launched_s = any_time(rng);

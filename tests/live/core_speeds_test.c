@@ -3,6 +3,7 @@
  */
 #include "live/core.h"
 
+#include "live/core_state.h"
 #include "play.h"
 
 static const struct ask elastic = { .gpus = 1, .min_gpus = 1, .max_gpus = 4 };
@@ -64,7 +65,8 @@ static void begins(struct play *p, struct worker *w, struct worker *other)
 }
 
 static const char *const elastic_policies[] = { "sia:round_s=2,lambda=2",
-	"pollux:round_s=2,restart_s=0", "optimus:round_s=2", "afs", "elasticflow:slot_s=2", "lyra" };
+	"pollux:round_s=2,restart_s=0", "optimus:round_s=2", "afs", "elasticflow:slot_s=2", "lyra",
+	"heet:round_s=2" };
 
 enum { POLICIES = sizeof(elastic_policies) / sizeof(elastic_policies[0]) };
 
@@ -72,7 +74,8 @@ static void a_job_that_scales_grows_from_its_fewest(void **state)
 {
 	(void)state;
 	for (int i = 0; i < POLICIES; i++) {
-		struct worker w = { .step_s = { 0.4, 0.2, 0.4 / 3, 0.1 }, .metrics = "{}" };
+		struct worker w = { .step_s = { 0.4, 0.2, 0.4 / 3, 0.1 },
+			.metrics = i % 2 ? "{}" : "{\"batch\":64}" };
 		struct play p;
 
 		print_message("%s\n", elastic_policies[i]);
@@ -89,7 +92,8 @@ static void a_job_that_scales_grows_from_its_fewest(void **state)
 static void a_job_that_does_not_scale_leaves_devices_to_others(void **state)
 {
 	(void)state;
-	for (int i = 0; i < POLICIES; i++) {
+	/* Heet, the last, lets a job that is alone keep what it has. */
+	for (int i = 0; i < POLICIES - 1; i++) {
 		struct worker bad = { .step_s = { 0.1, 0.15, 0.2, 0.25 }, .metrics = "{\"batch\":64}" };
 		struct worker good = { .step_s = { 0.4, 0.2, 0.4 / 3, 0.1 },
 			.metrics = "{\"batch\":64}" };
@@ -111,6 +115,28 @@ static void a_job_that_does_not_scale_leaves_devices_to_others(void **state)
 		assert_true(open_devices(&p, good.job) >= 2);
 		play_close(&p);
 	}
+}
+
+/* One that keeps its batch is believed to scale until it has shown that it does not. */
+static void a_job_seen_on_one_device_is_believed_to_scale(void **state)
+{
+	struct worker w = { .step_s = { 0.4, 0.2, 0.4 / 3, 0.1 }, .metrics = "{\"batch\":64}" };
+	const struct job *job;
+	struct play p;
+
+	(void)state;
+	play_open(&p, "1x8", "fifo");
+	w.job = play_submit(&p, 0, (struct ask){ .gpus = 1, .min_gpus = 1, .max_gpus = 8 });
+	play_begun(&p, 1, w.job, 1);
+	goes_on(&p, &w);
+	job = core_engine_job(p.core, core_job(p.core, w.job));
+	for (uint32_t gpus = 1; gpus <= 8; gpus++) {
+		/* 64 samples cannot be spread evenly over any number, and those on top count for nothing. */
+		double even = 64 / (ceil(64. / gpus) * gpus);
+
+		assert_true(fabs(core_agent_speed(p.core, job, 0, gpus, 1) - 2.5 * gpus * even) < 0.05);
+	}
+	play_close(&p);
 }
 
 /* With another policy or another daemon. */
@@ -204,6 +230,27 @@ static void odd_metrics_are_not_believed(void **state)
 	play_close(&p);
 }
 
+/* Sums and products of the largest numbers are none: such a job was stopped and never started again. */
+static void metrics_that_overflow_are_not_believed(void **state)
+{
+	(void)state;
+	for (int i = 0; i < POLICIES; i++) {
+		struct worker w = { .step_s = { 0.4, 0.2, 0.4 / 3, 0.1 },
+			.metrics = "{\"batch\":64,\"grad_sqr\":1e308,\"grad_var\":1e308}" };
+		struct play p;
+
+		print_message("%s\n", elastic_policies[i]);
+		play_open(&p, "1x4", elastic_policies[i]);
+		begins(&p, &w, NULL);
+		for (int k = 0; k < 4; k++)
+			goes_on(&p, &w);
+		assert_true(isnan(core_job(p.core, w.job)->progress.grad_var));
+		assert_int_equal(open_devices(&p, w.job), 4);
+		assert_int_equal(core_job(p.core, w.job)->attempt, 1);
+		play_close(&p);
+	}
+}
+
 /* Its agent is asked what a larger batch is worth, and says what it has felt. */
 static void a_batch_that_grows_counts_in_steps_of_the_first(void **state)
 {
@@ -231,10 +278,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_job_that_scales_grows_from_its_fewest),
 		cmocka_unit_test(a_job_that_does_not_scale_leaves_devices_to_others),
+		cmocka_unit_test(a_job_seen_on_one_device_is_believed_to_scale),
 		cmocka_unit_test(what_was_learnt_stays),
 		cmocka_unit_test(one_that_says_nothing_is_not_waited_for),
 		cmocka_unit_test(what_is_no_measurement),
 		cmocka_unit_test(odd_metrics_are_not_believed),
+		cmocka_unit_test(metrics_that_overflow_are_not_believed),
 		cmocka_unit_test(a_batch_that_grows_counts_in_steps_of_the_first),
 	};
 

@@ -5,6 +5,7 @@
 
 #include <signal.h>
 
+#include "live/core_state.h"
 #include "play.h"
 
 /* ---- one job */
@@ -700,6 +701,142 @@ static void a_table_of_tenants_knows_its_own(void **state)
 	play_close(&p);
 }
 
+/* GPU-seconds that it held devices, and what they were worth, do not begin anew with a daemon. */
+static void what_devices_were_used_for_survives_a_restart(void **state)
+{
+	struct play p;
+
+	(void)state;
+	play_open(&p, "1x2", "fifo");
+	play_submit(&p, 0, (struct ask){ .gpus = 2, .estimate_s = 100 });
+	play_begun(&p, 10, 1, 1);
+	play_do(&p, 20, "checkpointed", 1, 1, "{}");
+	play_restart(&p, 30);
+	play_do(&p, 40, "checkpointed", 1, 1, "{}");
+	assert_true(play_number(&p, 1, "occupied_s") == 80);
+	assert_true(play_number(&p, 1, "eff_s") == 60);
+	assert_true(play_number(&p, 1, "worth_s") == 60);
+	play_exit(&p, 50, 1, 1, 0);
+	assert_non_null(strstr(p.rows.at[p.rows.n - 1].job_after, "\"occupied_s\":100"));
+	assert_non_null(strstr(p.rows.at[p.rows.n - 1].job_after, "\"worth_s\":80"));
+	play_close(&p);
+}
+
+/* ---- rounds */
+
+/* Nobody waits for a round beside a machine that does nothing, and who waits hears how long. */
+static void the_first_job_does_not_wait_for_a_round(void **state)
+{
+	static const char *const rules[] = { "sia", "heet", "pollux", "optimus", "shockwave",
+		"kungfu", "afs:round_s=60", "fair-share:preempt=1", "las", "tiresias" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+		struct buf text = { 0 };
+		struct play p;
+		uint32_t about;
+
+		print_message("%s\n", rules[i]);
+		play_open(&p, "1x4", rules[i]);
+		play_submit(&p, 50, (struct ask){ .gpus = 1, .estimate_s = 100 });
+		play_says(&p, "start 1.1, launch 1.1");
+		play_begun(&p, 51, 1, 1);
+		play_exit(&p, 53, 1, 1, 0);
+		play_submit(&p, 54, (struct ask){ .gpus = 4, .estimate_s = 1000 });
+		play_says(&p, "start 2.1, launch 2.1");
+		play_submit(&p, 55, (struct ask){ .gpus = 4, .estimate_s = 1000 });
+		core_reason(p.core, core_job(p.core, 3), 57, &text, &about);
+		if (i == 0)
+			assert_string_equal(text.at, "it waits for the next round, 3 s from now");
+		play_pass(&p, 1000);
+		buf_fini(&text);
+		play_close(&p);
+	}
+}
+
+/* ---- deadlines */
+
+/* How many of `n` such jobs would be promised their deadline; why not the next, in `why`. */
+static size_t promised(struct play *p, const struct ask *ask, size_t n, struct buf *why)
+{
+	struct live_job *jobs[16];
+	size_t fit;
+
+	for (size_t i = 0; i < n; i++) {
+		struct err err = { 0 };
+		char *text = play_draft(p, (uint32_t)(p->jobs + 1 + i), ask);
+		json_t *status = json_loads(text, 0, NULL);
+
+		assert_int_equal(live_job_from_status(status, &jobs[i], &err), 0);
+		json_decref(status);
+		free(text);
+	}
+	buf_clear(why);
+	fit = core_welcome(p->core, (const struct live_job *const *)jobs, n, p->now_s, why);
+	for (size_t i = 0; i < n; i++)
+		live_job_destroy(jobs[i]);
+	return fit;
+}
+
+static void deadlines_are_promised_to_all_or_none(void **state)
+{
+	struct ask half = { .gpus = 4, .estimate_s = 3000, .deadline_s = 3900 }, later;
+	struct buf why = { 0 };
+	struct play p;
+
+	(void)state;
+	play_open(&p, "1x8", "elasticflow");
+	play_pass(&p, 1);
+	assert_int_equal(promised(&p, &half, 1, &why), 1);
+	assert_int_equal(promised(&p, &half, 2, &why), 2);
+	assert_int_equal(promised(&p, &half, 10, &why), 2);
+	assert_non_null(strstr(why.at, "from now could be"));
+	assert_null(strstr(why.at, " at "));
+	play_submit(&p, 2, half);
+	assert_int_equal(promised(&p, &half, 3, &why), 1);
+	later = half;
+	later.begin_s = 3000; /* too late for any */
+	assert_int_equal(promised(&p, &later, 1, &why), 0);
+	later.deadline_s = 6300; /* what is promised now is over then */
+	assert_int_equal(promised(&p, &later, 2, &why), 2);
+	half.hold = true; /* nobody asks before it is released */
+	assert_int_equal(promised(&p, &half, 10, &why), 10);
+	buf_fini(&why);
+	play_close(&p);
+}
+
+/* It was taken when nobody could say: it runs on what is left, and says so. */
+static void one_that_cannot_be_promised_runs_all_the_same(void **state)
+{
+	struct ask whole = { .gpus = 8, .estimate_s = 3000, .deadline_s = 3900 };
+	struct buf words = { 0 };
+	struct play p;
+
+	(void)state;
+	play_open(&p, "1x8", "elasticflow");
+	play_submit(&p, 0, whole);
+	whole.hold = true;
+	play_submit(&p, 1, whole);
+	core_promise(p.core, core_job(p.core, 2), 1, &words);
+	assert_string_equal(words.at, "nothing is promised before it is released");
+	buf_clear(&words);
+	core_promise(p.core, core_job(p.core, 1), 1, &words);
+	assert_int_equal(words.n, 0);
+	play_begun(&p, 2, 1, 1);
+	play_change(&p, 3, "release", 2);
+	play_state(&p, 2, "PENDING");
+	assert_true(core_job(p.core, 2)->unpromised);
+	play_restart(&p, 4);
+	play_pass(&p, 5);
+	core_promise(p.core, core_job(p.core, 2), 5, &words);
+	assert_non_null(strstr(words.at, "could not be promised"));
+	play_exit(&p, 10, 1, 1, 0);
+	play_pass(&p, 400);
+	assert_int_equal(core_attempt(p.core, 2, 1)->phase, PHASE_LAUNCHED);
+	buf_fini(&words);
+	play_close(&p);
+}
+
 /* ---- in place */
 
 static const struct ask elastic = { .gpus = 2, .min_gpus = 1, .max_gpus = 4, .estimate_s = 1e5 };
@@ -746,6 +883,142 @@ static void a_job_makes_room_without_a_restart(void **state)
 	assert_int_equal(grant_of(&p, 1, 1)->gpus, 4);
 	play_exit(&p, 200, 1, 1, 0);
 	play_says(&p, "over 1.1, end 1");
+	play_close(&p);
+}
+
+/* Jobs come one after the other, before the first has answered that it made room for the second. */
+static void open_with_newcomers(struct play *p)
+{
+	play_open(p, "1x4", "gavel:gangs=free,round_s=10");
+	play_submit(p, 0, elastic);
+	play_begun(p, 1, 1, 1);
+	play_do(p, 2, "progress", 1, 1, "{\"step\":0,\"total\":1000000,\"resizable\":true}");
+	for (int i = 0; i < 3; i++) {
+		play_submit(p, 15 + 10 * i, elastic);
+		play_pass(p, 20 + 10 * i);
+	}
+}
+
+/* What it was told it shall answer, then it hears of the newest. */
+static void a_newer_wish_waits_for_the_answer(void **state)
+{
+	const struct attempt *a;
+	struct play p;
+
+	(void)state;
+	open_with_newcomers(&p);
+	play_says(&p, "state 1.1, start 4.1");
+	a = core_attempt(p.core, 1, 1);
+	assert_true(a->next_told && !a->stop);
+	assert_int_equal(a->next->gpus, 2);
+	assert_int_equal(a->wish->gpus, 1);
+	play_restart(&p, 41); /* it is in its status */
+	assert_int_equal(core_attempt(p.core, 1, 1)->wish->gpus, 1);
+	play_do(&p, 42, "resized", 1, 1, "{\"gpus\":2}");
+	a = core_attempt(p.core, 1, 1);
+	assert_true(a->next_told && !a->wish && a->grant->gpus == 2);
+	assert_int_equal(a->next->gpus, 1);
+	assert_int_equal(core_attempt(p.core, 4, 1)->phase, PHASE_WAITING);
+	play_do(&p, 43, "resized", 1, 1, "{\"gpus\":1}");
+	play_says(&p, "state 1.1, launch 4.1");
+	assert_true(play_number(&p, 1, "resizes") == 2);
+	assert_true(play_number(&p, 1, "attempt") == 1);
+	play_close(&p);
+}
+
+/* One that does not answer begins anew with the newest. */
+static void patience_ends_with_the_newest_wish(void **state)
+{
+	struct play p;
+
+	(void)state;
+	open_with_newcomers(&p);
+	play_pass(&p, 45);
+	assert_int_equal(core_attempt(p.core, 1, 1)->stop, STOP_MOVE);
+	assert_int_equal(grant_of(&p, 1, 2)->gpus, 1);
+	play_close(&p);
+}
+
+/* Told to grow, and before it answers to shrink again: what it was told of may be in use. */
+static void what_was_offered_is_not_free_before_the_answer(void **state)
+{
+	const struct attempt *a;
+	struct play p;
+
+	(void)state;
+	play_open(&p, "1x4", "gavel:gangs=free,round_s=10");
+	play_submit(&p, 0, elastic);
+	play_begun(&p, 1, 1, 1);
+	play_do(&p, 2, "progress", 1, 1, "{\"step\":0,\"total\":1000000,\"resizable\":true}");
+	play_submit(&p, 15, elastic);
+	play_do(&p, 16, "resized", 1, 1, "{\"gpus\":2}");
+	play_exit(&p, 17, 2, 1, 0);
+	play_pass(&p, 30);
+	a = core_attempt(p.core, 1, 1);
+	assert_true(a->next_told && a->next->gpus == 4 && a->grant->gpus == 2);
+	play_submit(&p, 32, elastic);
+	play_pass(&p, 50);
+	assert_int_equal(a->wish->gpus, 2);
+	assert_int_equal(core_attempt(p.core, 3, 1)->phase, PHASE_WAITING);
+	play_do(&p, 51, "resized", 1, 1, "{\"gpus\":4}");
+	assert_int_equal(core_attempt(p.core, 3, 1)->phase, PHASE_WAITING);
+	play_do(&p, 52, "resized", 1, 1, "{\"gpus\":2}");
+	assert_int_equal(core_attempt(p.core, 3, 1)->phase, PHASE_LAUNCHED);
+	play_close(&p);
+}
+
+/* What it was not told yet it is never told. */
+static void a_wish_that_was_not_told_is_replaced(void **state)
+{
+	struct play p;
+
+	(void)state;
+	open_with_an_elastic_job(&p, "{\"step\":0,\"total\":1000000,\"resizable\":true}");
+	play_do(&p, 133, "resized", 1, 1, "{}");
+	play_begun(&p, 134, 2, 1);
+	play_change(&p, 135, "cancel", 2);
+	play_restart(&p, 136); /* the new engine has devices to give that are not left yet */
+	play_do(&p, 137, "devices", 0, 0, "{\"node\":0,\"devices\":0,\"up\":true}");
+	play_pass(&p, 181);
+	assert_int_equal(core_attempt(p.core, 1, 1)->next->gpus, 4);
+	assert_false(core_attempt(p.core, 1, 1)->next_told);
+	play_submit(&p, 190, elastic);
+	play_pass(&p, 241);
+	play_says(&p, "state 1.1, start 3.1");
+	assert_int_equal(core_attempt(p.core, 1, 1)->next->gpus, 2);
+	play_exit(&p, 242, 2, 1, 0);
+	play_says(&p, "over 2.1, end 2, resize 1.1");
+	play_do(&p, 243, "resized", 1, 1, "{\"gpus\":2}");
+	play_says(&p, "state 1.1, launch 3.1");
+	play_close(&p);
+}
+
+/* Each is to go where the other is, as two rounds may ask: one of them has to let go. */
+static void a_ring_of_resizes_is_broken(void **state)
+{
+	static const char says[] = "{\"step\":0,\"total\":1000000,\"resizable\":true}";
+	struct attempt *one, *two;
+	struct play p;
+
+	(void)state;
+	play_open(&p, "1x2", "gavel");
+	for (uint32_t id = 1; id <= 2; id++) {
+		play_submit(&p, 0, (struct ask){ .gpus = 1 });
+		play_begun(&p, 1, id, 1);
+		play_do(&p, 2, "progress", id, 1, says);
+	}
+	one = core_find_attempt(p.core, 1, 1);
+	two = core_find_attempt(p.core, 2, 1);
+	one->next = grant_copy(two->grant);
+	two->next = grant_copy(one->grant);
+	core_launch_ready(p.core);
+	assert_int_equal(one->stop + two->stop, STOP_MOVE);
+	one = two->stop ? one : two;
+	assert_false(one->next_told);
+	core_retire(p.core, core_find_attempt(p.core, one->job == 1 ? 2 : 1, 1), NULL);
+	core_launch_ready(p.core);
+	assert_true(one->next_told);
+	core_forget_notes(p.core); /* nobody asked for this: it is not to be replayed */
 	play_close(&p);
 }
 
@@ -1122,6 +1395,15 @@ int main(void)
 		cmocka_unit_test(whether_it_could_run_is_known_beforehand),
 		cmocka_unit_test(a_table_of_tenants_knows_its_own),
 		cmocka_unit_test(a_job_makes_room_without_a_restart),
+		cmocka_unit_test(the_first_job_does_not_wait_for_a_round),
+		cmocka_unit_test(what_devices_were_used_for_survives_a_restart),
+		cmocka_unit_test(deadlines_are_promised_to_all_or_none),
+		cmocka_unit_test(one_that_cannot_be_promised_runs_all_the_same),
+		cmocka_unit_test(a_newer_wish_waits_for_the_answer),
+		cmocka_unit_test(patience_ends_with_the_newest_wish),
+		cmocka_unit_test(what_was_offered_is_not_free_before_the_answer),
+		cmocka_unit_test(a_wish_that_was_not_told_is_replaced),
+		cmocka_unit_test(a_ring_of_resizes_is_broken),
 		cmocka_unit_test(a_job_that_cannot_resize_is_restarted),
 		cmocka_unit_test(patience_with_a_job_that_does_not_answer_ends),
 		cmocka_unit_test(devices_that_were_offered_are_not_free),

@@ -116,11 +116,11 @@ static void fill_numbers(struct live_job *job, struct rng *rng)
 		&job->base.weight, &job->base.cpus, &job->base.share, &job->base.start_cost_s,
 		&job->base.resume_cost_s, &job->base.work_est, &job->base.nominal_rate,
 		&job->base.start_s, &job->base.held_s, &job->base.ready_s, &job->base.counted_s,
-		&job->base.rate, &job->base.turn_end_s, &job->base.turn_steps,
-		&job->base.wait_since_s, &job->base.done, &job->base.saved, &job->base.ran_s,
-		&job->base.served_s, &job->base.waited_s, &job->base.overhead_s, &job->base.lost_s,
-		&job->base.lost_gpu_s, &job->base.lent_gpus, &job->progress.step,
-		&job->progress.total, &job->progress.per_s, &job->progress.at_s,
+		&job->base.rate, &job->base.turn_end_s, &job->base.turn_steps, &job->base.wait_since_s,
+		&job->base.done, &job->base.saved, &job->base.ran_s, &job->base.served_s,
+		&job->base.waited_s, &job->base.overhead_s, &job->base.lost_s, &job->base.occupied_s,
+		&job->base.eff_s, &job->base.worth_s, &job->base.lost_gpu_s, &job->base.lent_gpus,
+		&job->progress.step, &job->progress.total, &job->progress.per_s, &job->progress.at_s,
 		&job->progress.first_step, &job->progress.first_s, &job->progress.loss };
 
 	for (size_t i = 0; i < COUNT(fields); i++) {
@@ -159,6 +159,7 @@ static void fill_flags(struct live_job *job, struct rng *rng)
 	job->cpu_only = rng_below(rng, 2);
 	job->base.by_steps = rng_below(rng, 2);
 	job->progress.resizable = rng_below(rng, 2);
+	job->unpromised = rng_below(rng, 2);
 	job->state = (enum live_state)rng_below(rng, LIVE_STATES);
 }
 

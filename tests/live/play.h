@@ -57,7 +57,7 @@ struct play {
 /* What is asked for, in short. */
 struct ask {
 	int gpus, min_gpus, max_gpus, retries, priority;
-	double share, estimate_s, begin_s;
+	double share, estimate_s, begin_s, deadline_s;
 	bool hold, no_requeue;
 	const char *tenant, *model, *types;
 	uint32_t array_id, array_limit;
@@ -540,6 +540,7 @@ static inline char *play_draft(const struct play *p, uint32_t id, const struct a
 	what.share = ask->share > 0 ? ask->share : 1;
 	what.estimate_s = ask->estimate_s;
 	what.begin_s = ask->begin_s > 0 ? p->epoch.born_s + ask->begin_s : 0;
+	what.deadline_s = ask->deadline_s > 0 ? p->epoch.born_s + ask->deadline_s : 0;
 	what.hold = ask->hold;
 	what.retries = ask->retries;
 	what.priority = ask->priority;
@@ -630,7 +631,7 @@ static inline void play_reason(const struct play *p, uint32_t job, const char *w
 {
 	struct buf text = { 0 };
 	uint32_t about;
-	const char *word = core_reason(p->core, core_job(p->core, job), &text, &about);
+	const char *word = core_reason(p->core, core_job(p->core, job), p->now_s, &text, &about);
 
 	assert_string_equal(word ? word : "", why);
 	buf_fini(&text);

@@ -122,6 +122,26 @@ static void test_above_cap(void **state)
 	assert_float_equal(c.batch, 32, 0);
 }
 
+/* 64 samples on seven devices are 70: without a gradient those on top count for nothing. */
+static void test_rounding_is_no_gain(void **state)
+{
+	struct batch_limits limits = { .initial = 64, .max = 64, .min_local = 1, .max_local = 64 };
+	struct goodput_params linear = { .beta_c = 0.01, .gamma = 1 };
+	struct goodput_choice c;
+
+	(void)state;
+	for (int fixed = 0; fixed <= 64; fixed += 64) {
+		limits.max = fixed ? 1024 : 64;
+		assert_true(goodput_best(&linear, (struct gradient){ 0 }, &limits,
+			(struct goodput_shape){ 1, 7 }, 64, fixed, &c));
+		assert_float_equal(c.batch, 70, 0);
+		assert_float_equal(c.goodput, 1 / 0.1, 1e-5);
+	}
+	assert_true(goodput_best(&linear, (struct gradient){ 0, 1 }, &limits,
+		(struct goodput_shape){ 1, 7 }, 64, 0, &c));
+	assert_float_equal(c.goodput, 70. / 64 / 0.1, 1e-5); /* what was felt says what they are worth */
+}
+
 /* ---- against all 50 by the book */
 
 static double by_the_book(const struct goodput_params *p, struct gradient g,
@@ -332,6 +352,7 @@ int main(void)
 		cmocka_unit_test(test_published_numbers),
 		cmocka_unit_test(test_split),
 		cmocka_unit_test(test_no_batch_fits),
+		cmocka_unit_test(test_rounding_is_no_gain),
 		cmocka_unit_test(test_above_cap),
 		cmocka_unit_test(test_best_is_best),
 		cmocka_unit_test(test_properties),

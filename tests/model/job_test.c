@@ -178,8 +178,10 @@ static const struct {
 	{ { WHY_DEADLINE, 4, 1, JOB_NONE, 3600 }, NULL,
 		"its deadline cannot be promised beside those promised already; one at 1 h could be; "
 		"so could this one with 4 devices throughout, of which 1 is left" },
+	{ { WHY_DEADLINE, 0, 0, JOB_NONE, 3600 }, NULL,
+		"its deadline is sooner than it can run even alone; one at 1 h could be" },
 	{ { WHY_DEADLINE, 0, 0, JOB_NONE, INFINITY }, NULL,
-		"its deadline cannot be promised beside those promised already" },
+		"its deadline is sooner than it can run even alone" },
 	{ { WHY_RECALLED, 2, 0, JOB_NONE, 0 }, NULL,
 		"its node was borrowed and went back; it waits for devices to go on" },
 };

@@ -24,7 +24,6 @@
 #include <stdlib.h>
 
 #include "model/elastic.h"
-#include "model/training.h"
 #include "policy/deadline/elasticflow_buddy.h"
 #include "policy/deadline/elasticflow_plan.h"
 #include "policy/elastic/lanes.h"
@@ -39,8 +38,16 @@ static const char *const fill_names[] = { "forward", "backward", NULL };
 /* What was promised to a job. */
 struct promise {
 	bool given;
+	bool lost; /* it was once, and could not be kept */
 	uint32_t type;
 	struct flow_course course;
+};
+
+/* One in the line of those that are planned. */
+struct urgency {
+	double deadline_s;
+	uint32_t id;
+	bool goes_on; /* with the course that it has */
 };
 
 struct elasticflow {
@@ -50,10 +57,10 @@ struct elasticflow {
 
 	VEC(struct promise) promises; /* by job */
 	struct flow_table table;
-	VEC(uint32_t) queue;           /* scratch: jobs of one type by deadline */
+	VEC(struct urgency) queue;     /* scratch: jobs of one type by deadline */
 	VEC(struct flow_course) fresh; /* scratch: their new courses */
 	uint32_t replans, kept; /* plans made anew, and those that had to go on as they were */
-	uint32_t admitted, refused;
+	uint32_t lost;          /* jobs whose promise could not be kept */
 };
 
 static const struct option options[] = {
@@ -97,23 +104,15 @@ static void list_levels(const struct round *round, const struct job *job, uint32
 	struct flow_ask *ask)
 {
 	uint32_t least = job_least_on(job, type), most = rations_known(NULL, round, job, type);
+	struct job now = *job; /* speeds may depend on how far it is */
 
+	now.done = job_done(job, round->now_s);
 	ask->nlevels = 0;
-	add_level(round, job, type, least, ask);
+	add_level(round, &now, type, least, ask);
 	for (uint64_t gpus = 1; gpus <= most; gpus *= 2) {
 		if (gpus > least)
-			add_level(round, job, type, (uint32_t)gpus, ask);
+			add_level(round, &now, type, (uint32_t)gpus, ask);
 	}
-}
-
-static double first_cost_s(const struct round *round, const struct job *job)
-{
-	bool trained = round->belief->training && job->model != NAME_NONE &&
-		training_of(round->belief->training, job->model);
-
-	if (trained)
-		return elastic_restart_s(round->belief, job);
-	return job->attempts > 0 ? job->resume_cost_s : job->start_cost_s;
 }
 
 static void ask_of(const struct elasticflow *ef, const struct round *round, const struct job *job,
@@ -139,7 +138,9 @@ static void ask_of(const struct elasticflow *ef, const struct round *round, cons
 		ask->holds = UINT32_MAX; /* elsewhere: any devices here are other ones */
 	if (!ef->costs)
 		return;
-	ask->start_s = first_cost_s(round, job);
+	ask->start_s = elastic_start_s(round->belief, job);
+	ask->resume_s = elastic_move_s(round->belief, job);
+	/* Where jobs change places one of them is stopped and started again, so that a resize costs it a resume. */
 	ask->change_s = elastic_restart_s(round->belief, job);
 	if (job->grant)
 		ask->ready_s = fmax(round->now_s, job->ready_s);
@@ -163,11 +164,6 @@ static bool is_promised(struct elasticflow *ef, const struct round *round, const
 	return job_active(job) && is_due(ef, round, job) && promise_of(ef, job->id)->given;
 }
 
-struct urgency {
-	double deadline_s;
-	uint32_t id;
-};
-
 static int by_deadline(const void *a, const void *b)
 {
 	const struct urgency *x = a, *y = b;
@@ -177,27 +173,44 @@ static int by_deadline(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* The promised jobs of a type (TYPES_MAX: of all) and `extra`, by deadline, into ef->queue. */
+/* Whether a job that is only asked about is to be planned on the type: on the fastest it may use. */
+static bool is_asked_on(const struct round *round, const struct job *job, uint32_t type)
+{
+	uint32_t types[TYPES_MAX];
+
+	return has_deadline(job) && kit_types(round, job, types) > 0 && types[0] == type;
+}
+
+/* By the number it has in ef->queue. */
+static const struct job *job_in_line(const struct round *round, const struct job *extra, uint32_t id)
+{
+	if (extra && extra->id == id)
+		return extra;
+	return id < round->njobs ? &round->jobs[id] : &round->asked[id - round->njobs];
+}
+
+/* The promised jobs of a type (TYPES_MAX: of all), those asked about and `extra`, by deadline, into ef->queue. */
 static void line_up(struct elasticflow *ef, const struct round *round, uint32_t type,
 	const struct job *extra)
 {
-	struct urgency *at = mem_alloc((round->nactive + 1u) * sizeof(*at));
-	uint32_t n = 0;
-
+	ef->queue.n = 0;
 	for (uint32_t i = 0; i < round->nactive; i++) {
 		const struct job *job = &round->jobs[round->active[i]];
 
 		if (is_promised(ef, round, job) &&
 			(type == TYPES_MAX || promise_of(ef, job->id)->type == type))
-			at[n++] = (struct urgency){ job->deadline_s, job->id };
+			vec_push(&ef->queue, (struct urgency){ job->deadline_s, job->id, false });
+	}
+	for (uint32_t i = 0; i < round->nasked; i++) {
+		if (is_asked_on(round, &round->asked[i], type))
+			vec_push(&ef->queue,
+				((struct urgency){ round->asked[i].deadline_s, round->njobs + i,
+					false }));
 	}
 	if (extra)
-		at[n++] = (struct urgency){ extra->deadline_s, extra->id };
-	qsort(at, n, sizeof(*at), by_deadline);
-	ef->queue.n = 0;
-	for (uint32_t i = 0; i < n; i++)
-		vec_push(&ef->queue, at[i].id);
-	free(at);
+		vec_push(&ef->queue, (struct urgency){ extra->deadline_s, extra->id, false });
+	if (ef->queue.n > 1)
+		qsort(ef->queue.at, ef->queue.n, sizeof(*ef->queue.at), by_deadline);
 }
 
 /*
@@ -211,10 +224,10 @@ static bool plan_all(struct elasticflow *ef, const struct round *round, uint32_t
 	vec_grow_zero(&ef->fresh, ef->queue.n);
 	flow_table_init(&ef->table, round->now_s, ef->slot_s, round->up[type]);
 	for (size_t i = 0; i < ef->queue.n; i++) {
-		uint32_t id = ef->queue.at[i];
+		uint32_t id = ef->queue.at[i].id;
 		struct flow_ask ask;
 
-		ask_of(ef, round, extra && extra->id == id ? extra : &round->jobs[id], type, &ask);
+		ask_of(ef, round, job_in_line(round, extra, id), type, &ask);
 		if (!flow_fill(&ef->table, &ask, &ef->fresh.at[i]))
 			return false;
 		flow_take(&ef->table, &ef->fresh.at[i]);
@@ -226,7 +239,7 @@ static bool plan_all(struct elasticflow *ef, const struct round *round, uint32_t
 static void adopt(struct elasticflow *ef)
 {
 	for (size_t i = 0; i < ef->queue.n; i++)
-		flow_course_copy(&promise_of(ef, ef->queue.at[i])->course, &ef->fresh.at[i]);
+		flow_course_copy(&promise_of(ef, ef->queue.at[i].id)->course, &ef->fresh.at[i]);
 }
 
 /*
@@ -241,8 +254,8 @@ static uint32_t find_lanes(struct elasticflow *ef, const struct round *round,
 
 	line_up(ef, round, TYPES_MAX, NULL);
 	for (size_t i = 0; i < ef->queue.n; i++) {
-		jobs[n] = &round->jobs[ef->queue.at[i]];
-		types[n++] = promise_of(ef, ef->queue.at[i])->type;
+		jobs[n] = &round->jobs[ef->queue.at[i].id];
+		types[n++] = promise_of(ef, ef->queue.at[i].id)->type;
 	}
 	if (extra) {
 		jobs[n] = extra;
@@ -333,32 +346,55 @@ static double feasible_deadline_s(struct elasticflow *ef, const struct round *ro
 	return good;
 }
 
-/* The fewest devices that would keep the deadline if it had them throughout; 0: no number does. */
-static uint32_t devices_needed(const struct flow_ask *ask, double now_s)
+/* The fewest devices of those up that would keep the deadline if it had them throughout; 0: no number does. */
+static uint32_t devices_needed(const struct flow_ask *ask, double now_s, uint32_t up)
 {
-	for (uint32_t i = 0; i < ask->nlevels; i++) {
+	for (uint32_t i = 0; i < ask->nlevels && ask->level[i] <= up; i++) {
 		if (ask->speed[i] * (ask->deadline_s - now_s - ask->start_s) >= ask->work - ask->rounding)
 			return ask->level[i];
 	}
 	return 0;
 }
 
+/* Devices that would do, and how many of these are left; none: not even alone would it be in time. */
 static struct reason refusal(struct elasticflow *ef, const struct round *round, const struct job *job)
 {
-	struct reason why = { .why = WHY_DEADLINE, .other = JOB_NONE };
+	struct reason why = { .why = WHY_DEADLINE, .other = JOB_NONE, .at_s = INFINITY };
 	uint32_t types[TYPES_MAX], n = kit_types(round, job, types);
-	struct flow_ask ask;
 
-	if (n == 0)
-		return why;
-	ask_of(ef, round, job, types[0], &ask);
-	why.need = (int32_t)devices_needed(&ask, round->now_s);
-	if (plan_all(ef, round, types[0], NULL))
-		why.have = (int32_t)flow_left(&ef->table, ask.deadline_s);
-	why.at_s = INFINITY;
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++) {
+		struct flow_ask ask;
+
 		why.at_s = fmin(why.at_s, feasible_deadline_s(ef, round, job, types[i]));
+		if (why.need > 0)
+			continue;
+		ask_of(ef, round, job, types[i], &ask);
+		why.need = (int32_t)devices_needed(&ask, round->now_s, round->up[types[i]]);
+		if (why.need > 0 && plan_all(ef, round, types[i], NULL))
+			why.have = (int32_t)flow_left(&ef->table, ask.deadline_s);
+	}
 	return why;
+}
+
+/*
+ * Whether a job would be promised if all nodes were up.  (Those that others may lend are not there to be
+ * counted on, and cannot be told from ours here.)
+ */
+static bool only_nodes_are_missing(struct elasticflow *ef, const struct round *round,
+	const struct job *job)
+{
+	struct round whole = *round;
+	bool missing = false;
+
+	for (uint32_t type = 0; type < round->cluster->ntypes; type++) {
+		whole.up[type] = round->cluster->types[type].devices;
+		missing |= whole.up[type] > round->up[type];
+	}
+	for (uint32_t type = 0; type < round->cluster->ntypes && missing && !round->on_loan; type++) {
+		if (job_may_use(job, type) && plan_all(ef, &whole, type, job))
+			return true;
+	}
+	return false;
 }
 
 static bool elasticflow_welcome(void *self, const struct round *round, const struct job *job,
@@ -368,7 +404,8 @@ static bool elasticflow_welcome(void *self, const struct round *round, const str
 
 	if (!has_deadline(job))
 		return true;
-	if (is_due(ef, round, job) && promise(ef, round, job))
+	if (is_due(ef, round, job) &&
+		(promise(ef, round, job) || only_nodes_are_missing(ef, round, job)))
 		return true;
 	*why = refusal(ef, round, job);
 	return false;
@@ -412,7 +449,7 @@ static void deal_promised(struct sharing *s)
 
 	line_up(ef, s->round, TYPES_MAX, NULL);
 	for (size_t i = 0; i < ef->queue.n; i++) {
-		const struct job *job = &s->round->jobs[ef->queue.at[i]];
+		const struct job *job = &s->round->jobs[ef->queue.at[i].id];
 		struct promise *promise = promise_of(ef, job->id);
 		struct lot *lot = &s->at[s->n++];
 
@@ -426,10 +463,14 @@ static void deal_promised(struct sharing *s)
 	s->npromised = s->n;
 }
 
-/* What the next level would bring a job; only what makes it end sooner does. */
+/*
+ * What the next level would bring a job; only what makes it end sooner does, and in time even if the change
+ * is as dear as can be.
+ */
 static void weigh(struct sharing *s, struct lot *lot)
 {
 	struct flow_course *course = &promise_of(s->ef, lot->job->id)->course;
+	struct flow_ask likely = lot->ask;
 	uint32_t more = next_level(lot);
 	double now_s = s->round->now_s, before_gpu_s, after_gpu_s, before_s, after_s;
 
@@ -437,10 +478,13 @@ static void weigh(struct sharing *s, struct lot *lot)
 	if (!more)
 		return;
 	flow_raise(&s->ef->table, course, more, s->hold_s, &lot->raised);
-	before_s = flow_finish_s(&lot->ask, course, now_s, &before_gpu_s);
-	after_s = flow_finish_s(&lot->ask, &lot->raised, now_s, &after_gpu_s);
+	if (s->ef->costs && lot->ask.holds != UINT32_MAX)
+		likely.change_s = elastic_resize_s(s->round->belief, lot->job);
+	before_s = flow_finish_s(&likely, course, now_s, &before_gpu_s);
+	after_s = flow_finish_s(&likely, &lot->raised, now_s, &after_gpu_s);
 	lot->gain = (before_gpu_s - after_gpu_s) / (more - lot->gpus);
-	lot->rises = after_s < before_s && after_s <= lot->ask.deadline_s;
+	lot->rises = after_s < before_s &&
+		flow_finish_s(&lot->ask, &lot->raised, now_s, NULL) <= lot->ask.deadline_s;
 }
 
 /* Jobs without devices before others, then by gain; of equals the one that comes first. */
@@ -577,9 +621,9 @@ static bool is_tight(const struct sharing *s, const struct lot *lot)
 {
 	struct flow_ask moved = lot->ask;
 
-	if (!lot->promised || !s->ef->costs || !(lot->ask.change_s > 0))
+	if (!lot->promised || !s->ef->costs || !(moved.resume_s > 0))
 		return false;
-	moved.ready_s = fmax(moved.ready_s, s->round->now_s + moved.change_s);
+	moved.ready_s = fmax(moved.ready_s, s->round->now_s + moved.resume_s);
 	return flow_finish_s(&moved, &promise_of(s->ef, lot->job->id)->course, s->round->now_s,
 		       NULL) > lot->ask.deadline_s;
 }
@@ -610,8 +654,12 @@ static void carry_out(const struct sharing *s)
 			continue;
 		}
 		tight[n] = is_tight(s, lot);
-		portions[n++] = (struct portion){ lot->job, lot->type, lot->gpus };
+		portions[n++] = (struct portion){ .job = lot->job,
+			.type = lot->type,
+			.gpus = lot->gpus,
+			.firm = lot->promised };
 	}
+	portions_calm(s->round, s->plan, portions, n, s->ef->costs);
 	pack(s, portions, tight, n);
 }
 
@@ -633,18 +681,93 @@ static void bring_up_to_date(struct elasticflow *ef, const struct round *round)
 	}
 }
 
+/* Whether the course that a job has is still left for it, and still keeps its deadline. */
+static bool goes_on(const struct elasticflow *ef, const struct round *round,
+	const struct flow_ask *ask, const struct flow_course *course)
+{
+	struct flow_ask rounded = *ask;
+
+	rounded.rounding *= 100; /* it has been followed for long */
+	return flow_fits(&ef->table, course) &&
+		flow_finish_s(&rounded, course, round->now_s, NULL) <= ask->deadline_s;
+}
+
+/* Another course for one that cannot go on with its own, beside those that can; else its promise is lost. */
+static void help(struct elasticflow *ef, const struct flow_ask *ask, struct promise *promise)
+{
+	if (flow_fill(&ef->table, ask, &promise->course)) {
+		flow_take(&ef->table, &promise->course);
+		return;
+	}
+	ef->lost += !promise->lost;
+	promise->lost = true;
+	promise->given = false;
+}
+
+/*
+ * Everybody goes on with the plan made before.  Where that cannot be (devices or time were lost), who still
+ * can does so, and the others are planned beside them: one promise is not broken for another.  Says whether
+ * all did go on.
+ */
+static bool keep_plan(struct elasticflow *ef, const struct round *round, uint32_t type)
+{
+	struct flow_ask ask;
+	bool all = true;
+
+	line_up(ef, round, type, NULL);
+	flow_table_init(&ef->table, round->now_s, ef->slot_s, round->up[type]);
+	for (int again = 0; again < 2; again++) {
+		for (size_t i = 0; i < ef->queue.n; i++) {
+			struct urgency *u = &ef->queue.at[i];
+			struct promise *promise = promise_of(ef, u->id);
+
+			if (u->goes_on)
+				continue;
+			ask_of(ef, round, &round->jobs[u->id], type, &ask);
+			if (again) {
+				help(ef, &ask, promise);
+				continue;
+			}
+			u->goes_on = goes_on(ef, round, &ask, &promise->course);
+			if (u->goes_on)
+				flow_take(&ef->table, &promise->course);
+			all = all && u->goes_on;
+		}
+	}
+	return all;
+}
+
+/* Jobs whose promise was lost, or that came when too little was up, are promised what is left. */
+static void promise_more(struct elasticflow *ef, const struct round *round, uint32_t type)
+{
+	for (uint32_t i = 0; i < round->nactive; i++) {
+		const struct job *job = &round->jobs[round->active[i]];
+		struct promise *promise = promise_of(ef, job->id);
+		struct flow_ask ask;
+
+		if (!job_active(job) || promise->given || !is_due(ef, round, job) ||
+			!job_may_use(job, type))
+			continue;
+		ask_of(ef, round, job, type, &ask);
+		if (!flow_fill(&ef->table, &ask, &promise->course))
+			continue;
+		flow_take(&ef->table, &promise->course);
+		promise->given = true;
+		promise->type = type;
+	}
+}
+
 static void replan(struct elasticflow *ef, const struct round *round)
 {
 	for (uint32_t type = 0; type < round->cluster->ntypes; type++) {
-		bool kept = plan_all(ef, round, type, NULL);
+		bool anew = plan_all(ef, round, type, NULL);
 
-		if (ef->queue.n == 0)
-			continue;
-		ef->replans++;
-		if (kept)
+		ef->replans += ef->queue.n > 0;
+		if (anew)
 			adopt(ef);
 		else
-			ef->kept++;
+			ef->kept += keep_plan(ef, round, type);
+		promise_more(ef, round, type);
 	}
 }
 
@@ -691,8 +814,10 @@ static double wake_at_changes(struct elasticflow *ef, const struct round *round,
 	line_up(ef, round, TYPES_MAX, NULL);
 	for (size_t i = 0; i < ef->queue.n; i++)
 		next_s = fmin(next_s,
-			flow_next_change_s(&promise_of(ef, ef->queue.at[i])->course, round->now_s));
+			flow_next_change_s(&promise_of(ef, ef->queue.at[i].id)->course, round->now_s));
 	plan_wake(plan, next_s);
+	for (size_t i = 0; i < ef->queue.n; i++)
+		plan_wake(plan, ef->queue.at[i].deadline_s - ef->safety_s); /* from then on it is late */
 	return isfinite(next_s) ? next_s : flow_slot_end_s(&ef->table, round->now_s);
 }
 
@@ -727,7 +852,8 @@ static uint32_t elasticflow_figures(const void *self, struct figure out[FIGURES_
 
 	out[0] = (struct figure){ "plans_made", ef->replans };
 	out[1] = (struct figure){ "plans_kept", ef->kept };
-	return 2;
+	out[2] = (struct figure){ "promises_lost", ef->lost };
+	return 3;
 }
 
 static void elasticflow_fini(void *self)

@@ -16,6 +16,7 @@ struct packing {
 	const struct plan *plan;
 	uint32_t type, node_size;
 	uint32_t *free; /* by node of the cluster; of other types and of those that are down 0 */
+	uint32_t *held; /* likewise: devices of those that could stay */
 	struct block *blocks;
 	uint32_t n;
 };
@@ -91,6 +92,18 @@ static bool may_stay(const struct packing *p, const struct block *b)
 	return grant && !grant->mixed && grant->type == p->type && grant->gpus == b->portion->gpus;
 }
 
+static void count_held(struct packing *p)
+{
+	p->held = arena_array(p->round->scratch, uint32_t, p->round->cluster->nnodes);
+	for (uint32_t i = 0; i < p->n; i++) {
+		const struct grant *grant = p->blocks[i].portion->job->grant;
+
+		for (uint32_t k = 0; may_stay(p, &p->blocks[i]) && k < grant->nslots; k++)
+			p->held[grant->slots[k].node] += (uint32_t)__builtin_popcountll(
+				grant->slots[k].devices);
+	}
+}
+
 static void alloc_places(struct packing *p, struct block *b, uint32_t n)
 {
 	b->at = arena_array(p->round->scratch, struct node_share, n);
@@ -108,7 +121,15 @@ static void stay(struct packing *p, struct block *b)
 			(uint32_t)__builtin_popcountll(grant->slots[i].devices));
 }
 
-/* A node of its own if that has room, else the fullest that does; UINT32_MAX: none. */
+/* Of two nodes with room, the fuller; of equals the one where fewer would have to leave. */
+static bool suits_better(const struct packing *p, uint32_t node, uint32_t best)
+{
+	if (best == UINT32_MAX || p->free[node] != p->free[best])
+		return best == UINT32_MAX || p->free[node] < p->free[best];
+	return p->held[node] < p->held[best];
+}
+
+/* A node of its own if that has room, else the one that suits best; UINT32_MAX: none. */
 static uint32_t node_for(const struct packing *p, const struct block *b, uint32_t gpus)
 {
 	const struct space_type *t = &p->plan->space.types[p->type];
@@ -124,7 +145,7 @@ static uint32_t node_for(const struct packing *p, const struct block *b, uint32_
 	for (uint32_t i = 0; i < t->nnodes; i++) {
 		uint32_t node = t->nodes[i];
 
-		if (p->free[node] >= gpus && (best == UINT32_MAX || p->free[node] < p->free[best]))
+		if (p->free[node] >= gpus && suits_better(p, node, best))
 			best = node;
 	}
 	return best;
@@ -151,13 +172,13 @@ static bool place(struct packing *p, struct block *b)
 }
 
 /* Those that stay are all that can, or only the tight ones; says whether everybody fits. */
-static bool try_packing(struct packing *p, bool all_stay, bool tight_stay)
+static bool try_packing(struct packing *p, bool all_stay)
 {
 	bool fits = true;
 
 	empty_nodes(p);
 	for (uint32_t i = 0; i < p->n; i++) {
-		if (may_stay(p, &p->blocks[i]) && (all_stay || (tight_stay && p->blocks[i].tight)))
+		if (may_stay(p, &p->blocks[i]) && (all_stay || p->blocks[i].tight))
 			stay(p, &p->blocks[i]);
 	}
 	for (uint32_t i = 0; i < p->n; i++) {
@@ -174,6 +195,16 @@ static bool any_tight(const struct packing *p)
 			return true;
 	}
 	return false;
+}
+
+/*
+ * Moves as few as it can.  Where nobody is tight the second try is free to move all, so that everybody fits.
+ * A tight one is not moved for anybody: that would break its promise for certain, while who finds no place
+ * now may have time left.
+ */
+static bool find_packing(struct packing *p)
+{
+	return try_packing(p, true) || try_packing(p, false) || any_tight(p);
 }
 
 /* First everybody leaves who does not stay as it is, so that nobody finds another in its place. */
@@ -210,7 +241,7 @@ void buddy_run(const struct round *round, struct plan *plan, uint32_t type,
 		return;
 	clear_leavers(plan, type, portions, n);
 	p.free = arena_array(round->scratch, uint32_t, round->cluster->nnodes);
-	if (!try_packing(&p, true, true) && !try_packing(&p, false, true) && !any_tight(&p))
-		return;
-	write_plan(&p, plan);
+	count_held(&p);
+	if (find_packing(&p))
+		write_plan(&p, plan);
 }

@@ -114,6 +114,20 @@ void flow_take(struct flow_table *table, const struct flow_course *course)
 	table->used = sum;
 }
 
+bool flow_fits(const struct flow_table *table, const struct flow_course *course)
+{
+	size_t i = 0, k = 0;
+
+	for (double at_s = table->now_s; at_s < INFINITY;) {
+		i = stretch_at(&table->used, i, at_s);
+		k = stretch_at(course, k, at_s);
+		if (gpus_in(&table->used, i, at_s) + gpus_in(course, k, at_s) > table->capacity)
+			return false;
+		at_s = fmin(change_in(&table->used, i, at_s), change_in(course, k, at_s));
+	}
+	return true;
+}
+
 uint32_t flow_left(const struct flow_table *table, double until_s)
 {
 	uint32_t most = 0;
@@ -144,6 +158,7 @@ struct walk {
 	double ready_s;  /* when it makes steps on them */
 	double gpu_s;    /* device-seconds so far */
 	double finish_s; /* INFINITY: not yet */
+	bool began;      /* it had devices before: the next start is after a pause */
 };
 
 static struct walk walk_from(const struct flow_ask *ask)
@@ -152,9 +167,18 @@ static struct walk walk_from(const struct flow_ask *ask)
 		.ask = ask,
 		.work = ask->work - ask->rounding,
 		.holds = ask->holds,
+		.began = ask->holds > 0,
 		.ready_s = ask->ready_s,
 		.finish_s = INFINITY,
 	};
+}
+
+/* Before its first step on other devices than it has. */
+static double cost_s(const struct walk *w)
+{
+	if (w->holds)
+		return w->ask->change_s;
+	return w->began ? w->ask->resume_s : w->ask->start_s;
 }
 
 static void walk_on(struct walk *w, double from_s, double to_s, uint32_t gpus)
@@ -169,8 +193,9 @@ static void walk_on(struct walk *w, double from_s, double to_s, uint32_t gpus)
 		return;
 	}
 	if (gpus != w->holds)
-		w->ready_s = from_s + (w->holds ? w->ask->change_s : w->ask->start_s);
+		w->ready_s = from_s + cost_s(w);
 	w->holds = gpus;
+	w->began = true;
 	from = fmax(from_s, w->ready_s);
 	if (from < to_s && speed * (to_s - from) >= w->work) {
 		w->finish_s = w->work > 0 ? from + w->work / speed : from;

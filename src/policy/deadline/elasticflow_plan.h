@@ -43,14 +43,17 @@ struct flow_ask {
 	double speed[FLOW_LEVELS_MAX];   /* steps per second */
 	uint32_t holds;                  /* devices now */
 	double ready_s;                  /* when it makes steps on them */
-	double start_s, change_s; /* seconds without steps after a start, after a change of devices */
-	bool backward;            /* the last level as late as can be, else as early */
+	/* Seconds without steps after its next start, after one that follows a pause, after a change of devices. */
+	double start_s, resume_s, change_s;
+	bool backward; /* the last level as late as can be, else as early */
 };
 
 void flow_table_init(struct flow_table *table, double now_s, double slot_s, uint32_t capacity);
 void flow_table_fini(struct flow_table *table);
 /* The devices of a course are promised. */
 void flow_take(struct flow_table *table, const struct flow_course *course);
+/* Whether all of a course is left from now on. */
+bool flow_fits(const struct flow_table *table, const struct flow_course *course);
 /* Fewest devices left between now and `until_s`. */
 uint32_t flow_left(const struct flow_table *table, double until_s);
 

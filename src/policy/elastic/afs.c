@@ -262,7 +262,10 @@ static int afs_decide(void *self, const struct round *round, struct plan *plan, 
 	find_lanes(&s);
 	hand_out(&s);
 	for (uint32_t i = 0; i < s.n; i++)
-		portions[i] = (struct portion){ s.at[i].job, s.at[i].type, s.at[i].share };
+		portions[i] = (struct portion){ .job = s.at[i].job,
+			.type = s.at[i].type,
+			.gpus = s.at[i].share };
+	portions_calm(round, plan, portions, s.n, true);
 	portions_run(round, plan, portions, s.n);
 	if (afs->lengths == LENGTHS_UNKNOWN && kit_anybody_waits(round, plan))
 		plan_wake(plan, (floor(round->now_s / afs->rotate_s + 1e-9) + 1) * afs->rotate_s);

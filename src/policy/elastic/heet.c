@@ -50,7 +50,6 @@ struct pricing {
 	double weight[TYPES_MAX]; /* speed of a type beside the slowest */
 	double *cheapest;         /* by row: cost of its cheapest configuration */
 	double *steps;
-	double *restart_s; /* by row: what any change costs it */
 	price_fn *price;
 };
 
@@ -80,7 +79,7 @@ static double price(const void *ctx, uint32_t row, uint32_t type, uint32_t gpus)
 		return WAITING_PENALTY * p->steps[row] / p->speeds.single[row];
 	seconds = p->steps[row] / heet_speed(&p->speeds, row, type, gpus);
 	if (has && (has->type != type || has->gpus != gpus))
-		seconds += p->restart_s[row];
+		seconds += elastic_change_s(p->rations->round->belief, p->row[row]->job, gpus);
 	return p->price(seconds, cost_of(p, type, gpus) / p->cheapest[row], p->self->theta);
 }
 
@@ -219,13 +218,11 @@ static void set_prices(struct pricing *p, const struct market *m)
 		.all = h->estimate == ESTIMATE_BELIEF };
 
 	p->steps = arena_array(arena, double, m->rows);
-	p->restart_s = arena_array(arena, double, m->rows);
 	p->cheapest = arena_array(arena, double, m->rows);
 	for (uint32_t row = 0; row < m->rows; row++) {
 		const struct job *job = p->row[row]->job;
 
 		p->steps[row] = ration_steps_left(p->rations, p->row[row]);
-		p->restart_s[row] = elastic_restart_s(p->rations->round->belief, job);
 		rows[row] = (struct heet_row){ .types = types_of(m, row),
 			.most = most_of(m, row),
 			.tag = job->id };

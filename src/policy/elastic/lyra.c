@@ -227,7 +227,7 @@ static uint32_t extra_now(const struct entrant *x)
 static double worth(const struct entry *e, const struct entrant *x, uint32_t extra)
 {
 	double gain = run_s(e, x->job, x->type, x->base) - run_s(e, x->job, x->type, x->base + extra);
-	double cost_s = e->lyra->costs ? elastic_restart_s(e->round->belief, x->job) : 0;
+	double cost_s = e->lyra->costs ? elastic_resize_s(e->round->belief, x->job) : 0;
 	uint32_t now = extra_now(x);
 
 	if (isnan(gain))
@@ -242,7 +242,8 @@ static double worth(const struct entry *e, const struct entrant *x, uint32_t ext
 /* Flexible workers of an item: all sizes where there are few, else some in equal steps, and the most in any case. */
 static uint32_t extra_of_item(const struct entry *e, const struct entrant *x, uint32_t item)
 {
-	uint32_t span = rations_known(NULL, e->round, x->job, x->type) - x->base, step = (span + ITEMS_MAX - 1) / ITEMS_MAX;
+	uint32_t span = rations_known(NULL, e->round, x->job, x->type) - x->base,
+		 step = (span + ITEMS_MAX - 1) / ITEMS_MAX;
 	uint32_t extra = (item + 1) * (step < 1 ? 1 : step);
 
 	return extra < span ? extra : span;
@@ -308,10 +309,12 @@ static int lyra_decide(void *self, const struct round *round, struct plan *plan,
 			share_type(&e, type);
 	}
 	for (uint32_t i = 0; i < e.n; i++) {
-		portions[i] = (struct portion){ e.at[i].job, e.at[i].type,
-			e.at[i].taken ? e.at[i].base + e.at[i].extra : 0 };
+		portions[i] = (struct portion){ .job = e.at[i].job,
+			.type = e.at[i].type,
+			.gpus = e.at[i].taken ? e.at[i].base + e.at[i].extra : 0 };
 		base[i] = e.at[i].base;
 	}
+	portions_calm(round, plan, portions, e.n, e.lyra->costs);
 	lyra_place(round, plan, portions, base, e.n);
 	portions_run(round, plan, portions, e.n);
 	return 0;

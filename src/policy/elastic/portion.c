@@ -1,7 +1,9 @@
 #include "policy/elastic/portion.h"
 
+#include <math.h>
 #include <stdlib.h>
 
+#include "model/elastic.h"
 #include "policy/kit.h"
 
 void portion_wait(const struct round *round, struct plan *plan, const struct job *job)
@@ -43,6 +45,122 @@ bool portion_shrink(const struct round *round, struct plan *plan, const struct j
 	}
 	return left == 0 && plan_run_at(plan, job, at, n, (struct want){ 0 });
 }
+
+/* ---- changes that are not worth it */
+
+struct calm {
+	const struct round *round;
+	struct plan *plan;
+	double room[TYPES_MAX]; /* devices beyond those that somebody must have */
+	bool costs;
+};
+
+static double weight_of(const struct portion *p, uint32_t gpus)
+{
+	return job_is_fraction(p->job) ? gpus * p->job->share : gpus;
+}
+
+/* Whether it runs, shall run otherwise, and could as well go on as it does. */
+static bool may_stay(const struct portion *p)
+{
+	const struct grant *has = p->job->grant;
+
+	return has && p->gpus > 0 && !p->firm && !has->mixed && !job_is_fraction(p->job) &&
+		(has->type != p->type || has->gpus != p->gpus);
+}
+
+static bool is_growth(const struct portion *p)
+{
+	return p->job->grant->type == p->type && p->job->grant->gpus < p->gpus;
+}
+
+static double believed_speed(const struct calm *c, const struct job *job, uint32_t type, uint32_t gpus)
+{
+	return elastic_speed(c->round->belief, job,
+		configuration_packed(c->round->cluster, type, gpus), BATCHING_FIXED, NULL);
+}
+
+/*
+ * When a change will pay: the time between two changes, as they were so far, must be longer than what is
+ * paid over what is gained.  A job that was never changed has all the time there is.
+ */
+static double pays_at_s(const struct calm *c, const struct portion *p)
+{
+	const struct job *job = p->job;
+	double cost_s = elastic_change_s(c->round->belief, job, p->gpus);
+	double slower = believed_speed(c, job, job->grant->type, job->grant->gpus);
+	double faster = believed_speed(c, job, p->type, p->gpus);
+
+	if (!c->costs || !(slower > 0 && faster > slower))
+		return c->round->now_s;
+	return job->start_s + job->restarts * cost_s / (1 - slower / faster);
+}
+
+/* When it may be changed. */
+static double calm_until_s(const struct calm *c, const struct portion *p)
+{
+	bool gains = is_growth(p) || p->job->grant->type != p->type;
+
+	return fmax(p->job->ready_s, gains ? pays_at_s(c, p) : 0);
+}
+
+static void stay(struct calm *c, struct portion *p, double until_s)
+{
+	p->type = p->job->grant->type;
+	p->gpus = p->job->grant->gpus;
+	plan_wake(c->plan, until_s);
+}
+
+/* One that would give devices back keeps them if nobody must have them. */
+static void hold_on(struct calm *c, struct portion *p)
+{
+	const struct grant *has = p->job->grant;
+	double until_s = calm_until_s(c, p);
+	double more = has->type == p->type ? (double)has->gpus - p->gpus : has->gpus;
+
+	if (until_s <= c->round->now_s || more > c->room[has->type] + 1e-9)
+		return;
+	c->room[has->type] -= more;
+	if (has->type != p->type)
+		c->room[p->type] += p->gpus;
+	stay(c, p, until_s);
+}
+
+static void grow(struct calm *c, struct portion *p)
+{
+	double until_s = calm_until_s(c, p);
+	double more = (double)p->gpus - p->job->grant->gpus;
+
+	if (until_s > c->round->now_s)
+		stay(c, p, until_s);
+	else if (more > c->room[p->type] + 1e-9)
+		stay(c, p, INFINITY);
+	else
+		c->room[p->type] -= more;
+}
+
+void portions_calm(const struct round *round, struct plan *plan, struct portion *at, uint32_t n,
+	bool costs)
+{
+	struct calm c = { .round = round, .plan = plan, .costs = costs };
+
+	for (uint32_t type = 0; type < round->cluster->ntypes; type++)
+		c.room[type] = round->up[type];
+	for (uint32_t i = 0; i < n; i++)
+		c.room[at[i].type] -= may_stay(&at[i]) && is_growth(&at[i])
+			? at[i].job->grant->gpus
+			: weight_of(&at[i], at[i].gpus);
+	for (uint32_t i = 0; i < n; i++) {
+		if (may_stay(&at[i]) && !is_growth(&at[i]))
+			hold_on(&c, &at[i]);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		if (may_stay(&at[i]) && is_growth(&at[i]))
+			grow(&c, &at[i]);
+	}
+}
+
+/* ---- the plan */
 
 /* On its type, or fewer there, or as few or as many as it would like anywhere. */
 static bool run(const struct round *round, struct plan *plan, const struct portion *p)

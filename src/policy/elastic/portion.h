@@ -11,7 +11,19 @@ struct portion {
 	const struct job *job;
 	uint32_t type;
 	uint32_t gpus; /* 0: it waits */
+	bool firm;     /* neither more nor fewer will do */
 };
+
+/*
+ * Takes back changes that are not worth what they cost, before the plan is made:
+ *	whoever is still being started or restored stays as it is, else it might never make a step;
+ *	whoever would get more, or go to another type, does so only if that pays (`costs`) until its next
+ *	change, which is believed to come as soon as those before came.
+ * Devices that others were to start with, or keep, or are firm about, it gives up all the same.  Wakes the
+ * policy when the answer may be another.
+ */
+void portions_calm(const struct round *round, struct plan *plan, struct portion *at, uint32_t n,
+	bool costs);
 
 /*
  * Edits the plan so that it runs them.  Who keeps its number on its type keeps its devices; who shrinks

@@ -340,10 +340,11 @@ double sia_restart_factor(double age_s, double restarts, double cost_s)
 }
 
 /* Its age, or if it is rigid its service, must have paid for one restart before the factor counts. */
-static double change_factor(const struct draft *d)
+static double change_factor(const struct draft *d, uint32_t gpus)
 {
 	const struct round *round = d->rows->round;
-	double cost_s = elastic_restart_s(round->belief, d->job);
+	double cost_s = d->rows->terms->published ? elastic_restart_s(round->belief, d->job)
+						  : elastic_change_s(round->belief, d->job, gpus);
 	double age_s = round->now_s - d->job->arrival_s;
 	double paid_s = d->rigid ? job_occupied_s(d->job, round->now_s) : age_s;
 
@@ -397,14 +398,14 @@ static double cost_without(const struct draft *d)
 static void weigh(struct draft *d)
 {
 	const struct sia_terms *terms = d->rows->terms;
-	double factor = change_factor(d);
 	struct sia_row *row = d->row;
 
 	row->without = cost_without(d);
 	for (uint32_t i = 0; i < row->n; i++) {
 		struct sia_way *way = &row->ways[i];
 
-		way->value = changed_value(terms, way->value, i == row->now ? 1 : factor);
+		way->value = changed_value(terms, way->value,
+			i == row->now ? 1 : change_factor(d, way->c.gpus));
 		way->cost = cost_of(terms, way->value);
 		if (i != row->now && d->job->grant)
 			way->cost += terms->lambda_a;

@@ -123,6 +123,88 @@ static void test_costs(void **state)
 	flow_table_fini(&t);
 }
 
+/* Section 7 of the specification: plans that planning anew breaks. */
+static void test_promised_plans(void **state)
+{
+	struct flow_course a = { 0 }, b = { 0 };
+	struct flow_ask first = ask_for(4.5, 4), second = ask_for(6.5, 4);
+	struct flow_table t = { 0 };
+
+	(void)state;
+	flow_table_init(&t, 0, 1, 4);
+	assert_true(fill(&t, &first, &a));
+	assert_course(&a, (uint32_t[]){ 2, 2, 2, 0 }, 4);
+	assert_true(fill(&t, &second, &b));
+	assert_course(&b, (uint32_t[]){ 2, 2, 2, 4 }, 4);
+
+	/* After a slot the first would take less, and too little would be left for the second. */
+	first.holds = second.holds = 2;
+	first.work -= 1.5;
+	second.work -= 1.5;
+	flow_table_init(&t, 1, 1, 4);
+	assert_true(flow_fits(&t, &a));
+	flow_take(&t, &a);
+	assert_true(flow_fits(&t, &b));
+	assert_true(
+		flow_finish_s(&first, &a, 1, NULL) == 3 && flow_finish_s(&second, &b, 1, NULL) == 4);
+	flow_table_init(&t, 1, 1, 4);
+	assert_true(fill(&t, &first, &a));
+	assert_course(&a, (uint32_t[]){ 0, 1, 1, 1 }, 4);
+	assert_false(flow_fits(&t, &b));
+	assert_false(fill(&t, &second, &b));
+	flow_course_fini(&a);
+	flow_course_fini(&b);
+	flow_table_fini(&t);
+}
+
+/* The same section: three fit together, and without one of them another does not. */
+static void test_more_can_be_easier(void **state)
+{
+	struct flow_course a = { 0 }, b = { 0 }, c = { 0 };
+	struct flow_ask long_ = ask_for(5, 3), urgent = ask_for(2, 2), small = ask_for(1, 3);
+	struct flow_table t = { 0 };
+
+	(void)state;
+	flow_table_init(&t, 0, 1, 4);
+	assert_true(fill(&t, &urgent, &b));
+	assert_course(&b, (uint32_t[]){ 1, 1, 0 }, 3);
+	assert_true(fill(&t, &long_, &a));
+	assert_course(&a, (uint32_t[]){ 2, 2, 4 }, 3);
+	assert_true(fill(&t, &small, &c));
+	assert_course(&c, (uint32_t[]){ 1, 0, 0 }, 3);
+	flow_table_init(&t, 0, 1, 4);
+	assert_true(fill(&t, &long_, &a));
+	assert_course(&a, (uint32_t[]){ 4, 4, 4 }, 3);
+	assert_false(fill(&t, &small, &c));
+	flow_course_fini(&a);
+	flow_course_fini(&b);
+	flow_course_fini(&c);
+	flow_table_fini(&t);
+}
+
+/* A start, one after a pause and a change of size cost what each of them does. */
+static void test_unequal_costs(void **state)
+{
+	static const struct flow_part parts[] = { { 0, 1, 1 }, { 1, 3, 0 }, { 3, 6, 1 }, { 6, 9, 2 } };
+	struct flow_part at[COUNT(parts)];
+	struct flow_course course = { at, COUNT(parts), 0 };
+	struct flow_ask ask = ask_for(2, 100);
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(parts); i++)
+		at[i] = parts[i];
+	assert_true(flow_finish_s(&ask, &course, 0, NULL) == 4);
+	ask.resume_s = 1.5; /* one step in the first second, the other after the pause */
+	assert_true(flow_finish_s(&ask, &course, 0, NULL) == 5.5);
+	ask.start_s = .25;
+	assert_true(flow_finish_s(&ask, &course, 0, NULL) == 5.75);
+	ask.resume_s = 3;
+	ask.change_s = .5;
+	assert_true(fabs(flow_finish_s(&ask, &course, 0, NULL) - (6.5 + 1.25 / 1.5)) < 1e-12);
+	ask.holds = 1; /* no start now, but after the pause */
+	assert_true(fabs(flow_finish_s(&ask, &course, 0, NULL) - (6.5 + 1 / 1.5)) < 1e-12);
+}
+
 /* ---- slot by slot, as it is written */
 
 enum { SLOTS = 12 };
@@ -190,6 +272,9 @@ int main(void)
 		cmocka_unit_test(test_backward),
 		cmocka_unit_test(test_raise),
 		cmocka_unit_test(test_costs),
+		cmocka_unit_test(test_promised_plans),
+		cmocka_unit_test(test_more_can_be_easier),
+		cmocka_unit_test(test_unequal_costs),
 		cmocka_unit_test(test_against_slots),
 	};
 

@@ -59,14 +59,19 @@ static const struct {
 	{ "a deadline that is past is refused", { { 5, 1, 3, true, 0 }, { 5, 1, 30, false, 0 } } },
 };
 
-/* How often a new plan would have broken a promise, so that the old one went on. */
-static double plans_kept(const struct outcome *out)
+static double figure_of(const struct outcome *out, const char *name)
 {
 	for (uint32_t i = 0; i < out->nfigures; i++) {
-		if (!strcmp(out->figures[i].name, "plans_kept"))
+		if (!strcmp(out->figures[i].name, name))
 			return out->figures[i].value;
 	}
 	return NAN;
+}
+
+/* How often a new plan would have broken a promise, so that the old one went on. */
+static double plans_kept(const struct outcome *out)
+{
+	return figure_of(out, "plans_kept");
 }
 
 static void test_examples(void **state)
@@ -121,6 +126,32 @@ static void test_reason(void **state)
 	assert_non_null(strstr(text.at, "one at 3 s could be"));
 	assert_non_null(strstr(text.at, "with 4 devices throughout, of which 2 are left"));
 	buf_fini(&text);
+	outcome_fini(&out);
+	scene_fini(&s);
+}
+
+/* What no other job is in the way of is said so. */
+static void test_reason_alone(void **state)
+{
+	static const double deadline_s[] = { 1, -1 };
+	struct outcome out;
+	struct scene s;
+
+	(void)state;
+	stage(&s, "1x4", usual, 3);
+	for (size_t i = 0; i < COUNT(deadline_s); i++)
+		ask(&s, 5, 3, 5 + deadline_s[i]);
+	scene_run(&s, &out);
+	for (size_t i = 0; i < COUNT(deadline_s); i++) {
+		struct buf text = { 0 };
+
+		assert_int_equal(out.jobs[i].state, JOB_REJECTED);
+		assert_int_equal(out.jobs[i].reason.need, 0);
+		reason_text(&out.jobs[i].reason, NULL, &text);
+		assert_string_equal(text.at,
+			"its deadline is sooner than it can run even alone; one at 7 s could be");
+		buf_fini(&text);
+	}
 	outcome_fini(&out);
 	scene_fini(&s);
 }
@@ -209,24 +240,92 @@ static void test_buddies(void **state)
 	scene_fini(&s);
 }
 
+/* Rigid jobs of powers of two that come and go, never more than there are devices for. */
+static uint32_t draw_gangs(struct scene *s, uint32_t devices, struct rng *rng)
+{
+	struct {
+		double end_s;
+		uint32_t gpus;
+	} runs[40];
+	uint32_t n = 0;
+
+	for (double at_s = 0; n < COUNT(runs); at_s += (double)rng_below(rng, 3)) {
+		uint32_t used = 0, gpus = 1u << rng_below(rng, 4);
+		double work = 1 + (double)rng_below(rng, 20);
+
+		for (uint32_t i = 0; i < n; i++)
+			used += runs[i].end_s > at_s ? runs[i].gpus : 0;
+		if (used + gpus > devices)
+			continue;
+		scene_job(s, at_s, (int)gpus, work);
+		runs[n].end_s = at_s + work;
+		runs[n++].gpus = gpus;
+	}
+	return n;
+}
+
+static void test_all_fit_that_are_no_more(void **state)
+{
+	static const struct {
+		const char *cluster;
+		uint32_t devices;
+	} on[] = { { "2x8", 16 }, { "4x4", 16 }, { "8x2", 16 }, { "3x8", 24 }, { "5x4", 20 } };
+	struct rng rng = property("powers of two find a place whenever there are devices enough");
+
+	(void)state;
+	for (size_t round = 0; round < rounds(100); round++) {
+		struct outcome out;
+		struct scene s;
+		uint32_t n;
+
+		scene_init(&s, on[round % COUNT(on)].cluster);
+		s.config.policy = "elasticflow:slot_s=1";
+		n = draw_gangs(&s, on[round % COUNT(on)].devices, &rng);
+		scene_run(&s, &out);
+		for (uint32_t i = 0; i < n; i++) {
+			if (out.jobs[i].start_s != out.jobs[i].arrival_s || out.jobs[i].preemptions)
+				fail_msg("round %zu: job %u came at %g and began at %g, stopped %u times",
+					round, i, out.jobs[i].arrival_s, out.jobs[i].start_s,
+					out.jobs[i].preemptions);
+		}
+		outcome_fini(&out);
+		scene_fini(&s);
+	}
+}
+
 /* ---- promises */
+
+/* Whatever a job gets is a power of two. */
+static void see_sizes(void *self, const struct event *event, const struct job *job)
+{
+	uint32_t *seen = self;
+
+	if (event->kind != EV_START && event->kind != EV_RESIZE)
+		return;
+	assert_true(job->grant->gpus > 0 && (job->grant->gpus & (job->grant->gpus - 1)) == 0);
+	(*seen)++;
+}
 
 struct kept_draw {
 	const char *what, *policy, *cluster;
 	double power; /* speed is devices to this power */
-	double costs_s;
+	struct costs costs;
 	bool rigid;
 };
 
 static const struct kept_draw kinds[] = {
-	{ "linear", "elasticflow:slot_s=1", "2x4", 1, 0, false },
-	{ "concave", "elasticflow:slot_s=1", "2x4", .7, 0, false },
-	{ "very concave", "elasticflow:slot_s=2.5", "1x8", .3, 0, false },
-	{ "backward", "elasticflow:slot_s=1,fill=backward", "2x4", .7, 0, false },
-	{ "rigid among elastic", "elasticflow:slot_s=1", "2x4", .7, 0, true },
-	{ "with costs", "elasticflow:slot_s=4", "1x8", .7, .5, false },
-	{ "with costs, backward", "elasticflow:slot_s=3,fill=backward", "1x8", .7, .5, true },
-	{ "three nodes", "elasticflow:slot_s=1", "3x2", .8, 0, true },
+	{ "linear", "elasticflow:slot_s=1", "2x4", 1, { 0, 0, 0 }, false },
+	{ "concave", "elasticflow:slot_s=1", "2x4", .7, { 0, 0, 0 }, false },
+	{ "very concave", "elasticflow:slot_s=2.5", "1x8", .3, { 0, 0, 0 }, false },
+	{ "backward", "elasticflow:slot_s=1,fill=backward", "2x4", .7, { 0, 0, 0 }, false },
+	{ "rigid among elastic", "elasticflow:slot_s=1", "2x4", .7, { 0, 0, 0 }, true },
+	{ "with costs", "elasticflow:slot_s=4", "1x8", .7, { .5, .5, .5 }, false },
+	{ "with costs, backward", "elasticflow:slot_s=3,fill=backward", "1x8", .7, { .5, .5, .5 }, true },
+	{ "a resume dearer than a start", "elasticflow:slot_s=1", "1x8", .7, { 0, 2, .5 }, true },
+	{ "a resize dearer than both", "elasticflow:slot_s=1", "1x8", .9, { .3, 0, 3 }, false },
+	{ "a start dearer than both, backward", "elasticflow:slot_s=2,fill=backward", "1x8", .7,
+		{ 3, .4, 0 }, true },
+	{ "three nodes", "elasticflow:slot_s=1", "3x2", .8, { 0, 0, 0 }, true },
 };
 
 static void draw_workload(struct scene *s, const struct kept_draw *kind, struct rng *rng)
@@ -237,7 +336,7 @@ static void draw_workload(struct scene *s, const struct kept_draw *kind, struct 
 		speed[i] = pow(1 << i, kind->power);
 	stage(s, kind->cluster, speed, 4);
 	s->config.policy = kind->policy;
-	s->config.costs = (struct costs){ kind->costs_s, kind->costs_s, kind->costs_s };
+	s->config.costs = kind->costs;
 	for (int i = 0; i < 16; i++) {
 		double at_s = rng_uniform(rng) * 30, work = 1 + rng_uniform(rng) * 20;
 		struct job *job = ask(s, at_s, work,
@@ -255,13 +354,16 @@ static void test_promises_are_kept(void **state)
 	(void)state;
 	for (size_t k = 0; k < COUNT(kinds); k++) {
 		struct rng rng = property(kinds[k].what);
-		uint32_t promised = 0, refused = 0;
+		uint32_t promised = 0, refused = 0, seen = 0;
+		struct observer sizes = { &seen, see_sizes };
 
 		for (size_t round = 0; round < rounds(60); round++) {
 			struct outcome out;
 			struct scene s;
 
 			draw_workload(&s, &kinds[k], &rng);
+			s.config.observers = &sizes;
+			s.config.nobservers = 1;
 			scene_run(&s, &out);
 			for (uint32_t i = 0; i < out.njobs; i++) {
 				const struct job *job = &out.jobs[i];
@@ -277,8 +379,39 @@ static void test_promises_are_kept(void **state)
 			outcome_fini(&out);
 			scene_fini(&s);
 		}
-		assert_true(promised > 100 && refused > 20);
+		assert_true(promised > 100 && refused > 20 && seen > promised);
 	}
+}
+
+/* Nodes fail: whoever cannot be kept to its deadline is let go, and ends all the same. */
+static void test_promises_are_lost(void **state)
+{
+	struct rng rng = property("lost promises starve nobody");
+	double lost = 0, missed = 0;
+
+	(void)state;
+	for (size_t round = 0; round < rounds(60); round++) {
+		struct outcome out;
+		struct scene s;
+
+		draw_workload(&s, &kinds[round % 3 ? 1 : 4], &rng);
+		s.config.failures = (struct failures){ .mtbf_s = 20, .repair_s = 10 };
+		s.config.seed = round;
+		for (uint32_t i = 0; i < s.trace.njobs; i++)
+			s.trace.jobs[i].checkpoint_every_s = .5;
+		scene_run(&s, &out);
+		for (uint32_t i = 0; i < out.njobs; i++) {
+			if (out.jobs[i].state != JOB_FINISHED && out.jobs[i].state != JOB_REJECTED)
+				fail_msg("round %zu: job %u is %s", round, i,
+					job_state_name(out.jobs[i].state));
+			missed += out.jobs[i].state == JOB_FINISHED &&
+				out.jobs[i].finish_s > out.jobs[i].deadline_s + 1e-6;
+		}
+		lost += figure_of(&out, "promises_lost");
+		outcome_fini(&out);
+		scene_fini(&s);
+	}
+	assert_true(lost > 20 && missed > 0);
 }
 
 int main(void)
@@ -286,10 +419,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_examples),
 		cmocka_unit_test(test_reason),
+		cmocka_unit_test(test_reason_alone),
 		cmocka_unit_test(test_the_named_deadline_fits),
 		cmocka_unit_test(test_last_moment),
 		cmocka_unit_test(test_buddies),
+		cmocka_unit_test(test_all_fit_that_are_no_more),
 		cmocka_unit_test(test_promises_are_kept),
+		cmocka_unit_test(test_promises_are_lost),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
