@@ -30,6 +30,7 @@
 #include "engine/rules.h"
 #include "live/attempt.h"
 #include "live/live_job.h"
+#include "model/snapshot.h"
 #include "model/tenant.h"
 
 /* The exit status that says "checkpointed, run me again". */
@@ -116,6 +117,8 @@ const char *core_reason(const struct core *core, const struct live_job *job, str
 /* Seconds until it is through if it keeps its devices or gets them now; NAN: nobody knows. */
 double core_left_s(const struct core *core, const struct live_job *job, double now_s);
 uint64_t core_decisions(const struct core *core);
+/* Everything a forecast or a trial needs to go on from here; release with snapshot_fini(). */
+void core_snapshot(struct core *core, double now_s, struct snapshot *out);
 /* Jobs that the engine keeps though they have left it. */
 size_t core_forgotten(const struct core *core);
 const struct rule_specs *core_rules(const struct core *core);
