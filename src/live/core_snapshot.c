@@ -31,9 +31,8 @@ static struct snapshot_job *add(struct core *c, const struct live_job *job,
 
 	job_take_belief(&copy, &job->base);
 	copy.name = job->name;
-	copy.tenant = job->tenant
-		? names_find(&c->tenant_names, job->tenant, strlen(job->tenant))
-		: NAME_NONE;
+	copy.tenant = job->tenant ? names_find(&c->tenant_names, job->tenant, strlen(job->tenant))
+				  : NAME_NONE;
 	copy.model = job->model ? names_find(&c->model_names, job->model, strlen(job->model))
 				: NAME_NONE;
 	if (!grant)

@@ -211,8 +211,7 @@ static int future_act(void *self, struct action *a, struct err *err)
 	if (a->grant->until_s > 0 && a->turn_steps < work_of(f, i) - a->done)
 		return 0; /* it is not through at the end of its turn */
 	heap_put(&f->ends, i,
-		a->grant->until_s > 0 ? a->grant->until_s
-				      : end_of(f, i, a->done, a->ready_s, a->rate),
+		a->grant->until_s > 0 ? a->grant->until_s : end_of(f, i, a->done, a->ready_s, a->rate),
 		i);
 	return 0;
 }
@@ -285,6 +284,8 @@ static void adopt_running(struct future *f, struct engine *engine)
 		f->entrants[i] = (struct entrant){ .engine_id = i };
 		vec_push(&f->of_engine, i);
 		engine_adopt(engine, &job, s->jobs.at[i].grant);
+		job.grant = s->jobs.at[i].grant; /* what it has done meanwhile counts */
+		job.state = JOB_RUNNING;
 		f->out[i].start_s = s->now_s;
 		heap_put(&f->ends, i,
 			end_of(f, i, job_done(&job, s->now_s), fmax(s->now_s, job.ready_s), per_s), i);

@@ -31,7 +31,7 @@ struct future_config {
 
 /* What became of a job: INFINITY for what did not happen by until_s. */
 struct future_job {
-	double start_s;  /* it next has devices; now_s if it has some */
+	double start_s; /* it next has devices; now_s if it has some */
 	double finish_s;
 	uint32_t stops; /* times it lost its devices */
 	bool refused;   /* it could not be let in */
