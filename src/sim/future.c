@@ -241,6 +241,13 @@ static const struct driver future_driver = {
 
 /* ---- what becomes of jobs */
 
+/* With the other job by its place here. */
+static struct reason said(const struct future *f, struct reason reason)
+{
+	reason.other = reason.other < f->of_engine.n ? f->of_engine.at[reason.other] : JOB_NONE;
+	return reason;
+}
+
 static void see(void *self, const struct event *event, const struct job *job)
 {
 	struct future *f = self;
@@ -249,6 +256,8 @@ static void see(void *self, const struct event *event, const struct job *job)
 	if (!job || job->id >= f->of_engine.n)
 		return;
 	one = &f->out[f->of_engine.at[job->id]];
+	if (event->reason.why != WHY_NONE)
+		one->reason = said(f, event->reason);
 	switch (event->kind) {
 	case EV_START:
 		one->start_s = fmin(one->start_s, event->at_s);
@@ -341,7 +350,7 @@ int future_run(const struct future_config *config, struct future_job *out, struc
 
 	f.entrants = mem_alloc(mem_array_size(f.n + 1u, sizeof(*f.entrants)));
 	for (uint32_t i = 0; i < f.n; i++)
-		out[i] = (struct future_job){ INFINITY, INFINITY, 0, false };
+		out[i] = (struct future_job){ .start_s = INFINITY, .finish_s = INFINITY };
 	rc = open_rules(&f, err);
 	if (rc == 0) {
 		engine = engine_create(&f.engine_config, &future_driver, &f, config->from->now_s);

@@ -35,6 +35,7 @@ struct future_job {
 	double finish_s;
 	uint32_t stops; /* times it lost its devices */
 	bool refused;   /* it could not be let in */
+	struct reason reason; /* why it waits, as last said; `other` is a job here, snapshot first */
 };
 
 /* `out` has a place for each job of the snapshot, then for each arrival. */
