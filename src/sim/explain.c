@@ -108,18 +108,31 @@ static const char *word_of(enum constraint c)
 	return words[c];
 }
 
-/* Of `all`, those that cannot be put back one after the other; 0: not even all together start it. */
-static uint32_t find_needed(struct search *s, uint32_t all)
+/* Puts back one after the other what is not missed. */
+static uint32_t put_back(struct search *s, uint32_t lifted)
 {
-	uint32_t lifted = all;
-
-	if (!all || !starts_without(s, all))
-		return 0;
 	for (int c = 0; c < CONSTRAINTS; c++) {
 		uint32_t less = lifted & ~(UINT32_C(1) << c);
 
 		if (less != lifted && less && starts_without(s, less))
 			lifted = less;
+	}
+	return lifted;
+}
+
+/*
+ * Of `all`, those that cannot be put back; 0: not even all together start it.  What was missed beside
+ * others may not be missed without them, so it is gone over until nothing changes.
+ */
+static uint32_t find_needed(struct search *s, uint32_t all)
+{
+	uint32_t before = 0, lifted = all;
+
+	if (!all || !starts_without(s, all))
+		return 0;
+	while (lifted != before) {
+		before = lifted;
+		lifted = put_back(s, lifted);
 	}
 	return lifted;
 }

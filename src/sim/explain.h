@@ -6,10 +6,10 @@
  *
  *	- lifting it alone starts the job, or
  *	- it is one of the *needed*: of all constraints that apply, lifted together,
- *	  each is put back in the order of the enum, and stays so if the job starts
- *	  all the same.  Those that could not be put back start the job together, and
- *	  without any one of them it does not start.  (So one without which nothing
- *	  helps, however much else is lifted, is always among them.)
+ *	  each is put back in the order of the enum, again and again, and stays so if
+ *	  the job starts all the same.  Those that could not be put back start the job
+ *	  together, and without any one of them they do not.  (So one without which
+ *	  nothing helps, whatever else is lifted, is always among them.)
  *
  * Every binding constraint is a cause, and causes are binding, or what the policy
  * itself said, which is always among them.  First comes what the policy said, then

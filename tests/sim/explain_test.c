@@ -419,7 +419,7 @@ static void explanations_are_right(void **state)
 	uint32_t most = 0;
 
 	(void)state;
-	for (size_t round = 0; round < rounds(240); round++) {
+	for (size_t round = 0; round < rounds(480); round++) {
 		struct explanation e;
 		struct err err = { 0 };
 		struct buf text = { 0 };
