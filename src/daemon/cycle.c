@@ -353,7 +353,7 @@ static void do_news(struct daemon *d)
 	d->news.n = 0;
 }
 
-/* Long polls whose job has ended, or whose time is over. */
+/* Long polls whose job has ended, whose time is over, or whose answer has been worked out. */
 static void do_waiting(struct daemon *d)
 {
 	size_t kept = 0;
@@ -361,7 +361,8 @@ static void do_waiting(struct daemon *d)
 	for (size_t i = 0; i < d->waiting.n; i++) {
 		struct call *call = d->waiting.at[i];
 
-		if (!core_job(d->core, call->job) || clock_wall_s() >= call->until_s)
+		if (call->task ? task_done(call->task)
+			       : !core_job(d->core, call->job) || clock_wall_s() >= call->until_s)
 			verb_run(d, call);
 		if (call->status)
 			answer(d, call);

@@ -148,7 +148,7 @@ static void add_cause(struct search *s, enum constraint c, uint32_t alone, uint3
 	};
 
 	if (!cause.word)
-		cause.word = word_of(c);
+		cause.word = c == BY_HOLD && s->e->config.gate ? s->e->config.gate : word_of(c);
 	vec_push(&s->e->causes, cause);
 }
 
@@ -451,7 +451,7 @@ static void try_hold(struct search *s)
 /* What lifting a constraint for good does not do, less of it seldom does: not tried. */
 static void find_changes(struct search *s, uint32_t alone)
 {
-	if (alone >> BY_HOLD & 1)
+	if (alone >> BY_HOLD & 1 && !s->e->config.gate)
 		add_change(s, CHANGE_RELEASE, s->e->config.job);
 	if (alone >> BY_SIZE & 1)
 		try_gpus(s);

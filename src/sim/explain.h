@@ -53,6 +53,8 @@ struct explain_config {
 	uint32_t job;                /* one that waits, by place */
 	const bool *own; /* by job: whoever asks may hold it; NULL: those of the same tenant */
 	uint32_t tries;  /* at most; 0: EXPLAIN_TRIES */
+	/* What BY_HOLD is about, in a word and a sentence, where it is not that somebody must let it go; NULL. */
+	const char *gate, *gate_text;
 };
 
 struct cause {

@@ -129,7 +129,8 @@ static void own_text(const struct explanation *e, enum constraint c, struct buf 
 
 	switch (c) {
 	case BY_HOLD:
-		buf_str(out, "it is held back until somebody lets it go");
+		buf_str(out, e->config.gate_text ? e->config.gate_text
+						 : "it is held back until somebody lets it go");
 		break;
 	case BY_BEGIN:
 		buf_printf(out, "it may not start for another %s",
