@@ -14,6 +14,8 @@ struct explain_task {
 	struct snapshot snapshot;
 	uint32_t job; /* by place */
 	bool *own;    /* by place */
+	uint32_t types;
+	bool slots;
 	const char *gate;
 	struct buf gate_text;
 	double born_s;
@@ -29,6 +31,8 @@ static void run_task(struct task *task)
 		.from = &t->snapshot,
 		.job = t->job,
 		.own = t->own,
+		.types = t->types,
+		.slots = t->slots,
 		.gate = t->gate,
 		.gate_text = t->gate ? t->gate_text.at : NULL,
 	};
@@ -81,6 +85,15 @@ static void take_gate(struct daemon *d, const struct live_job *job, struct expla
 	t->snapshot.jobs.at[t->job].opens_s = INFINITY;
 }
 
+/* If it named no types. */
+static uint32_t possible_types(const struct daemon *d, const struct live_job *job)
+{
+	struct live_job open = *job;
+
+	open.types = NULL;
+	return live_job_types(&open, core_cluster(d->core));
+}
+
 static bool begin_task(struct daemon *d, struct call *call, const struct live_job *job)
 {
 	struct explain_task *t = mem_alloc(sizeof(*t));
@@ -95,6 +108,8 @@ static bool begin_task(struct daemon *d, struct call *call, const struct live_jo
 		return false;
 	}
 	t->own = own_jobs(d, &t->snapshot, job->uid);
+	t->types = possible_types(d, job);
+	t->slots = job->cpu_only;
 	take_gate(d, job, t);
 	daemon_give(d, call, &t->task);
 	return true;

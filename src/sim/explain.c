@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-const double explain_ladder_s[] = { 1, 10, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 14400,
-	21600, 28800, 43200, 86400, 172800, 259200, 432000, 604800, 1209600, 2592000, 0 };
+const double explain_ladder_s[] = { 1, 10, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800,
+	14400, 21600, 28800, 43200, 86400, 172800, 259200, 432000, 604800, 1209600, 2592000, 0 };
 
 struct search {
 	struct explanation *e;
@@ -262,10 +262,9 @@ static void try_gpus(struct search *s)
 static void try_types(struct search *s)
 {
 	const struct snapshot *from = s->e->config.from;
-	const struct job *job = &from->jobs.at[s->e->config.job].job;
 
 	for (uint32_t type = 0; type < from->cluster.ntypes; type++) {
-		if (job_may_use(job, type))
+		if (!trial_may_add_type(&s->trial, type))
 			continue;
 		trial_reset(&s->trial);
 		trial_job(&s->trial)->types |= UINT32_C(1) << type;
@@ -472,6 +471,7 @@ int explain(const struct explain_config *config, struct explanation *out, struct
 
 	*out = (struct explanation){ .config = *config };
 	s.rc = trial_init(&s.trial, config->from, config->job, err);
+	s.trial.types = config->types;
 	out->decides_s = s.trial.until_s;
 	out->starts = starts(&s);
 	out->said = s.trial.out[config->job].reason;

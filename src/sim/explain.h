@@ -44,7 +44,7 @@ enum change_kind {
 };
 
 enum {
-	EXPLAIN_TRIES = 64, /* usual limit */
+	EXPLAIN_TRIES = 64,  /* usual limit */
 	EXPLAIN_SINGLES = 8, /* running jobs that are tried one by one, and own ones likewise */
 };
 
@@ -53,6 +53,8 @@ struct explain_config {
 	uint32_t job;                /* one that waits, by place */
 	const bool *own; /* by job: whoever asks may hold it; NULL: those of the same tenant */
 	uint32_t tries;  /* at most; 0: EXPLAIN_TRIES */
+	uint32_t types;  /* that it could be allowed, as bits; 0: any */
+	bool slots;      /* its devices are CPUs: it asked for no other */
 	/* What BY_HOLD is about, in a word and a sentence, where it is not that somebody must let it go; NULL. */
 	const char *gate, *gate_text;
 };

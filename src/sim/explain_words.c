@@ -96,7 +96,8 @@ static void type_names(const struct snapshot *s, uint32_t types, struct buf *out
 
 	for (uint32_t type = 0; type < s->cluster.ntypes; type++) {
 		if (types >> type & 1)
-			buf_printf(out, "%s%s", out->n > before ? ", " : "", s->cluster.types[type].name);
+			buf_printf(out, "%s%s", out->n > before ? ", " : "",
+				s->cluster.types[type].name);
 	}
 }
 
@@ -105,7 +106,10 @@ static void dependency_text(const struct explanation *e, struct buf *out)
 	const struct snapshot_job *one = subject(e);
 
 	for (uint32_t i = 0; i < one->nafter && i < SHOWN; i++)
-		buf_printf(out, "%s%u", i ? ", " : one->nafter == 1 ? "it follows job " : "it follows jobs ",
+		buf_printf(out, "%s%u",
+			i                          ? ", "
+				: one->nafter == 1 ? "it follows job "
+						   : "it follows jobs ",
 			world(e)->jobs.at[one->after[i]].number);
 	buf_str(out, one->nafter == 1 ? ", which has not ended" : ", which have not all ended");
 }
@@ -129,8 +133,9 @@ static void own_text(const struct explanation *e, enum constraint c, struct buf 
 
 	switch (c) {
 	case BY_HOLD:
-		buf_str(out, e->config.gate_text ? e->config.gate_text
-						 : "it is held back until somebody lets it go");
+		buf_str(out,
+			e->config.gate_text ? e->config.gate_text
+					    : "it is held back until somebody lets it go");
 		break;
 	case BY_BEGIN:
 		buf_printf(out, "it may not start for another %s",
@@ -169,14 +174,16 @@ static void own_text(const struct explanation *e, enum constraint c, struct buf 
 			text_duration(job_run_s(job), text));
 		break;
 	case BY_SIZE:
-		buf_printf(out, "it asks for %d device%s at once; %u it could use %s free", job->min_gpus,
-			plural(job->min_gpus), free_for(e), free_for(e) == 1 ? "is" : "are");
+		buf_printf(out, "it asks for %d device%s at once; %u it could use %s free",
+			job->min_gpus, plural(job->min_gpus), free_for(e),
+			free_for(e) == 1 ? "is" : "are");
 		break;
 	case BY_QUEUE:
 		buf_str(out, "others that wait come before it");
 		break;
 	case BY_BUSY:
-		buf_printf(out, "others hold devices: it needs %d, and of those it could use %u %s free",
+		buf_printf(out,
+			"others hold devices: it needs %d, and of those it could use %u %s free",
 			job->min_gpus, free_for(e), free_for(e) == 1 ? "is" : "are");
 		break;
 	default:
@@ -217,7 +224,8 @@ void explain_change_text(const struct explanation *e, const struct change *c, st
 		buf_str(out, "let it go");
 		break;
 	case CHANGE_GPUS:
-		buf_printf(out, "%.0f GPU%s instead of %d", c->value, plural(c->value), job->gpus);
+		buf_printf(out, "%.0f %s%s instead of %d", c->value,
+			e->config.slots ? "CPU" : "GPU", plural(c->value), job->gpus);
 		break;
 	case CHANGE_TYPES:
 		buf_printf(out, "type %s as well", s->cluster.types[(uint32_t)c->value].name);
@@ -259,7 +267,7 @@ static void put_command(const struct explanation *e, const struct change *c, str
 		break;
 	case CHANGE_GPUS:
 		key = "resubmit";
-		buf_printf(&text, "--gpus %.0f", c->value);
+		buf_printf(&text, "--%s %.0f", e->config.slots ? "cpus-per-task" : "gpus", c->value);
 		break;
 	case CHANGE_TYPES:
 		key = "resubmit";
@@ -365,8 +373,9 @@ static void put_free(const struct explanation *e, bool all, struct json *j)
 
 		if (!all && !job_may_use(&subject(e)->job, type))
 			continue;
-		buf_printf(&text, "%u of %u %s %s free", free_of(s, type), s->cluster.types[type].devices,
-			s->cluster.types[type].name, free_of(s, type) == 1 ? "is" : "are");
+		buf_printf(&text, "%u of %u %s %s free", free_of(s, type),
+			s->cluster.types[type].devices, s->cluster.types[type].name,
+			free_of(s, type) == 1 ? "is" : "are");
 		if (down)
 			buf_printf(&text, ", %u %s down", down, down == 1 ? "is" : "are");
 		json_begin_object(j, NULL);
@@ -442,8 +451,8 @@ static void put_shares(const struct explanation *e, struct json *j)
 		if (k != own && !used[k])
 			continue;
 		shown++;
-		buf_printf(&text, "tenant %s has %u of %u devices, %.0f %%", s->tenant_names.at[k], used[k],
-			s->cluster.devices, share * 100);
+		buf_printf(&text, "tenant %s has %u of %u devices, %.0f %%", s->tenant_names.at[k],
+			used[k], s->cluster.devices, share * 100);
 		json_begin_object(j, NULL);
 		json_str(j, "text", text.at);
 		json_str(j, "tenant", s->tenant_names.at[k]);

@@ -108,10 +108,16 @@ static bool others_wait(const struct trial *t)
 	return t->from->jobs.n - t->from->nrunning > 1;
 }
 
-static bool may_not_use_some(const struct job *job, uint32_t ntypes)
+bool trial_may_add_type(const struct trial *t, uint32_t type)
 {
-	for (uint32_t type = 0; type < ntypes; type++) {
-		if (!job_may_use(job, type))
+	return !job_may_use(&t->from->jobs.at[t->job].job, type) &&
+		(!t->types || t->types >> type & 1);
+}
+
+static bool may_add_types(const struct trial *t)
+{
+	for (uint32_t type = 0; type < t->from->cluster.ntypes; type++) {
+		if (trial_may_add_type(t, type))
 			return true;
 	}
 	return false;
@@ -137,14 +143,13 @@ bool trial_applies(const struct trial *t, enum constraint c)
 	case BY_HOST:
 		return job->cpus > 0 || job->mem_bytes > 0;
 	case BY_TYPES:
-		return may_not_use_some(job, s->cluster.ntypes);
+		return may_add_types(t);
 	case BY_DEADLINE:
 		return isfinite(job->deadline_s);
 	case BY_SHARE:
 		return has_company(t);
 	case BY_PRIORITY:
-		return s->jobs.n > 1 && job->priority <= top_priority(t) &&
-			top_priority(t) < INT32_MAX;
+		return s->jobs.n > 1 && job->priority <= top_priority(t) && top_priority(t) < INT32_MAX;
 	case BY_LENGTH:
 		return job_run_s(job) > 1 && job->work_est - job->done > job->nominal_rate;
 	case BY_SIZE:
@@ -205,7 +210,7 @@ void trial_lift(struct trial *t, enum constraint c)
 		job->mem_bytes = 0;
 		break;
 	case BY_TYPES:
-		job->types = 0;
+		job->types = t->types;
 		break;
 	case BY_DEADLINE:
 		job->deadline_s = INFINITY;

@@ -22,7 +22,7 @@ enum constraint {
 	BY_ADMISSION,  /* the admission rule: all are let in */
 	BY_DOWN,       /* devices that are down: they are up */
 	BY_HOST,       /* its CPUs and memory: it needs none */
-	BY_TYPES,      /* the types it may use: any */
+	BY_TYPES,      /* the types it may use: any that it could be allowed */
 	BY_DEADLINE,   /* its deadline: none */
 	BY_SHARE,      /* what its tenant has already: it is of a tenant with nothing else */
 	BY_PRIORITY,   /* its priority: above all others */
@@ -36,10 +36,11 @@ enum constraint {
 struct trial {
 	const struct snapshot *from;
 	uint32_t job;
-	double until_s;       /* the next decision */
-	struct snapshot view; /* what it is changed to; shares with `from` what is the same */
-	struct names names;   /* tenants and one more */
-	double *work;         /* by job; ended ones have none */
+	uint32_t types; /* that it could be allowed, as bits; the caller's to set after trial_init(); 0: any */
+	double until_s;         /* the next decision */
+	struct snapshot view;   /* what it is changed to; shares with `from` what is the same */
+	struct names names;     /* tenants and one more */
+	double *work;           /* by job; ended ones have none */
 	struct future_job *out; /* of the last run, by job */
 	uint32_t tries;         /* runs so far */
 };
@@ -50,6 +51,8 @@ void trial_fini(struct trial *trial);
 
 /* As the snapshot has it. */
 void trial_reset(struct trial *trial);
+/* Whether it may not use this type and could be allowed to. */
+bool trial_may_add_type(const struct trial *trial, uint32_t type);
 bool trial_applies(const struct trial *trial, enum constraint constraint);
 void trial_lift(struct trial *trial, enum constraint constraint);
 /* Another one ends now, if it runs; else it takes no part. */

@@ -404,7 +404,8 @@ static void check_types_are_whole(const struct state *s, const struct explanatio
 		bool listed = false;
 
 		for (size_t i = 0; i < e->changes.n; i++)
-			listed |= e->changes.at[i].kind == CHANGE_TYPES && e->changes.at[i].value == type;
+			listed |= e->changes.at[i].kind == CHANGE_TYPES &&
+				e->changes.at[i].value == type;
 		if (job->types && !job_may_use(job, type))
 			assert_int_equal(listed, starts_with_type(s, type));
 	}
@@ -453,8 +454,8 @@ static void explanations_are_right(void **state)
 		explanation_fini(&e);
 		drop_state(&s);
 	}
-	printf("[          ] %zu waiting jobs, %zu changes, at most %u tries; by kind:", asked, changes,
-		most);
+	printf("[          ] %zu waiting jobs, %zu changes, at most %u tries; by kind:", asked,
+		changes, most);
 	for (int kind = 0; kind < CHANGE_KINDS; kind++)
 		printf(" %s %zu", change_name((enum change_kind)kind), kinds[kind]);
 	printf("\n");
