@@ -128,6 +128,7 @@ void core_snapshot(struct core *c, double now_s, struct snapshot *out)
 		.agents = out->agents,
 		.cautious = c->belief.cautious,
 	};
+	vec_reserve(&out->jobs, c->jobs.n);
 	add_running(c, out);
 	add_waiting(c, out);
 	link_jobs(c, out);
