@@ -51,6 +51,30 @@ static void put_history(const json_t *answer, const struct term *term, struct bu
 	table_fini(&table);
 }
 
+/* As long as it has not ended. */
+static void put_waits(const json_t *answer, const struct term *term, struct buf *out)
+{
+	const json_t *waits = json_object_get(answer, "waits");
+	struct table table = { 0 };
+
+	if (!json_array_size(waits))
+		return;
+	table_column(&table, "SINCE", ALIGN_LEFT, 0);
+	table_column(&table, "REASON", ALIGN_LEFT, 1);
+	table_column(&table, "TEXT", ALIGN_LEFT, 2);
+	for (size_t i = 0; i < json_array_size(waits); i++) {
+		const json_t *wait = json_array_get(waits, i);
+		const char *reason = live_text(wait, "reason"), *text = live_text(wait, "text");
+
+		put_moment(&table, live_number(wait, "at"));
+		table_cell(&table, reason ? reason : "none");
+		table_cell(&table, reason && text ? text : "it waits for nothing");
+	}
+	buf_str(out, "\nwhy it waited\n");
+	table_write(&table, TABLE_TEXT, term, out, NULL);
+	table_fini(&table);
+}
+
 static int run(const struct args *args, struct err *err)
 {
 	struct term term = term_of_stdout();
@@ -70,6 +94,7 @@ static int run(const struct args *args, struct err *err)
 		rc = live_print_json(answer, err);
 	} else {
 		put_history(answer, &term, &text);
+		put_waits(answer, &term, &text);
 		rc = ui_print(&text, err);
 	}
 	buf_fini(&text);

@@ -416,6 +416,9 @@ static int decide(struct daemon *d, struct err *err)
 	if (core_decisions(d->core) > before) {
 		metrics_time(d->metrics, METRICS_DECISION, clock_wall_s() - began_s);
 		metrics_count(d->metrics, METRICS_DECISIONS, core_decisions(d->core) - before);
+		if (!d->reasons)
+			d->reasons = reasons_create();
+		reasons_see(d->reasons, d->core, d->last_s);
 	}
 	return rc;
 }

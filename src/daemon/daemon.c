@@ -307,6 +307,7 @@ void daemon_close(struct daemon *d)
 	if (!d)
 		return;
 	worker_destroy(d->worker);
+	reasons_destroy(d->reasons);
 	refuse_all(d);
 	core_close(d->core);
 	hands_close(d->hands);

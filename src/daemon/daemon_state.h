@@ -10,6 +10,7 @@
 #include "base/vec.h"
 #include "daemon/daemon.h"
 #include "daemon/metrics.h"
+#include "daemon/reasons.h"
 #include "daemon/verbs.h"
 #include "daemon/worker.h"
 #include "live/core.h"
@@ -78,6 +79,7 @@ struct daemon {
 	struct stream *stream;
 	struct metrics *metrics;
 	struct worker *worker;
+	struct reasons *reasons;
 	struct log *log;
 	const struct notify *notify; /* NULL: nobody to tell */
 	double told_s;               /* when it last was */

@@ -71,6 +71,8 @@ void verb_history(struct daemon *d, struct call *call)
 	}
 	call_begin(call, &j);
 	json_int(&j, "job", call->job);
+	if (d->reasons)
+		reasons_to_json(d->reasons, call->job, d->born_s, &j);
 	/* The members of one object go into another: without its braces. */
 	buf_char(&call->body, ',');
 	buf_add(&call->body, t->members.at + 1, t->members.n - 2);

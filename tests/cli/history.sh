@@ -21,6 +21,9 @@ submit --gpus 0 -c 2 --name low -- sh -c 'trap "exit 85" TERM; until [ -e go ]; 
 soon "the first runs" is_in RUNNING 1
 submit --gpus 0 -c 1 --priority 5 --name high -- sh -c 'until [ -e go ]; do sleep 0.05; done'
 soon "the second has taken its place" is_in RUNNING 2
+run stint history 1
+out '^why it waited$' "why it waits is kept as long as it lives"
+out ' (outranked|busy) +(job 2 ranks|it needs 2)' "in the words of the policy"
 run stint hold 1 --reason "for the night"
 run stint policy set fifo
 run stint update 1 --priority 3
