@@ -2,8 +2,8 @@
  * Why jobs waited, over time: each change of a waiting job's reason, as long as
  * the job has not ended.
  *
- * Kept in memory only, the last REASONS_KEPT of each job: the record has what was
- * decided, and running it again gives every reason there ever was (stint replay).
+ * Kept in memory only, the last REASONS_KEPT of each job: one decision can change
+ * the reasons of thousands, and a row of the record for each would cost too much.
  */
 #ifndef DAEMON_REASONS_H
 #define DAEMON_REASONS_H
