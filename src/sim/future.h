@@ -33,8 +33,8 @@ struct future_config {
 struct future_job {
 	double start_s; /* it next has devices; now_s if it has some */
 	double finish_s;
-	uint32_t stops; /* times it lost its devices */
-	bool refused;   /* it could not be let in */
+	uint32_t stops;       /* times it lost its devices */
+	bool refused;         /* it could not be let in */
 	struct reason reason; /* why it waits, as last said; `other` is a job here, snapshot first */
 };
 

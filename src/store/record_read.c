@@ -224,8 +224,8 @@ int record_events(struct record *record, uint64_t from_seq, uint32_t job, uint64
 	return walk(record, &query, &(struct viewer){ .event = see, .ctx = ctx }, NULL, err);
 }
 
-int record_last_of_kind(struct record *record, const char *kind, uint64_t seq, record_see_event *see,
-	void *ctx, struct err *err)
+int record_last_of_kind(struct record *record, const char *kind, uint64_t seq,
+	record_see_event *see, void *ctx, struct err *err)
 {
 	struct record_query query;
 	uint64_t rows;
