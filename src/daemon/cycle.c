@@ -354,7 +354,7 @@ static void do_news(struct daemon *d)
 	d->news.n = 0;
 }
 
-/* Long polls whose job has ended, or whose time is over. */
+/* Long polls whose job has ended, whose time is over, or whose answer has been worked out. */
 static void do_waiting(struct daemon *d)
 {
 	size_t kept = 0;
@@ -362,7 +362,8 @@ static void do_waiting(struct daemon *d)
 	for (size_t i = 0; i < d->waiting.n; i++) {
 		struct call *call = d->waiting.at[i];
 
-		if (!core_job(d->core, call->job) || clock_wall_s() >= call->until_s)
+		if (call->task ? task_done(call->task)
+			       : !core_job(d->core, call->job) || clock_wall_s() >= call->until_s)
 			verb_run(d, call);
 		if (call->status)
 			answer(d, call);
@@ -416,6 +417,9 @@ static int decide(struct daemon *d, struct err *err)
 	if (core_decisions(d->core) > before) {
 		metrics_time(d->metrics, METRICS_DECISION, clock_wall_s() - began_s);
 		metrics_count(d->metrics, METRICS_DECISIONS, core_decisions(d->core) - before);
+		if (!d->reasons)
+			d->reasons = reasons_create();
+		reasons_see(d->reasons, d->core, d->last_s);
 	}
 	return rc;
 }

@@ -306,6 +306,8 @@ void daemon_close(struct daemon *d)
 {
 	if (!d)
 		return;
+	worker_destroy(d->worker);
+	reasons_destroy(d->reasons);
 	refuse_all(d);
 	core_close(d->core);
 	hands_close(d->hands);
@@ -351,6 +353,20 @@ static void wake(struct daemon *d)
 	uint64_t one = 1;
 
 	(void)!write(d->wake_fd, &one, sizeof(one));
+}
+
+static void wake_from_worker(void *ctx)
+{
+	wake(ctx);
+}
+
+void daemon_give(struct daemon *d, struct call *call, struct task *task)
+{
+	if (!d->worker)
+		d->worker = worker_create(wake_from_worker, d);
+	call->task = task;
+	call->until_s = INFINITY;
+	worker_give(d->worker, task);
 }
 
 void daemon_call(struct daemon *d, const struct verb *verb, const struct caller *caller,

@@ -10,7 +10,9 @@
 #include "base/vec.h"
 #include "daemon/daemon.h"
 #include "daemon/metrics.h"
+#include "daemon/reasons.h"
 #include "daemon/verbs.h"
+#include "daemon/worker.h"
 #include "live/core.h"
 #include "live/epoch.h"
 #include "live/local/hands.h"
@@ -33,6 +35,7 @@ struct call {
 	double came_s;         /* by the clock */
 	double until_s;        /* of one that waits; INFINITY */
 	uint32_t job;          /* that it waits for */
+	struct task *task;     /* that works it out; NULL: none */
 	int status;            /* 0: not decided yet */
 	struct buf body;       /* of the answer */
 	VEC(struct made) made; /* of a submission: its jobs */
@@ -75,6 +78,8 @@ struct daemon {
 	struct hands *hands;
 	struct stream *stream;
 	struct metrics *metrics;
+	struct worker *worker;
+	struct reasons *reasons;
 	struct log *log;
 	const struct notify *notify; /* NULL: nobody to tell */
 	double told_s;               /* when it last was */
@@ -109,6 +114,8 @@ struct daemon {
 
 /* ---- daemon.c */
 double daemon_now_s(struct daemon *d); /* the core's time, never before the last cycle */
+/* The call is asked again once the worker has done the task, which is the call's from now on. */
+void daemon_give(struct daemon *d, struct call *call, struct task *task);
 
 /* ---- cycle.c */
 /* One turn of the loop: everything that came, decided, written down and carried out. */

@@ -60,6 +60,8 @@ bool verb_is_submit(const struct verb *verb)
 void call_destroy(struct call *call)
 {
 	verb_drop_made(call);
+	if (call->task)
+		call->task->destroy(call->task);
 	json_decref(call->args);
 	free(call);
 }

@@ -340,6 +340,14 @@ uint64_t engine_decisions(const struct engine *e)
 	return e->decisions;
 }
 
+uint64_t engine_down(const struct engine *e, uint32_t node)
+{
+	uint32_t devices = e->config->cluster->nodes[node].devices;
+	uint64_t all = devices < 64 ? (UINT64_C(1) << devices) - 1 : UINT64_MAX;
+
+	return e->plan.space.nodes[node].up ? e->plan.space.nodes[node].down & all : all;
+}
+
 int engine_run(const struct engine_config *config, const struct driver *driver, void *world,
 	struct outcome *out, struct err *err)
 {

@@ -30,6 +30,7 @@
 #include "engine/rules.h"
 #include "live/attempt.h"
 #include "live/live_job.h"
+#include "model/snapshot.h"
 #include "model/tenant.h"
 
 /* The exit status that says "checkpointed, run me again". */
@@ -126,6 +127,8 @@ double core_left_s(const struct core *core, const struct live_job *job, double n
 double core_believed_per_s(const struct core *core, const struct live_job *job, uint32_t type,
 	uint32_t gpus);
 uint64_t core_decisions(const struct core *core);
+/* Everything a forecast or a trial needs to go on from here; release with snapshot_fini(). */
+void core_snapshot(struct core *core, double now_s, struct snapshot *out);
 /* Jobs that the engine keeps though they have left it. */
 size_t core_forgotten(const struct core *core);
 const struct rule_specs *core_rules(const struct core *core);

@@ -184,6 +184,33 @@ bool agents_observe(struct agents *agents, uint32_t job, uint32_t type,
 	return true;
 }
 
+void agents_take(struct agents *agents, uint32_t job, const struct agents *from, uint32_t other)
+{
+	const struct agent *known = agent_of(from, other);
+	struct agent *agent;
+
+	if (!known || known->forgotten)
+		return;
+	agent = agent_need(agents, job);
+	memcpy(agent->limits, known->limits, agents->ntypes * sizeof(*agent->limits));
+	agent->gradient = known->gradient;
+	for (uint32_t i = 0; i < agents->nexperiences; i++) {
+		const struct experience *e = &known->experiences[i];
+
+		agent->experiences[i] = (struct experience){ .params = e->params,
+			.knowledge = e->knowledge,
+			.most = e->most };
+		for (size_t k = 0; k < e->samples.n; k++)
+			vec_push(&agent->experiences[i].samples, e->samples.at[k]);
+	}
+	agent->version++;
+}
+
+struct agents_options agents_options_of(const struct agents *agents)
+{
+	return agents->options;
+}
+
 /* The agent stays, so that its version goes on: answers from before are never taken for new ones. */
 void agents_forget(struct agents *agents, uint32_t job)
 {

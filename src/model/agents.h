@@ -35,6 +35,10 @@ bool agents_observe(struct agents *agents, uint32_t job, uint32_t type,
 	const struct goodput_sample *sample);
 /* Nothing is known of the job any more, as before its limits were told. */
 void agents_forget(struct agents *agents, uint32_t job);
+/* `job` shall know what `other` of `from` knows, of as many types and with the same options; nothing if it has no agent. */
+void agents_take(struct agents *agents, uint32_t job, const struct agents *from, uint32_t other);
+/* How it was made. */
+struct agents_options agents_options_of(const struct agents *agents);
 /* The latest gradient statistics. */
 void agents_feel(struct agents *agents, uint32_t job, struct gradient gradient);
 struct gradient agents_gradient(const struct agents *agents, uint32_t job);

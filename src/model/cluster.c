@@ -35,6 +35,58 @@ static void *room(struct cluster *cluster, void *at, uint32_t n, size_t size)
 	return bigger;
 }
 
+/* A copy of an array with as much room as room() expects there to be. */
+static void *copy_array(struct cluster *out, const void *at, uint32_t n, size_t size)
+{
+	size_t cap = 4;
+	void *copy;
+
+	if (n == 0)
+		return NULL;
+	while (cap < n)
+		cap *= 2;
+	copy = arena_alloc(&out->memory, cap * size);
+	memcpy(copy, at, n * size);
+	return copy;
+}
+
+static const char *copy_text(struct cluster *out, const char *text)
+{
+	return text ? arena_strdup(&out->memory, text) : NULL;
+}
+
+static void copy_topology(struct cluster *out, struct topology *topology)
+{
+	size_t n = (size_t)topology->devices * topology->devices;
+	double *Bps = arena_array(&out->memory, double, n);
+
+	if (n)
+		memcpy(Bps, topology->Bps, n * sizeof(*Bps));
+	topology->Bps = Bps;
+	topology->name = copy_text(out, topology->name);
+}
+
+void cluster_copy(const struct cluster *from, struct cluster *out)
+{
+	struct cluster c = *from;
+
+	c.memory = (struct arena){ 0 };
+	c.types = copy_array(&c, from->types, from->ntypes, sizeof(*c.types));
+	c.nodes = copy_array(&c, from->nodes, from->nnodes, sizeof(*c.nodes));
+	c.racks = copy_array(&c, from->racks, from->nracks, sizeof(*c.racks));
+	c.topologies = copy_array(&c, from->topologies, from->ntopologies, sizeof(*c.topologies));
+	for (uint32_t i = 0; i < c.ntypes; i++)
+		c.types[i].name = copy_text(&c, c.types[i].name);
+	for (uint32_t i = 0; i < c.nnodes; i++)
+		c.nodes[i].name = copy_text(&c, c.nodes[i].name);
+	for (uint32_t i = 0; i < c.nracks; i++)
+		c.racks[i].name = copy_text(&c, c.racks[i].name);
+	for (uint32_t i = 0; i < c.ntopologies; i++)
+		copy_topology(&c, &c.topologies[i]);
+	c.spec = copy_text(&c, from->spec);
+	*out = c;
+}
+
 /* ---- types */
 
 static int find_exactly(const struct cluster *cluster, const char *name)

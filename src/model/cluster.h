@@ -78,6 +78,8 @@ struct cluster {
 /* Reads "16x8:v100,4x4:a100" (type "gpu" if none is named).  Release with cluster_fini(). */
 int cluster_parse(const char *spec, struct cluster *out, struct err *err);
 void cluster_fini(struct cluster *cluster);
+/* A cluster of its own that is equal in everything. */
+void cluster_copy(const struct cluster *from, struct cluster *out);
 
 /* For whoever builds one piece by piece (the YAML reader, tests): the index of the new thing. */
 uint32_t cluster_add_type(struct cluster *cluster,

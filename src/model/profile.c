@@ -177,6 +177,30 @@ void profile_destroy(struct profile *profile)
 	free(profile);
 }
 
+static void table_copy(const struct table *from, struct table *to)
+{
+	*to = *from;
+	if (!from->cap)
+		return;
+	to->at = mem_alloc(mem_array_size(from->cap, sizeof(*to->at)));
+	memcpy(to->at, from->at, from->cap * sizeof(*to->at));
+}
+
+struct profile *profile_copy(const struct profile *from, const struct cluster *cluster,
+	const struct names *models)
+{
+	struct profile *profile = profile_create(cluster, models);
+
+	table_copy(&from->speeds, &profile->speeds);
+	table_copy(&from->pairs, &profile->pairs);
+	table_copy(&from->beside, &profile->beside);
+	table_copy(&from->nearest, &profile->nearest);
+	for (size_t i = 0; i < from->anchors.n; i++)
+		vec_push(&profile->anchors, from->anchors.at[i]);
+	profile->version = from->version;
+	return profile;
+}
+
 static uint32_t divide_up(uint32_t a, uint32_t b)
 {
 	return a / b + (a % b != 0);

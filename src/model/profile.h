@@ -25,6 +25,9 @@ struct profile;
 /* Keeps `cluster` and `models`. */
 struct profile *profile_create(const struct cluster *cluster, const struct names *models);
 void profile_destroy(struct profile *profile);
+/* One that knows the same, for a cluster and names that are equal to those of `from`; keeps both. */
+struct profile *profile_copy(const struct profile *from, const struct cluster *cluster,
+	const struct names *models);
 
 /*
  * A measured speed of the whole job alone; nodes 0: any placement.  0 means it cannot run so.

@@ -113,6 +113,9 @@ int record_events(struct record *record, uint64_t from_seq, uint32_t job, uint64
 	record_see_event *see, void *ctx, struct err *err);
 int record_event_at(struct record *record, uint64_t seq, record_see_event *see, void *ctx,
 	struct err *err);
+/* The last one of a kind up to `seq`; looks back until it has found one.  ERR_MISSING */
+int record_last_of_kind(struct record *record, const char *kind, uint64_t seq,
+	record_see_event *see, void *ctx, struct err *err);
 /* The job with that key, or 0. */
 uint32_t record_find_key(struct record *record, uint32_t uid, const char *key);
 uint32_t record_last_job(struct record *record); /* largest id of any event or job, 0: none */

@@ -69,6 +69,9 @@
 	S(JOB_EVENTS, \
 		"SELECT " EVENT_SEEN " FROM event WHERE job = ?3 AND seq >= ?1" \
 		" ORDER BY seq LIMIT ?2") \
+	S(LAST_OF_KIND, \
+		"SELECT " EVENT_SEEN \
+		" FROM event WHERE seq <= ?1 AND kind = ?2 ORDER BY seq DESC LIMIT 1") \
 	S(EVENT_AT, "SELECT " EVENT_SEEN " FROM event WHERE seq = ?1") \
 	S(MEAN_RUN, \
 		"SELECT avg(ran_s) FROM (SELECT json_extract(status, '$.ran_s') AS ran_s FROM job" \

@@ -224,6 +224,21 @@ int record_events(struct record *record, uint64_t from_seq, uint32_t job, uint64
 	return walk(record, &query, &(struct viewer){ .event = see, .ctx = ctx }, NULL, err);
 }
 
+int record_last_of_kind(struct record *record, const char *kind, uint64_t seq,
+	record_see_event *see, void *ctx, struct err *err)
+{
+	struct record_query query;
+	uint64_t rows;
+	int rc = record_take(record, SQL_LAST_OF_KIND, &query, err);
+
+	if (rc)
+		return rc;
+	sqlite3_bind_int64(query.st, 1, (int64_t)seq);
+	sqlite3_bind_text(query.st, 2, kind, -1, SQLITE_STATIC);
+	rc = walk(record, &query, &(struct viewer){ .event = see, .ctx = ctx }, &rows, err);
+	return rc || rows ? rc : err_set(err, ERR_MISSING, "there is no event of kind %s", kind);
+}
+
 int record_event_at(struct record *record, uint64_t seq, record_see_event *see, void *ctx,
 	struct err *err)
 {

@@ -1,0 +1,109 @@
+/*
+ * stint explain: why a job waits, and what would start it now.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "cli/live.h"
+#include "cli/live_print.h"
+#include "cli/ui.h"
+
+static void put_cause(const json_t *cause, struct buf *out)
+{
+	const json_t *evidence = json_object_get(cause, "evidence");
+	bool alone = json_is_true(json_object_get(cause, "alone"));
+	const char *word = live_text(cause, "cause"), *text = live_text(cause, "text");
+
+	buf_printf(out, "%3.0f. %-12s %s%s\n", live_number(cause, "rank"), word ? word : "?",
+		text ? text : "", alone ? "; without this it would start" : "");
+	for (size_t i = 0; i < json_array_size(evidence); i++) {
+		text = live_text(json_array_get(evidence, i), "text");
+		buf_printf(out, "     %12s - %s\n", "", text ? text : "");
+	}
+}
+
+static void put_change(const json_t *change, struct buf *out)
+{
+	const char *text = live_text(change, "text"), *command = live_text(change, "command");
+	const char *resubmit = live_text(change, "resubmit");
+
+	buf_printf(out, "  - %s", text ? text : "");
+	if (command)
+		buf_printf(out, ": %s", command);
+	else if (resubmit)
+		buf_printf(out, ": resubmit with %s", resubmit);
+	buf_char(out, '\n');
+}
+
+static void put_answer(const json_t *answer, struct buf *out)
+{
+	const json_t *causes = json_object_get(answer, "causes");
+	const json_t *changes = json_object_get(answer, "changes");
+	const char *state = live_text(answer, "state"), *verdict = live_text(answer, "verdict");
+
+	buf_printf(out, "job %.0f, %s: %s\n", live_number(answer, "job"), state ? state : "?",
+		verdict ? verdict : "?");
+	if (json_array_size(causes))
+		buf_str(out, "\nwhat keeps it waiting\n");
+	for (size_t i = 0; i < json_array_size(causes); i++)
+		put_cause(json_array_get(causes, i), out);
+	if (json_array_size(changes))
+		buf_str(out, "\nwhat would start it now, each by itself\n");
+	for (size_t i = 0; i < json_array_size(changes); i++)
+		put_change(json_array_get(changes, i), out);
+	if (json_array_size(causes) && !json_array_size(changes))
+		buf_str(out, "\nno single change that was tried would start it now\n");
+}
+
+static int explain_one(const struct args *args, const char *word, bool first, struct err *err)
+{
+	char *path = live_job_path(word, "explain");
+	struct buf text = { 0 };
+	json_t *answer;
+	int rc = live_get(args, path, &answer, err);
+
+	free(path);
+	if (rc)
+		return rc;
+	if (args->json) {
+		rc = live_print_json(answer, err);
+	} else {
+		buf_str(&text, first ? "" : "\n");
+		put_answer(answer, &text);
+		rc = ui_print(&text, err);
+	}
+	buf_fini(&text);
+	json_decref(answer);
+	return rc;
+}
+
+static int run(const struct args *args, struct err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < args->operands.n && !rc; i++)
+		rc = live_check_job(args->operands.at[i], err);
+	for (size_t i = 0; i < args->operands.n && !rc; i++)
+		rc = explain_one(args, args->operands.at[i], i == 0, err);
+	return rc;
+}
+
+static const struct flag flags[] = { SWITCH(json, "print the daemon's answer"), { 0 } };
+static const struct flag_group flags_explain = { .title = "output", .flags = flags, .aside = true };
+static const char *const examples[] = { "stint explain 7", "stint explain 7_3 --json", NULL };
+
+const struct command command_explain = {
+	.name = "explain",
+	.summary = "why a job waits, and what would start it now",
+	.operands = "JOB...",
+	.min_operands = 1,
+	.max_operands = 100,
+	.live = true,
+	.groups = { &flags_explain, &flags_daemon },
+	.about = "Causes are ranked and come with their evidence.  They, and the changes that would start the\n"
+		 "job, are found by letting the policy decide again with one thing different: each change\n"
+		 "that is listed does start the job as things are at this moment, and no smaller one of its\n"
+		 "kind does.",
+	.examples = examples,
+	.run = run,
+};

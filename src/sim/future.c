@@ -1,0 +1,364 @@
+/*
+ * A world without a past: jobs that run are taken over, others come as their
+ * gates open.
+ */
+#include "sim/future.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/heap.h"
+#include "engine/engine.h"
+#include "engine/rules.h"
+#include "model/elastic.h"
+
+/* A job of the snapshot or an arrival, as the engine does not know it yet or knows it. */
+struct entrant {
+	uint32_t engine_id; /* JOB_NONE: not yet */
+	uint32_t waits_for; /* jobs that have not ended yet */
+};
+
+struct future {
+	const struct future_config *config;
+	struct engine_config engine_config;
+	struct tenants bound;
+	uint32_t n;
+	struct entrant *entrants;
+	VEC(uint32_t) of_engine; /* by the engine's number: which entrant */
+	struct heap gates;       /* entrants by when they come */
+	struct heap ends;        /* entrants by when they are through */
+	size_t next_down;
+	struct job coming; /* as told to the engine */
+	struct future_job *out;
+	struct observer *observers;
+};
+
+static const struct snapshot_job *listed(const struct future *f, uint32_t i)
+{
+	return i < f->config->from->jobs.n ? &f->config->from->jobs.at[i] : NULL;
+}
+
+static const struct job *job_of(const struct future *f, uint32_t i)
+{
+	const struct snapshot_job *one = listed(f, i);
+
+	return one ? &one->job : &f->config->arrivals[i - f->config->from->jobs.n].job;
+}
+
+static double work_of(const struct future *f, uint32_t i)
+{
+	return listed(f, i) ? f->config->work[i]
+			    : f->config->arrivals[i - f->config->from->jobs.n].work;
+}
+
+/* ---- who comes when */
+
+static void open_gate(struct future *f, uint32_t i)
+{
+	const struct snapshot_job *one = listed(f, i);
+	double at_s = one ? fmax(one->opens_s, f->config->from->now_s) : job_of(f, i)->arrival_s;
+
+	if (isfinite(at_s))
+		heap_put(&f->gates, i, fmax(at_s, f->config->from->now_s), i);
+}
+
+static void queue_entrants(struct future *f)
+{
+	for (uint32_t i = f->config->from->nrunning; i < f->n; i++) {
+		const struct snapshot_job *one = listed(f, i);
+
+		f->entrants[i] = (struct entrant){ JOB_NONE, one ? one->nafter : 0 };
+		if (!f->entrants[i].waits_for)
+			open_gate(f, i);
+	}
+}
+
+static void release_dependants(struct future *f, uint32_t ended, double now_s)
+{
+	for (uint32_t i = f->config->from->nrunning; i < f->config->from->jobs.n; i++) {
+		const struct snapshot_job *one = &f->config->from->jobs.at[i];
+
+		for (uint32_t k = 0; k < one->nafter; k++) {
+			if (one->after[k] != ended || !f->entrants[i].waits_for)
+				continue;
+			if (--f->entrants[i].waits_for == 0 && isfinite(fmax(one->opens_s, now_s)))
+				heap_put(&f->gates, i, fmax(one->opens_s, now_s), i);
+		}
+	}
+}
+
+/* ---- speeds */
+
+/* As the live core believes it: what the job showed of itself, else what is known of its model. */
+static double speed_on(const struct future *f, const struct action *a)
+{
+	const struct rates *belief = &f->config->from->belief;
+	double speed = 0;
+
+	if (!a->grant->mixed && a->nbeside == 0 && belief->agents &&
+		agents_limits(belief->agents, a->job->id, a->grant->type) &&
+		elastic_is_measured(belief, a->job))
+		speed = elastic_speed(belief, a->job,
+			(struct configuration){ a->grant->type, a->grant->gpus, a->grant->nslots },
+			BATCHING_TUNED, NULL);
+	if (!(speed > 0))
+		speed = rate(belief, a->job, a->grant, a->beside, a->nbeside);
+	return speed > 0 ? speed : a->job->nominal_rate;
+}
+
+static double cost_of(const struct action *a)
+{
+	if (a->act == ACT_RENEW)
+		return fmax(0, a->job->ready_s - a->now_s);
+	if (a->act == ACT_CHANGE && a->job->grant->gpus != a->grant->gpus)
+		return a->job->resize_cost_s;
+	return a->act == ACT_START && a->job->attempts == 0 ? a->job->start_cost_s
+							    : a->job->resume_cost_s;
+}
+
+/* ---- the driver */
+
+static struct event tell_down(struct future *f)
+{
+	const struct snapshot_down *down = &f->config->from->down.at[f->next_down++];
+
+	return (struct event){
+		.kind = EV_DEVICES_DOWN,
+		.at_s = f->config->from->now_s,
+		.job = JOB_NONE,
+		.node = down->node,
+		.devices = down->devices,
+	};
+}
+
+static struct event tell_end(struct future *f)
+{
+	struct heap_item item = heap_pop(&f->ends);
+
+	return (struct event){
+		.kind = EV_FINISH,
+		.at_s = item.key,
+		.job = f->entrants[item.id].engine_id,
+		.value = work_of(f, item.id),
+	};
+}
+
+static struct event tell_arrival(struct future *f)
+{
+	struct heap_item item = heap_pop(&f->gates);
+
+	f->coming = *job_of(f, item.id);
+	f->coming.state = JOB_FUTURE;
+	f->coming.grant = NULL;
+	f->entrants[item.id].engine_id = (uint32_t)f->of_engine.n;
+	vec_push(&f->of_engine, item.id);
+	return (struct event){
+		.kind = EV_SUBMIT,
+		.at_s = item.key,
+		.job = JOB_NONE,
+		.job_spec = &f->coming,
+	};
+}
+
+static double top_s(const struct heap *heap)
+{
+	const struct heap_item *top = heap_top(heap);
+
+	return top ? top->key : INFINITY;
+}
+
+/* At one instant: devices that are down, ends, then those who come. */
+static int future_wait(void *self, double until_s, struct event *event, struct err *err)
+{
+	struct future *f = self;
+	double end_s = top_s(&f->ends), gate_s = top_s(&f->gates);
+
+	(void)err;
+	if (f->next_down < f->config->from->down.n)
+		*event = tell_down(f);
+	else if (fmin(end_s, gate_s) > until_s || isinf(fmin(end_s, gate_s)))
+		*event = (struct event){ .kind = EV_TIMER, .at_s = until_s };
+	else if (end_s <= gate_s)
+		*event = tell_end(f);
+	else
+		*event = tell_arrival(f);
+	return 0;
+}
+
+/* When it is through at this speed; one that runs against its limit is ended there. */
+static double end_of(const struct future *f, uint32_t i, double done, double ready_s, double per_s)
+{
+	double left_s = fmax(0, work_of(f, i) - done) / per_s;
+
+	return ready_s + left_s;
+}
+
+static int future_act(void *self, struct action *a, struct err *err)
+{
+	struct future *f = self;
+	uint32_t i = f->of_engine.at[a->job->id];
+
+	(void)err;
+	a->done = fmin(job_done(a->job, a->now_s), work_of(f, i));
+	heap_remove(&f->ends, i);
+	if (a->act == ACT_STOP)
+		return 0;
+	a->rate = speed_on(f, a);
+	a->ready_s = a->now_s + cost_of(a);
+	if (a->grant->until_s > 0)
+		a->turn_steps = fmin(fmin(a->grant->steps, work_of(f, i) - a->done),
+			a->rate * fmax(0, a->grant->until_s - a->ready_s));
+	if (a->grant->until_s > 0 && a->turn_steps < work_of(f, i) - a->done)
+		return 0; /* it is not through at the end of its turn */
+	heap_put(&f->ends, i,
+		a->grant->until_s > 0 ? a->grant->until_s : end_of(f, i, a->done, a->ready_s, a->rate),
+		i);
+	return 0;
+}
+
+static bool future_over(void *self)
+{
+	const struct future *f = self;
+
+	return !heap_top(&f->gates);
+}
+
+static int future_lost(void *self, const struct job *job, double now_s, double *done, struct err *err)
+{
+	(void)err;
+	heap_remove(&((struct future *)self)->ends, ((struct future *)self)->of_engine.at[job->id]);
+	*done = job->stop_loses ? job->saved : job_done(job, now_s);
+	return 0;
+}
+
+static const struct driver future_driver = {
+	.name = "future",
+	.wait = future_wait,
+	.act = future_act,
+	.over = future_over,
+	.lost = future_lost,
+};
+
+/* ---- what becomes of jobs */
+
+/* With the other job by its place here. */
+static struct reason said(const struct future *f, struct reason reason)
+{
+	reason.other = reason.other < f->of_engine.n ? f->of_engine.at[reason.other] : JOB_NONE;
+	return reason;
+}
+
+static void see(void *self, const struct event *event, const struct job *job)
+{
+	struct future *f = self;
+	struct future_job *one;
+
+	if (!job || job->id >= f->of_engine.n)
+		return;
+	one = &f->out[f->of_engine.at[job->id]];
+	if (event->reason.why != WHY_NONE)
+		one->reason = said(f, event->reason);
+	switch (event->kind) {
+	case EV_START:
+		one->start_s = fmin(one->start_s, event->at_s);
+		break;
+	case EV_PREEMPT:
+	case EV_LOST:
+		one->stops++;
+		break;
+	case EV_FINISH:
+		one->finish_s = event->at_s;
+		release_dependants(f, f->of_engine.at[job->id], event->at_s);
+		break;
+	case EV_REJECT:
+		one->refused = true;
+		break;
+	default:
+		break;
+	}
+}
+
+/* ---- a run */
+
+static void adopt_running(struct future *f, struct engine *engine)
+{
+	const struct snapshot *s = f->config->from;
+
+	for (uint32_t i = 0; i < s->nrunning; i++) {
+		struct job job = s->jobs.at[i].job;
+		double per_s = job.rate > 0 ? job.rate : job.nominal_rate;
+
+		if (isnan(job.counted_s))
+			job.counted_s = s->now_s;
+		f->entrants[i] = (struct entrant){ .engine_id = i };
+		vec_push(&f->of_engine, i);
+		engine_adopt(engine, &job, s->jobs.at[i].grant);
+		job.grant = s->jobs.at[i].grant; /* what it has done meanwhile counts */
+		job.state = JOB_RUNNING;
+		f->out[i].start_s = s->now_s;
+		heap_put(&f->ends, i,
+			end_of(f, i, job_done(&job, s->now_s), fmax(s->now_s, job.ready_s), per_s), i);
+	}
+}
+
+static int open_rules(struct future *f, struct err *err)
+{
+	const struct snapshot *s = f->config->from;
+	struct rule_specs rules = { f->config->policy ? f->config->policy : s->policy, s->placer,
+		s->admit };
+	uint32_t n = f->config->nobservers;
+
+	f->observers = mem_alloc(mem_array_size(n + 1u, sizeof(*f->observers)));
+	f->observers[0] = (struct observer){ .self = f, .see = see };
+	for (uint32_t i = 0; i < n; i++)
+		f->observers[i + 1] = f->config->observers[i];
+	f->engine_config = (struct engine_config){
+		.cluster = &s->cluster,
+		.belief = &s->belief,
+		.seed = f->config->seed,
+		.expected_jobs = f->n,
+		.observers = f->observers,
+		.nobservers = n + 1,
+	};
+	if (s->tenants.n) {
+		tenants_bind(&s->tenants, &s->tenant_names, &f->bound);
+		f->engine_config.tenants = &f->bound;
+	}
+	return rules_choose(&rules, &f->engine_config, err);
+}
+
+static void close_future(struct future *f)
+{
+	rules_release(&f->engine_config);
+	tenants_fini(&f->bound);
+	heap_fini(&f->gates);
+	heap_fini(&f->ends);
+	vec_fini(&f->of_engine);
+	free(f->entrants);
+	free(f->observers);
+}
+
+int future_run(const struct future_config *config, struct future_job *out, struct err *err)
+{
+	struct future f = {
+		.config = config,
+		.n = (uint32_t)config->from->jobs.n + config->narrivals,
+		.out = out,
+	};
+	struct engine *engine = NULL;
+	int rc;
+
+	f.entrants = mem_alloc(mem_array_size(f.n + 1u, sizeof(*f.entrants)));
+	for (uint32_t i = 0; i < f.n; i++)
+		out[i] = (struct future_job){ .start_s = INFINITY, .finish_s = INFINITY };
+	rc = open_rules(&f, err);
+	if (rc == 0) {
+		engine = engine_create(&f.engine_config, &future_driver, &f, config->from->now_s);
+		adopt_running(&f, engine);
+		queue_entrants(&f);
+		rc = engine_turn(engine, config->until_s, err);
+	}
+	engine_destroy(engine);
+	close_future(&f);
+	return rc;
+}

@@ -1,0 +1,44 @@
+/*
+ * One future: the rules of a snapshot run forward from it, in a world where
+ * every job takes as long as somebody says.
+ *
+ * The policy decides as it would live.  What it believes of jobs is what the
+ * snapshot believes; how long they really take is `work`.
+ */
+#ifndef SIM_FUTURE_H
+#define SIM_FUTURE_H
+
+#include "engine/observer.h"
+#include "model/snapshot.h"
+
+/* Somebody who comes later. */
+struct future_arrival {
+	struct job job; /* arrival_s, gpus, …; names by the numbers of the snapshot */
+	double work;    /* the truth: steps */
+};
+
+struct future_config {
+	const struct snapshot *from;
+	const char *policy; /* another one than the snapshot's; NULL: the same */
+	const double *work; /* by job of the snapshot: steps in all, as this future has it */
+	const struct future_arrival *arrivals; /* by arrival_s */
+	uint32_t narrivals;
+	double until_s; /* not further than this */
+	uint64_t seed;
+	const struct observer *observers; /* may be NULL */
+	uint32_t nobservers;
+};
+
+/* What became of a job: INFINITY for what did not happen by until_s. */
+struct future_job {
+	double start_s; /* it next has devices; now_s if it has some */
+	double finish_s;
+	uint32_t stops;       /* times it lost its devices */
+	bool refused;         /* it could not be let in */
+	struct reason reason; /* why it waits, as last said; `other` is a job here, snapshot first */
+};
+
+/* `out` has a place for each job of the snapshot, then for each arrival. */
+int future_run(const struct future_config *config, struct future_job *out, struct err *err);
+
+#endif

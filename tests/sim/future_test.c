@@ -1,0 +1,157 @@
+/*
+ * A future is what the simulator would say: the same jobs from the same moment.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "sim/future.h"
+#include "sim/sim.h"
+#include "support/property.h"
+#include "support/scene.h"
+
+/* The scene at its beginning, with nobody running. */
+static void take(const struct scene *s, struct snapshot *out)
+{
+	snapshot_init(out, &s->cluster, 0);
+	out->policy = mem_strdup(s->config.policy);
+	out->agents = agents_create(s->cluster.ntypes, (struct agents_options){ 0 });
+	out->belief = (struct rates){ .cluster = &out->cluster };
+	for (uint32_t i = 0; i < s->trace.njobs; i++)
+		snapshot_add(out, &s->trace.jobs[i], NULL, i + 1)->opens_s = s->trace.jobs[i].arrival_s;
+}
+
+static void a_future_is_a_simulation(void **state)
+{
+	static const char *const rules[] = { "fifo", "srtf", "las:round_s=60", "easy", "tiresias" };
+	struct rng rng = property("futures against simulations");
+
+	(void)state;
+	for (size_t round = 0; round < rounds(25); round++) {
+		struct future_job *jobs;
+		struct snapshot snapshot;
+		struct outcome out;
+		struct err err = { 0 };
+		struct scene s;
+
+		scene_init(&s, "2x4");
+		scene_draw(&s, &rng, (struct draw){ 30, 2000, 300, 4 });
+		s.config.policy = rules[round % COUNT(rules)];
+		s.config.seed = 1;
+		scene_run(&s, &out);
+		take(&s, &snapshot);
+		jobs = mem_alloc(mem_array_size(s.trace.njobs, sizeof(*jobs)));
+		if (future_run(&(struct future_config){ .from = &snapshot,
+				       .work = s.trace.work,
+				       .until_s = 1e9,
+				       .seed = 1 },
+			    jobs, &err) < 0)
+			fail_msg("%s", err.text);
+		for (uint32_t i = 0; i < out.njobs; i++) {
+			if (fabs(jobs[i].finish_s - out.jobs[i].finish_s) > 1e-6)
+				fail_msg("%s, job %u: %g, simulated %g", s.config.policy, i,
+					jobs[i].finish_s, out.jobs[i].finish_s);
+			assert_true(fabs(jobs[i].start_s - out.jobs[i].start_s) < 1e-6);
+		}
+		free(jobs);
+		snapshot_fini(&snapshot);
+		outcome_fini(&out);
+		scene_fini(&s);
+	}
+}
+
+/* Two devices, of which job 1 has one until 60. */
+static void take_two(struct cluster *cluster, struct snapshot *s)
+{
+	struct err err = { 0 };
+	struct grant *grant = mem_alloc(sizeof(*grant) + sizeof(grant->slots[0]));
+	struct job job;
+
+	if (cluster_parse("1x2:v100", cluster, &err) < 0)
+		fail_msg("%s", err.text);
+	snapshot_init(s, cluster, 10);
+	s->policy = mem_strdup("fifo");
+	s->agents = agents_create(1, (struct agents_options){ 0 });
+	s->belief = (struct rates){ .cluster = &s->cluster };
+	grant->gpus = grant->nslots = 1;
+	grant->share = 1;
+	grant->slots[0] = (struct slot){ 0, 1 };
+	job_init(&job);
+	job.work_est = 100;
+	job.rate = job.nominal_rate = 1;
+	job.held_s = job.ready_s = job.counted_s = 0;
+	job.attempts = 1;
+	snapshot_add(s, &job, grant, 1);
+	free(grant);
+	job_init(&job);
+	job.gpus = job.min_gpus = job.max_gpus = 2;
+	job.work_est = 10;
+	snapshot_add(s, &job, NULL, 7);
+	job.gpus = job.min_gpus = job.max_gpus = 1;
+	snapshot_add(s, &job, NULL, 8)->opens_s = 200;
+}
+
+static void who_runs_goes_on(void **state)
+{
+	const double work[] = { 60, 10, 5 };
+	struct future_job out[3];
+	struct cluster cluster;
+	struct snapshot s;
+	struct err err = { 0 };
+
+	(void)state;
+	take_two(&cluster, &s);
+	assert_int_equal(snapshot_find(&s, 7), 1);
+	assert_int_equal(snapshot_find(&s, 9), JOB_NONE);
+	if (future_run(&(struct future_config){ .from = &s, .work = work, .until_s = 1e6 }, out,
+		    &err) < 0)
+		fail_msg("%s", err.text);
+	assert_true(out[0].start_s == 10 && out[0].finish_s == 60);
+	assert_true(out[1].start_s == 60 && out[1].finish_s == 70);
+	assert_true(out[2].start_s == 200 && out[2].finish_s == 205);
+	/* not further than asked */
+	if (future_run(&(struct future_config){ .from = &s, .work = work, .until_s = 65 }, out, &err) < 0)
+		fail_msg("%s", err.text);
+	assert_true(out[1].start_s == 60 && isinf(out[1].finish_s) && isinf(out[2].start_s));
+	/* a device that is down stays so, and whoever needs both waits for good */
+	vec_push(&s.down, ((struct snapshot_down){ 0, 2 }));
+	if (future_run(&(struct future_config){ .from = &s, .work = work, .until_s = 1e6 }, out,
+		    &err) < 0)
+		fail_msg("%s", err.text);
+	assert_true(isinf(out[1].start_s));
+	snapshot_fini(&s);
+	cluster_fini(&cluster);
+}
+
+static void who_follows_comes_after(void **state)
+{
+	const double work[] = { 60, 10, 5 };
+	static const uint32_t first[] = { 1 };
+	struct future_job out[3];
+	struct cluster cluster;
+	struct snapshot s;
+	struct err err = { 0 };
+
+	(void)state;
+	take_two(&cluster, &s);
+	s.jobs.at[2].opens_s = -INFINITY;
+	s.jobs.at[2].after = first;
+	s.jobs.at[2].nafter = 1;
+	if (future_run(&(struct future_config){ .from = &s, .work = work, .until_s = 1e6 }, out,
+		    &err) < 0)
+		fail_msg("%s", err.text);
+	assert_true(out[2].start_s == 70);
+	snapshot_fini(&s);
+	cluster_fini(&cluster);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_future_is_a_simulation),
+		cmocka_unit_test(who_runs_goes_on),
+		cmocka_unit_test(who_follows_comes_after),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
