@@ -166,7 +166,9 @@ static int trace_history(struct past *h, bool need_cluster, struct err *err)
 	if (args->state)
 		return err_set(err, ERR_USAGE,
 			"%s is a trace, and --state names a record: give one", args->operands.at[0]);
-	if (args->cluster || need_cluster)
+	if (!workload_is_drawn(args->operands.at[0]))
+		rc = input_exists("trace", args->operands.at[0], err);
+	if (!rc && (args->cluster || need_cluster))
 		rc = setup_cluster(args->cluster, &h->cluster, err);
 	h->policy = copy_or(args->was, PRESET_POLICY);
 	h->placer = copy_or(args->was_placer, PRESET_PLACER);
@@ -359,7 +361,7 @@ static void scenario_args(struct scenario *s, const struct past *h, const struct
 	s->args.placer = s->placers;
 	s->args.admit = h->admit;
 	s->args.cluster = wish->cluster->spec ? wish->cluster->spec : s->cluster_spec;
-	s->args.tenants = wish->tenants->n ? wish->tenants_path : NULL;
+	s->args.tenants = NULL; /* known already, and perhaps in no file yet */
 	s->args.quiet |= wish->quiet;
 	if (h->text.n) {
 		s->args.format = NULL;
@@ -399,6 +401,7 @@ int scenario_init(struct scenario *s, const struct past *h, const struct scenari
 	*s = (struct scenario){ 0 };
 	scenario_args(s, h, wish);
 	rc = setup_rules(&s->args, &s->setup, err);
+	s->args.tenants = wish->tenants->n ? wish->tenants_path : NULL;
 	if (rc && strstr(err->text, "given twice"))
 		err_set(err, rc, "%s; the one of then is always among them", err->text);
 	return rc ? rc : scenario_read(s, h, wish, err);
