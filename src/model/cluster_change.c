@@ -225,24 +225,32 @@ static bool name_is_taken(const struct cluster *cluster, const char *name)
 	return false;
 }
 
-static void add_nodes(struct cluster *cluster, uint32_t type, uint32_t nodes, uint32_t devices,
-	struct buf *said)
+/* A node of so many devices, like `found` (may be NULL). */
+static struct node node_like(const struct cluster *cluster, const struct node *found, uint32_t type,
+	uint32_t devices)
 {
-	const struct node *found = like(cluster, type);
 	struct node node = found ? *found
-				 : (struct node){ .type = type,
-					   .topology = TOPOLOGY_NONE,
+				 : (struct node){ .topology = TOPOLOGY_NONE,
 					   .rack = cluster->nracks ? cluster->nracks - 1 : 0 };
-	bool numbered = all_numbered(cluster);
-	char name[32];
-	uint32_t number = 1;
 
 	if (found && found->devices != devices) {
 		node.topology = TOPOLOGY_NONE;
 		node.cpus = node.cpus * devices / node.devices;
 		node.mem_bytes = node.mem_bytes / node.devices * devices;
 	}
+	node.type = type;
 	node.devices = devices;
+	return node;
+}
+
+static void add_nodes(struct cluster *cluster, uint32_t type, uint32_t nodes, uint32_t devices,
+	struct buf *said)
+{
+	struct node node = node_like(cluster, like(cluster, type), type, devices);
+	bool numbered = all_numbered(cluster);
+	char name[32];
+	uint32_t number = 1;
+
 	for (uint32_t i = 0; i < nodes; i++) {
 		do
 			snprintf(name, sizeof(name), "new%u", number++);
@@ -295,6 +303,47 @@ int cluster_grow(struct cluster *cluster, const struct cluster_change *change, s
 		add_nodes(cluster, type, nodes, per, said);
 	if (rest)
 		add_nodes(cluster, type, 1, rest, said);
+	return 0;
+}
+
+/* The next node of the type and size after place *at of `model`; NULL: there is none. */
+static const struct node *next_like(const struct cluster *model, int type, uint32_t devices,
+	uint32_t *at)
+{
+	while (*at < model->nnodes) {
+		const struct node *node = &model->nodes[(*at)++];
+
+		if ((int)node->type == type && node->devices == devices)
+			return node;
+	}
+	return NULL;
+}
+
+int cluster_only(const struct cluster *model, const struct cluster_change *change,
+	struct cluster *out, struct err *err)
+{
+	struct cluster c = { .net_Bps = model->net_Bps };
+	int known = cluster_find_type(model, change->type);
+	const struct node *usual = known >= 0 ? like(model, (uint32_t)known) : NULL;
+	uint32_t type, at = 0;
+
+	if (known < 0 && !catalogue_accelerator(change->type))
+		return unknown_type(model, change->type, err);
+	if (known >= 0)
+		copy_type(&model->types[known], &c);
+	type = cluster_add_type(&c, known >= 0 ? model->types[known].name : change->type);
+	for (uint32_t i = 0; i < model->nracks; i++)
+		cluster_add_rack(&c, model->racks[i].name, model->racks[i].up_Bps);
+	for (uint32_t i = 0; i < model->ntopologies; i++)
+		copy_topology(&model->topologies[i], &c);
+	for (uint32_t i = 0; i < change->nodes; i++) {
+		const struct node *same = next_like(model, known, change->devices, &at);
+		struct node node = node_like(&c, same ? same : usual, type, change->devices);
+
+		node.name = NULL;
+		cluster_add_node(&c, node);
+	}
+	*out = c;
 	return 0;
 }
 

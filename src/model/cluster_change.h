@@ -36,6 +36,14 @@ int cluster_grow(struct cluster *cluster, const struct cluster_change *change, s
 	struct err *err);
 
 /*
+ * A cluster of nodes of one type alone, `change->nodes` of them, each like one that `model` has of
+ * that size, else as cluster_grow() would add it; racks and network are those of `model`.  `model` may
+ * be empty.  Release with cluster_fini().
+ */
+int cluster_only(const struct cluster *model, const struct cluster_change *change,
+	struct cluster *out, struct err *err);
+
+/*
  * Takes devices away: the last nodes of the type first, whole as far as that goes; with nodes, only
  * nodes of that size.  A type without any left is forgotten.  More than there is, and everything, is
  * ERR_USAGE.
