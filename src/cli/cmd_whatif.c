@@ -324,13 +324,11 @@ static int make_scenarios(struct whatif_call *call, struct err *err)
 /* Run times alike on every type make a faster one look like any other. */
 static void tell_alike(const struct whatif_call *call)
 {
-	const struct trace *trace = &call->scenarios[0].setup.base.trace;
-
 	for (size_t i = 0; i < call->changes.new_types.n; i++) {
 		const char *type = call->changes.new_types.at[i];
 
-		if (cluster_find_type(&call->past.cluster, type) >= 0 || trace->measured_on ||
-			call->args.throughputs || !trace->njobs || trace->jobs[0].by_steps)
+		if (cluster_find_type(&call->past.cluster, type) >= 0 ||
+			!scenario_is_alike(&call->scenarios[0]))
 			continue;
 		ui_say(&call->args,
 			"run times are taken to be the same on %s as elsewhere; --measured-on TYPE says where "
@@ -456,12 +454,27 @@ static bool changes_nothing(const struct grid *grid, uint32_t arm)
 	return true;
 }
 
+/* Of what happened itself. */
+static uint32_t jobs_left(const struct grid *grid, uint32_t arm)
+{
+	const struct summary *s = grid_summary(grid, arm, 0);
+
+	return s ? s->jobs_submitted - s->jobs_finished : 0;
+}
+
 /* "+4:a100: mean JCT -12 % (-15 to -9), wait -80 % (-90 to -70)". */
 static void add_effect(const struct grid *grid, uint32_t arm, struct buf *out)
 {
 	static const char *const shown[] = { "jct_mean_s", "wait_mean_s", "makespan_s" };
 
+	uint32_t lost = jobs_left(grid, arm);
+
 	buf_printf(out, "%s: ", grid->arms[arm].label);
+	if (lost > jobs_left(grid, 0)) {
+		buf_printf(out, "%u of %u jobs cannot run, so that its figures are of other jobs\n",
+			lost, grid_summary(grid, arm, 0)->jobs_submitted);
+		return;
+	}
 	if (changes_nothing(grid, arm)) {
 		buf_str(out, "changes nothing, every run is as it was\n");
 		return;

@@ -106,6 +106,10 @@ static void set_span(struct past *h, const struct trace *trace)
 	h->njobs = trace->njobs;
 	h->from_s = trace->njobs ? trace->jobs[0].arrival_s : NAN;
 	h->to_s = trace->njobs ? trace->jobs[trace->njobs - 1].arrival_s : NAN;
+	h->busy_gpus = 0;
+	for (uint32_t i = 0; i < trace->njobs; i++)
+		h->busy_gpus += trace->jobs[i].gpus * trace->work[i] / trace->jobs[i].nominal_rate;
+	h->busy_gpus /= fmax(h->to_s - h->from_s, 1);
 }
 
 /* The part that is asked for, as a text that every scenario reads. */
@@ -419,4 +423,17 @@ void scenario_fini(struct scenario *s)
 const struct pairing *scenario_pair(const struct scenario *s, size_t policy, bool other_placer)
 {
 	return &s->setup.pairings[(other_placer ? s->setup.policies.n : 0) + policy];
+}
+
+bool scenario_is_alike(const struct scenario *s)
+{
+	const struct trace *trace = &s->setup.base.trace;
+
+	if (trace->measured_on || s->args.throughputs || s->args.profiles)
+		return false;
+	for (uint32_t i = 0; i < trace->njobs; i++) {
+		if (trace->jobs[i].by_steps)
+			return false;
+	}
+	return true;
 }

@@ -37,6 +37,7 @@ struct past {
 	uint64_t seed;
 	uint32_t njobs;
 	double from_s, to_s; /* arrivals */
+	double busy_gpus;    /* on average, if nobody had waited; a rough guess */
 	uint32_t left_out;   /* jobs before --since */
 	struct summary real; /* of a record: how it really went */
 };
@@ -85,6 +86,9 @@ int scenario_init(struct scenario *scenario, const struct past *past,
 void scenario_fini(struct scenario *scenario);
 /* The pairing of the i-th policy (0: of then) with the placer of then, or the other one. */
 const struct pairing *scenario_pair(const struct scenario *scenario, size_t policy, bool other_placer);
+
+/* Whether a job takes as long on one type as on any other, as far as the trace says. */
+bool scenario_is_alike(const struct scenario *scenario);
 
 /*
  * Writes the trace into --out, which is being built, unless it is a file already: what the runs
