@@ -71,7 +71,6 @@ static void by_ratio(struct effect *e, struct pairs *p)
 	e->change = expm1(v.mean);
 	e->low = expm1(v.mean - v.half);
 	e->high = expm1(v.mean + v.half);
-	e->p = stats_paired_t(p->x, p->y, p->n).p;
 }
 
 /* Where a seed has nothing: the difference as a part of the mean before. */
@@ -79,7 +78,6 @@ static void by_difference(struct effect *e, struct pairs *p)
 {
 	struct interval v;
 
-	e->p = stats_paired_t(p->x, p->y, p->n).p;
 	for (size_t i = 0; i < p->n; i++)
 		p->y[i] -= p->x[i];
 	v = stats_interval(p->y, p->n);
@@ -102,6 +100,7 @@ struct effect effect_of(const struct comparison *c, size_t metric, uint32_t base
 		.before = stats_mean(pairs.x, pairs.n),
 		.after = stats_mean(pairs.y, pairs.n),
 		.n = (uint32_t)pairs.n,
+		.p = stats_wilcoxon(pairs.x, pairs.y, pairs.n).p,
 	};
 	for (size_t i = 0; i < pairs.n; i++)
 		e.better += differ(pairs.x[i], pairs.y[i]) && up * (pairs.y[i] - pairs.x[i]) > 0;

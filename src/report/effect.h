@@ -18,10 +18,10 @@ struct effect {
 	 */
 	double change;
 	double low, high; /* 95 % interval of it; NAN below two seeds */
-	double p;         /* paired t of the same; NAN where seeds do not tell them apart */
-	uint32_t n;       /* seeds that both have */
-	uint32_t better;  /* seeds in which it is better */
-	int sign;         /* 1: better, -1: worse, 0: the same, or neither is better */
+	double p;   /* Wilcoxon signed rank over the seeds; NAN where they do not tell them apart */
+	uint32_t n; /* seeds that both have */
+	uint32_t better; /* seeds in which it is better */
+	int sign;        /* 1: better, -1: worse, 0: the same, or neither is better */
 };
 
 /* Of arm `arm` against arm `base`, in the metric of that index. */
