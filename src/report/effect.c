@@ -100,7 +100,7 @@ struct effect effect_of(const struct comparison *c, size_t metric, uint32_t base
 		.before = stats_mean(pairs.x, pairs.n),
 		.after = stats_mean(pairs.y, pairs.n),
 		.n = (uint32_t)pairs.n,
-		.p = stats_wilcoxon(pairs.x, pairs.y, pairs.n).p,
+		.p = pairs.n > 1 ? stats_wilcoxon(pairs.x, pairs.y, pairs.n).p : NAN,
 	};
 	for (size_t i = 0; i < pairs.n; i++)
 		e.better += differ(pairs.x[i], pairs.y[i]) && up * (pairs.y[i] - pairs.x[i]) > 0;

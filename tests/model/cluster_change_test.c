@@ -158,6 +158,27 @@ static void new_nodes_are_like_the_others(void **state)
 	cluster_fini(&c);
 }
 
+static void a_cluster_of_one_type_is_like_another(void **state)
+{
+	struct cluster from, only, none = { 0 };
+	struct err err = { 0 };
+
+	(void)state;
+	named(&from);
+	assert_int_equal(cluster_only(&from, &(struct cluster_change){ 3, 2, "v100" }, &only, NULL), 0);
+	assert_int_equal(only.nnodes, 3);
+	assert_true(only.net_Bps == 1e9 && only.nracks == 2 && only.types[0].price_per_h == 7);
+	assert_true(only.nodes[2].cpus == 32 && only.nodes[2].rack == 1 && only.nodes[2].topology == 0);
+	cluster_fini(&only);
+	assert_int_equal(cluster_only(&none, &(struct cluster_change){ 2, 8, "a100" }, &only, NULL), 0);
+	assert_int_equal(only.devices, 16);
+	assert_true(cluster_is_short(&only));
+	cluster_fini(&only);
+	assert_int_equal(cluster_only(&none, &(struct cluster_change){ 2, 8, "quux" }, &only, &err),
+		ERR_USAGE);
+	cluster_fini(&from);
+}
+
 static void short_forms_are_known(void **state)
 {
 	struct cluster c = parsed("2x8:v100,3x4:a100");
@@ -174,6 +195,7 @@ int main(void)
 		cmocka_unit_test(wrong_changes_say_why),
 		cmocka_unit_test(a_copy_is_equal),
 		cmocka_unit_test(new_nodes_are_like_the_others),
+		cmocka_unit_test(a_cluster_of_one_type_is_like_another),
 		cmocka_unit_test(short_forms_are_known),
 	};
 
