@@ -303,7 +303,12 @@ static void tell_once(struct capacity_call *call, const struct scenario *scenari
 	if (call->told)
 		return;
 	call->told = true;
-	if (call->noptions > 1 && scenario_is_alike(scenario))
+	if (call->noptions < 2)
+		return;
+	if (!scenario_names_models(scenario))
+		ui_say(&call->args,
+			"no job names a model: run times are taken to be the same on every type");
+	else if (!scenario->setup.base.trace.measured_on && !scenario->setup.base.trace.jobs[0].by_steps)
 		ui_say(&call->args,
 			"run times are taken to be the same on every type; --measured-on TYPE says where they "
 			"were measured, and models that the catalogue knows then differ");
@@ -342,6 +347,8 @@ static int enough(void *ctx, uint32_t nodes, struct err *err)
 			.quiet = call->told,
 		},
 		err);
+	if (!rc)
+		rc = scenario_translate(&scenario, t->option->type, err);
 	if (!rc) {
 		tell_once(call, &scenario);
 		rc = run_size(t, &scenario, &p, err);
@@ -454,7 +461,7 @@ static int search(struct capacity_call *call, struct capacity_option *o, struct 
 static int prepare(struct capacity_call *call, struct err *err)
 {
 	struct args *args = &call->args;
-	struct past_wish wish = { .cluster = args->keep, .new_types = &call->types };
+	struct past_wish wish = { .cluster = args->keep, .measured = true, .new_types = &call->types };
 	int rc = read_targets(call, err);
 
 	if (!rc && args->policy.n > 1)

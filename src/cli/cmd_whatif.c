@@ -321,20 +321,36 @@ static int make_scenarios(struct whatif_call *call, struct err *err)
 	return rc ? rc : check_tenants(call, err);
 }
 
-/* Run times alike on every type make a faster one look like any other. */
+static bool is_new(const struct whatif_call *call, const char *type)
+{
+	return cluster_find_type(&call->past.cluster, type) < 0;
+}
+
+/* What is not known of speeds makes a faster type look like any other. */
 static void tell_alike(const struct whatif_call *call)
 {
-	for (size_t i = 0; i < call->changes.new_types.n; i++) {
-		const char *type = call->changes.new_types.at[i];
+	const struct words *types = &call->changes.new_types;
 
-		if (cluster_find_type(&call->past.cluster, type) >= 0 ||
-			!scenario_is_alike(&call->scenarios[0]))
+	for (size_t i = 0; i < types->n; i++) {
+		if (!is_new(call, types->at[i]) || scenario_names_models(&call->scenarios[0]))
 			continue;
 		ui_say(&call->args,
-			"run times are taken to be the same on %s as elsewhere; --measured-on TYPE says where "
-			"they were measured, and models that the catalogue knows then run as fast as there",
-			type);
+			"no job names a model: run times are taken to be the same on %s as elsewhere",
+			types->at[i]);
 		return;
+	}
+}
+
+/* Run times of a type that is gone become those of another. */
+static void tell_gone(const struct whatif_call *call)
+{
+	const struct cluster *was = &call->past.cluster;
+
+	for (uint32_t i = 0; call->changes.devices && i < was->ntypes; i++) {
+		if (cluster_find_type(&call->changes.cluster, was->types[i].name) < 0)
+			ui_say(&call->args,
+				"warning: without any %s, run times that were measured there are taken as they are",
+				was->types[i].name);
 	}
 }
 
@@ -415,6 +431,7 @@ static int prepare(struct whatif_call *call, struct err *err)
 		return rc;
 	tell_devices(call);
 	tell_alike(call);
+	tell_gone(call);
 	ui_guard();
 	make_lines(call);
 	init_grid(call, vary);

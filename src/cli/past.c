@@ -10,8 +10,10 @@
 #include "cli/resample.h"
 #include "cli/ui.h"
 #include "engine/rules.h"
+#include "io/cluster_io.h"
 #include "io/tenants_io.h"
 #include "io/trace_io.h"
+#include "model/catalogue.h"
 #include "model/cluster_change.h"
 
 static const struct flag past_flags[] = {
@@ -93,12 +95,12 @@ static const char *the_only_type(const struct cluster *cluster)
 	return only;
 }
 
-/* Run times of a record were measured on the type that there was, if there was one. */
+/* Run times were measured on the type that there was, if there was one. */
 static const char *measured_on(const struct past *h)
 {
 	if (h->args->measured_on)
 		return h->args->measured_on;
-	return h->is_record ? the_only_type(&h->cluster) : NULL;
+	return h->is_record || h->measured ? the_only_type(&h->cluster) : NULL;
 }
 
 static void set_span(struct past *h, const struct trace *trace)
@@ -159,7 +161,7 @@ static int read_trace(struct past *h, const char *path, struct err *err)
 		trace_fini(&part);
 	}
 	workload_fini(&whole);
-	return rc;
+	return 0;
 }
 
 static int trace_history(struct past *h, bool need_cluster, struct err *err)
@@ -309,7 +311,7 @@ int past_read(const struct args *args, const struct past_wish *wish, struct past
 	const char *record = record_operand(args);
 	int rc;
 
-	*out = (struct past){ .args = args };
+	*out = (struct past){ .args = args, .measured = wish->measured };
 	if (record && args->state)
 		return err_set(err, ERR_USAGE, "%s and --state %s are two records: give one",
 			record, args->state);
@@ -425,15 +427,106 @@ const struct pairing *scenario_pair(const struct scenario *s, size_t policy, boo
 	return &s->setup.pairings[(other_placer ? s->setup.policies.n : 0) + policy];
 }
 
-bool scenario_is_alike(const struct scenario *s)
+/* ---- run times of elsewhere */
+
+/* Speeds on a type of elsewhere and on one of here. */
+struct exchange {
+	struct cluster cluster; /* both types: 0 is here, 1 is there */
+	struct profile *profile;
+	const struct trace *trace;
+};
+
+static int exchange_init(struct exchange *x, const struct scenario *s, const char *here,
+	const char *there, struct err *err)
+{
+	struct cluster_change one = { .nodes = 1, .devices = NODE_DEVICES_MAX };
+	struct buf said = { 0 };
+	int rc;
+
+	*x = (struct exchange){ .trace = &s->setup.base.trace };
+	snprintf(one.type, sizeof(one.type), "%s", here);
+	rc = cluster_only(&s->setup.cluster, &one, &x->cluster, err);
+	snprintf(one.type, sizeof(one.type), "%s", there);
+	if (!rc)
+		rc = cluster_grow(&x->cluster, &one, &said, err);
+	buf_fini(&said);
+	if (rc)
+		return rc;
+	x->profile = profile_create(&x->cluster, &s->setup.base.trace.models);
+	if (s->args.throughputs)
+		rc = profile_read(s->args.throughputs, &x->cluster,
+			(struct names *)&s->setup.base.trace.models, x->profile, err);
+	return rc;
+}
+
+static void exchange_fini(struct exchange *x)
+{
+	profile_destroy(x->profile);
+	cluster_fini(&x->cluster);
+}
+
+/* How much longer it takes here; 1 where that is not known. */
+static double slower_here(const struct exchange *x, const struct job *job)
+{
+	double here, there;
+
+	if (job->model == NAME_NONE)
+		return 1;
+	here = profile_rate(x->profile, job->model, 0,
+		profile_packed(x->profile, 0, (uint32_t)job->gpus));
+	there = profile_rate(x->profile, job->model, 1,
+		profile_packed(x->profile, 1, (uint32_t)job->gpus));
+	return here > 0 && there > 0 ? there / here : 1;
+}
+
+static int translate_from(struct scenario *s, uint32_t there, uint32_t here, struct err *err)
+{
+	struct trace *trace = &s->setup.base.trace;
+	struct exchange x;
+	int rc = exchange_init(&x, s, trace->types.at[here], trace->types.at[there], err);
+
+	for (uint32_t i = 0; i < trace->njobs && !rc; i++) {
+		double factor;
+
+		if (trace->measured_on[i] != there + 1 || trace->jobs[i].by_steps)
+			continue;
+		factor = slower_here(&x, &trace->jobs[i]);
+		trace->work[i] *= factor;
+		trace->jobs[i].work_est *= factor;
+		trace->measured_on[i] = (uint8_t)(here + 1);
+	}
+	exchange_fini(&x);
+	return rc;
+}
+
+int scenario_translate(struct scenario *s, const char *type, struct err *err)
+{
+	struct trace *trace = &s->setup.base.trace;
+	uint32_t here;
+	int rc = 0;
+
+	if (!trace->measured_on)
+		return 0;
+	here = names_add(&trace->types, type, strlen(type));
+	for (uint32_t i = 0; i < trace->njobs && !rc; i++) {
+		uint32_t there = trace->measured_on[i];
+
+		/* A type that nobody knows says nothing of any other. */
+		if (there && there - 1 != here &&
+			cluster_find_type(&s->setup.cluster, trace->types.at[there - 1]) < 0 &&
+			catalogue_accelerator(trace->types.at[there - 1]))
+			rc = translate_from(s, there - 1, here, err);
+	}
+	return rc;
+}
+
+bool scenario_names_models(const struct scenario *s)
 {
 	const struct trace *trace = &s->setup.base.trace;
 
-	if (trace->measured_on || s->args.throughputs || s->args.profiles)
-		return false;
 	for (uint32_t i = 0; i < trace->njobs; i++) {
-		if (trace->jobs[i].by_steps)
-			return false;
+		if (trace->jobs[i].model != NAME_NONE)
+			return true;
 	}
-	return true;
+	return false;
 }

@@ -31,6 +31,7 @@ struct past {
 	char *source;    /* trace argument that gives it again */
 	struct buf text; /* the trace in Stint's own CSV; empty: `source` is read instead */
 	bool is_record;
+	bool measured;                 /* as in struct past_wish */
 	struct cluster cluster;        /* empty where nobody said */
 	struct tenants tenants;        /* not bound */
 	char *policy, *placer, *admit; /* who decided */
@@ -44,7 +45,8 @@ struct past {
 
 /* What a verb needs beside what the flags say. */
 struct past_wish {
-	bool cluster;                  /* there must be one */
+	bool cluster;  /* there must be one */
+	bool measured; /* run times are of the only type there is, also where that will be gone */
 	const struct words *new_types; /* which jobs that name no type may use, too; NULL: none */
 };
 
@@ -87,8 +89,13 @@ void scenario_fini(struct scenario *scenario);
 /* The pairing of the i-th policy (0: of then) with the placer of then, or the other one. */
 const struct pairing *scenario_pair(const struct scenario *scenario, size_t policy, bool other_placer);
 
-/* Whether a job takes as long on one type as on any other, as far as the trace says. */
-bool scenario_is_alike(const struct scenario *scenario);
+/*
+ * Where run times were measured on a type that this cluster has not, they become those on `type`, by
+ * the speeds of the models there and here; what is not known stays.  ERR_* where speeds cannot be read.
+ */
+int scenario_translate(struct scenario *scenario, const char *type, struct err *err);
+/* Whether any does: else nothing is known of how fast jobs are on another type. */
+bool scenario_names_models(const struct scenario *scenario);
 
 /*
  * Writes the trace into --out, which is being built, unless it is a file already: what the runs

@@ -49,6 +49,14 @@ is "JSON of its schema" valid_json stdout capacity/1
 out '"cheapest": "a100"' "prices decide"
 is "--quiet says nothing" empty stderr
 
+devices() { # TYPE
+	grep -A 6 "\"type\": \"$1\"" stdout | sed -n 's/.*"devices": \([0-9]*\).*/\1/p' | head -n 1
+}
+run stint capacity trace.csv --types v100,k80 --measured-on v100 --target "p90 wait < 30min" --json --quiet
+is "slower devices are needed in larger numbers" [ "$(devices k80)" -gt "$(devices v100)" ] 2>/dev/null
+run stint capacity trace.csv --cluster 4x8:v100 --types v100,a100 --target "p90 wait < 30min"
+is "where there is a cluster, run times are those on it" [ "$(grep -c 'same on every type' stderr)" = 0 ]
+
 # targets that cannot be met say what can
 fails_with_table() { # REGEX WHAT COMMAND...
 	local regex=$1 what=$2

@@ -30,10 +30,13 @@ want 0 "as JSON"
 is "of its schema" valid_json stdout whatif/1
 is "without messages" empty stderr
 out '"cluster": "4x8:v100,1x4:a100"' "which names the clusters"
-run stint whatif "${here[@]}" --add 4:a100 --seeds 2
-err 'the same on a100 as elsewhere' "a new type is said to be as fast as the others"
-run stint whatif "${here[@]}" --add 8:a100 --measured-on v100 --seeds 2
-is "unless it is said where run times were measured" [ "$(grep -c 'as elsewhere' stderr)" = 0 ]
+printf 'id,gpus,arrival_s,duration_s\nbig,24,0,10\nsmall,1,0,10\n' >big.csv
+run stint whatif big.csv --cluster 4x8:v100 --add 4:a100 --seeds 2
+err 'the same on a100 as elsewhere' "a new type is said to be as fast as the others where nobody knows"
+run stint whatif "${here[@]}" --add 8:a100 --seeds 2
+is "and not where models are known" [ "$(grep -c 'as elsewhere' stderr)" = 0 ]
+run stint whatif trace.csv --cluster 4x8:v100,4x8:a100 --remove 32:v100 --seeds 2
+err 'without any v100, run times that were measured there' "a type that is gone is told"
 run stint whatif "${here[@]}" --remove 1x8:v100 --seeds 2
 want 0 "fewer devices"
 err '3x8:v100: 24 devices instead of 32' "are said, too"
@@ -78,7 +81,6 @@ fails 2 'TENANT=WEIGHT' "no weight" stint whatif "${here[@]}" --quota tenant-1
 fails 2 'the one of then' "the policy that decided already" stint whatif "${here[@]}" --policy fifo
 fails 3 'no such file' "no trace" stint whatif nothing.csv --cluster 4x8 --add 4:a100
 fails 3 'no record at .*nowhere.*or name a trace' "no record" stint whatif --state nowhere --add 1:cpu
-printf 'id,gpus,arrival_s,duration_s\nbig,24,0,10\nsmall,1,0,10\n' >big.csv
 run stint whatif big.csv --cluster 4x8:v100 --remove 16:v100 --seeds 1
 want 5 "a job that could not run any more"
 out '1 of 2 jobs cannot run' "is told"
