@@ -197,6 +197,8 @@ static int rule_out_some(struct advise_call *call, struct err *err)
 	for (uint32_t i = 1; i < call->grid.narms; i++) {
 		const struct summary *s = grid_summary(&call->grid, i, 0);
 
+		if (entry_of(call, i)->verdict == ADVICE_CANNOT)
+			continue;
 		if (call->grid.failed[i].code)
 			rule_out(call, i, mem_strdup(call->grid.failed[i].text));
 		else if (s && jobs_left(s) > jobs_left(present))
