@@ -34,20 +34,20 @@ static char *db_of(const char *said, bool system)
 }
 
 /* What --state says; else one's own, or else the machine's. */
-static char *find_db(const struct args *args)
+static char *find_db(const char *state)
 {
-	char *own = db_of(args->state, false), *common = db_of(args->state, true);
+	char *own = db_of(state, false), *common = db_of(state, true);
 	bool use_common = !file_exists(own) && file_exists(common);
 
 	free(use_common ? own : common);
 	return use_common ? common : own;
 }
 
-static int open_db(const struct args *args, char **path, struct record **out, struct err *err)
+int db_open(const char *state, char **path, struct record **out, struct err *err)
 {
 	int rc;
 
-	*path = find_db(args);
+	*path = find_db(state);
 	rc = record_open(*path, true, out, err);
 	if (rc == ERR_MISSING)
 		err_set(err, rc, "%s; say where the daemon keeps its state with --state DIR",
@@ -128,7 +128,7 @@ static int check_run(const struct args *args, struct err *err)
 	struct checked c = { 0 };
 	struct record *record = NULL;
 	char *path;
-	int rc = open_db(args, &path, &record, err);
+	int rc = db_open(args->state, &path, &record, err);
 
 	if (!rc) {
 		c.path = path;
@@ -270,7 +270,7 @@ static int export_run(const struct args *args, struct err *err)
 
 	if (!export)
 		return err_set(err, ERR_USAGE, "--format %s: there are events, trace and sim", format);
-	rc = open_db(args, &path, &record, err);
+	rc = db_open(args->state, &path, &record, err);
 	if (!rc)
 		rc = export(args, record, err);
 	record_close(record);

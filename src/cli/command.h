@@ -85,6 +85,16 @@ struct args {
 	double timeout, since; /* timeout NAN: none */
 	bool errors, follow, watch, wait, parsable;
 	const char *batch;
+
+	/* what if, how many, which one */
+	struct words add, remove, quota; /* changes */
+	const char *was, *was_placer;    /* who decided */
+	const char *measured_on;
+	struct words target, price;
+	const char *types, *goal;
+	bool keep;
+	int64_t most; /* nodes */
+
 	/* the daemon itself */
 	const char *listen, *log_level;
 	int64_t port, slots;

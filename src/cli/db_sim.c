@@ -7,13 +7,13 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/json.h"
 #include "base/mem.h"
 #include "cli/db_trace.h"
 #include "cli/setup.h"
 #include "cli/ui.h"
 #include "io/cluster_io.h"
 #include "io/csv.h"
+#include "io/tenants_io.h"
 #include "io/trace_io.h"
 #include "model/goodput.h"
 #include "store/run_dir.h"
@@ -31,25 +31,6 @@ static int write_in(const char *dir, const char *name, const struct buf *text, s
 
 	free(path);
 	return rc;
-}
-
-static void tenants_yaml(const struct tenants *tenants, struct buf *out)
-{
-	buf_str(out, "tenants:\n");
-	for (uint32_t i = 0; i < tenants->n; i++) {
-		const struct tenant *t = &tenants->at[i];
-
-		buf_str(out, "  - name: ");
-		json_quote(out, t->name);
-		buf_str(out, "\n    weight: ");
-		buf_double(out, t->weight);
-		buf_printf(out, "\n    within: %s\n", within_names[t->within]);
-		if (t->parent == TENANT_NONE)
-			continue;
-		buf_str(out, "    parent: ");
-		json_quote(out, tenants->at[t->parent].name);
-		buf_char(out, '\n');
-	}
 }
 
 /* ---- how fast elastic jobs were */
@@ -170,8 +151,7 @@ static void set_course(struct job *job, const struct live_job *from)
 	job->occupied_s = from->base.occupied_s;
 }
 
-/* Jobs in the order of the trace. */
-static void real_course(const struct recorded *r, const struct trace *trace, struct outcome *out)
+void recorded_course(const struct recorded *r, const struct trace *trace, struct outcome *out)
 {
 	out->jobs = mem_alloc(mem_array_size(trace->njobs + 1, sizeof(*out->jobs)));
 	out->njobs = trace->njobs;
@@ -225,7 +205,7 @@ static int write_workload(const char *dir, const struct args *args, const struct
 	if (*speeds)
 		rc = write_speeds(dir, &text, err);
 	buf_clear(&text);
-	real_course(r, &trace, &real);
+	recorded_course(r, &trace, &real);
 	trace_write(&trace, &text);
 	if (!rc)
 		rc = write_in(dir, SIM_TRACE, &text, err);
@@ -249,7 +229,7 @@ static int write_world(const char *dir, const struct epoch *epoch, struct err *e
 	cluster_write_yaml(&epoch->cluster, &text);
 	rc = write_in(dir, SIM_CLUSTER, &text, err);
 	buf_clear(&text);
-	tenants_yaml(&epoch->tenants, &text);
+	tenants_write_yaml(&epoch->tenants, &text);
 	if (!rc && epoch->tenants.n)
 		rc = write_in(dir, SIM_TENANTS, &text, err);
 	buf_fini(&text);

@@ -7,6 +7,7 @@
 
 #include "base/vec.h"
 #include "cli/command.h"
+#include "engine/outcome.h"
 #include "live/epoch.h"
 #include "live/live_job.h"
 #include "model/trace.h"
@@ -37,6 +38,18 @@ const struct recorded_job *recorded_find(const struct recorded *recorded, uint32
  * `out` is empty before; release it with trace_fini().
  */
 void recorded_trace(const struct recorded *recorded, struct trace *out);
+
+/*
+ * How the jobs of such a trace (or of a part of it) really went, in the trace's order: release with
+ * outcome_fini().
+ */
+void recorded_course(const struct recorded *recorded, const struct trace *trace, struct outcome *out);
+
+/*
+ * The record in `state` (a daemon's directory or a copy of its stint.db; NULL: where the daemon keeps
+ * it), for reading.  `path` is malloc'ed, also after a failure.
+ */
+int db_open(const char *state, char **path, struct record **out, struct err *err);
 
 /* What is left out, for people. */
 void recorded_remarks(const struct args *args, const struct recorded *recorded);

@@ -274,5 +274,10 @@ void args_fini(struct args *args)
 	vec_fini(&args->operands);
 	vec_fini(&args->policy);
 	vec_fini(&args->placer);
+	vec_fini(&args->add);
+	vec_fini(&args->remove);
+	vec_fini(&args->quota);
+	vec_fini(&args->target);
+	vec_fini(&args->price);
 	vec_fini(&args->said);
 }

@@ -63,10 +63,9 @@ static void draw_deps(struct drawing *d, uint32_t job, uint32_t first, uint32_t 
 	}
 }
 
-static void draw_job(struct drawing *d, uint32_t job)
+static void copy_job(struct drawing *d, uint32_t job, double arrival_s)
 {
 	const struct job *from = &d->from->jobs[job];
-	double arrival_s = d->now_s + gap_s(d, job);
 	struct job *to = trace_add(d->to);
 
 	*to = *from;
@@ -82,6 +81,11 @@ static void draw_job(struct drawing *d, uint32_t job)
 	d->now_s = arrival_s;
 }
 
+static void draw_job(struct drawing *d, uint32_t job)
+{
+	copy_job(d, job, d->now_s + gap_s(d, job));
+}
+
 static void draw_block(struct drawing *d, uint32_t first, uint32_t n)
 {
 	uint32_t at = d->to->njobs;
@@ -92,19 +96,27 @@ static void draw_block(struct drawing *d, uint32_t first, uint32_t n)
 		draw_deps(d, first + i, first, n, at);
 }
 
+/* An empty trace that knows the same names. */
+static void begin(struct drawing *d)
+{
+	const struct trace *from = d->from;
+
+	*d->to = (struct trace){ .source = mem_strdup(from->source), .format = from->format };
+	copy_names(&from->tenants, &d->to->tenants);
+	copy_names(&from->models, &d->to->models);
+	copy_names(&from->types, &d->to->types);
+	d->drawn = mem_alloc(mem_array_size((size_t)from->njobs + 1, sizeof(*d->drawn)));
+}
+
 uint32_t trace_resample(const struct trace *trace, uint64_t seed, struct trace *out)
 {
 	uint32_t n = trace->njobs, block = resample_block(trace);
 	struct drawing d = { .from = trace, .to = out };
 	struct rng rng;
 
-	*out = (struct trace){ .source = mem_strdup(trace->source), .format = trace->format };
+	begin(&d);
 	out->hash = hash_u64(trace->hash, seed);
-	copy_names(&trace->tenants, &out->tenants);
-	copy_names(&trace->models, &out->models);
-	copy_names(&trace->types, &out->types);
 	if (n) {
-		d.drawn = mem_alloc(mem_array_size(n, sizeof(*d.drawn)));
 		d.now_s = trace->jobs[0].arrival_s;
 		d.mean_gap_s = n > 1 ? (trace->jobs[n - 1].arrival_s - d.now_s) / (n - 1) : 0;
 	}
@@ -117,4 +129,38 @@ uint32_t trace_resample(const struct trace *trace, uint64_t seed, struct trace *
 	trace_finish(out, NAN);
 	free(d.drawn);
 	return d.deps_lost;
+}
+
+/* Jobs with a type of their own were not measured on another. */
+static void say_measured(struct trace *trace, uint32_t type)
+{
+	const struct job *job = &trace->jobs[trace->njobs - 1];
+	bool known = trace->measured_on && trace->measured_on[trace->njobs - 1];
+
+	if (!known && (!job->types || (type < 31 && job->types >> type & 1)))
+		trace_measured(trace, type);
+}
+
+uint32_t trace_take(const struct trace *trace, const struct trace_part *part, struct trace *out)
+{
+	struct drawing d = { .from = trace, .to = out };
+	uint32_t first = 0, type = NAME_NONE, n;
+
+	begin(&d);
+	out->hash = trace->hash;
+	while (first < trace->njobs && trace->jobs[first].arrival_s < part->from_s)
+		first++;
+	n = trace->njobs - first;
+	if (part->measured_on)
+		type = names_add(&out->types, part->measured_on, strlen(part->measured_on));
+	for (uint32_t i = 0; i < n; i++) {
+		copy_job(&d, first + i, trace->jobs[first + i].arrival_s);
+		if (type != NAME_NONE)
+			say_measured(out, type);
+	}
+	for (uint32_t i = 0; i < n; i++)
+		draw_deps(&d, first + i, first, n, 0);
+	trace_finish(out, NAN);
+	free(d.drawn);
+	return first;
 }

@@ -23,4 +23,16 @@ uint32_t resample_block(const struct trace *trace);
  */
 uint32_t trace_resample(const struct trace *trace, uint64_t seed, struct trace *out);
 
+/* Which jobs of a trace, and what is known of all of them. */
+struct trace_part {
+	double from_s;           /* those that arrived then or later; -INFINITY: all */
+	const char *measured_on; /* type of the run times where the trace does not say; NULL: still unknown */
+};
+
+/*
+ * Fills `out` with a part of `trace`, times as they are: release it with trace_fini().  Dependencies
+ * on jobs that are left out are dropped.  Returns how many jobs were left out.
+ */
+uint32_t trace_take(const struct trace *trace, const struct trace_part *part, struct trace *out);
+
 #endif

@@ -179,18 +179,25 @@ static int read_and_bind_training(const struct args *args, const char *source,
 	return 0;
 }
 
-static int read_plain(const struct args *args, const char *source, uint64_t seed,
-	const struct cluster *cluster, struct workload *out, struct err *err)
+/* All that comes after the trace. */
+static int read_rest(const struct args *args, const char *source, const struct cluster *cluster,
+	struct workload *out, struct err *err)
 {
-	int rc = read_trace(args, source, seed, cluster, out, err);
+	int rc = read_speeds(args, cluster, out, err);
 
-	if (!rc)
-		rc = read_speeds(args, cluster, out, err);
 	if (!rc)
 		rc = read_and_bind_training(args, source, cluster, out, err);
 	if (!rc && !out->training)
 		speeds_tell(args, &out->trace, cluster, out->profile);
 	return rc;
+}
+
+static int read_plain(const struct args *args, const char *source, uint64_t seed,
+	const struct cluster *cluster, struct workload *out, struct err *err)
+{
+	int rc = read_trace(args, source, seed, cluster, out, err);
+
+	return rc ? rc : read_rest(args, source, cluster, out, err);
 }
 
 static int read_any(const struct args *args, const char *source, uint64_t seed,
@@ -239,6 +246,21 @@ int workload_read(const struct args *args, const char *source, uint64_t seed,
 
 	*out = (struct workload){ 0 };
 	rc = read_any(args, source, seed, cluster, out, err);
+	if (rc)
+		workload_fini(out);
+	return rc;
+}
+
+int workload_read_text(const struct args *args, const char *source, struct slice text,
+	const struct cluster *cluster, struct workload *out, struct err *err)
+{
+	struct import_options options = { .format = "stint" };
+	int rc;
+
+	*out = (struct workload){ .source = mem_strdup(source) };
+	rc = trace_read_text(source, text, &options, &out->trace, &out->notes, err);
+	if (!rc)
+		rc = read_rest(args, source, cluster, out, err);
 	if (rc)
 		workload_fini(out);
 	return rc;

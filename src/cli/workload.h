@@ -38,6 +38,9 @@ struct workload {
  */
 int workload_read(const struct args *args, const char *source, uint64_t seed,
 	const struct cluster *cluster, struct workload *out, struct err *err);
+/* The same from the text of Stint's own CSV; `source` is the trace argument that would give it. */
+int workload_read_text(const struct args *args, const char *source, struct slice text,
+	const struct cluster *cluster, struct workload *out, struct err *err);
 /*
  * A workload like `from` (cli/resample.h), which must outlive it.  Returns how
  * many dependencies were lost.

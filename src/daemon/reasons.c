@@ -105,7 +105,7 @@ static void look(struct waiter *w, const struct core *core, const struct live_jo
 	if (same_mark(mark, w->mark) && w->reasons.n)
 		return;
 	w->mark = mark;
-	word = core_reason(core, job, &text, &about);
+	word = core_reason(core, job, now_s, &text, &about);
 	if (is_news(w, word, about))
 		keep(w, (struct waiting_for){ now_s, word, mem_strdup(text.at ? text.at : ""), about });
 	buf_fini(&text);

@@ -81,7 +81,7 @@ static void take_gate(struct daemon *d, const struct live_job *job, struct expla
 	if (job->held || job->engine_id != JOB_NONE ||
 		(job->gate != GATE_ARRAY && job->gate != GATE_STOPPING && job->gate != GATE_NEVER))
 		return;
-	t->gate = core_reason(d->core, job, &t->gate_text, &about);
+	t->gate = core_reason(d->core, job, daemon_now_s(d), &t->gate_text, &about);
 	t->snapshot.jobs.at[t->job].opens_s = INFINITY;
 }
 
@@ -146,7 +146,7 @@ static void answer_running(struct daemon *d, struct call *call, const struct liv
 	char lasted[32];
 	struct json j;
 
-	core_reason(d->core, job, &reason, &about);
+	core_reason(d->core, job, daemon_now_s(d), &reason, &about);
 	if (reason.n)
 		buf_str(&text, reason.at);
 	else if (a && a->grant) {

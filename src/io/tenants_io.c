@@ -12,6 +12,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "io/yaml.h"
 
@@ -321,4 +322,25 @@ void tenants_note(const struct tenants *tenants, const struct trace *trace, stru
 	note_strangers(tenants, trace, notes);
 	note_unnamed(trace, notes);
 	note_idle(tenants, trace, notes);
+}
+
+/* ---- writing */
+
+void tenants_write_yaml(const struct tenants *tenants, struct buf *out)
+{
+	buf_str(out, "tenants:\n");
+	for (uint32_t i = 0; i < tenants->n; i++) {
+		const struct tenant *t = &tenants->at[i];
+
+		buf_str(out, "  - name: ");
+		json_quote(out, t->name);
+		buf_str(out, "\n    weight: ");
+		buf_double(out, t->weight);
+		buf_printf(out, "\n    within: %s\n", within_names[t->within]);
+		if (t->parent == TENANT_NONE)
+			continue;
+		buf_str(out, "    parent: ");
+		json_quote(out, tenants->at[t->parent].name);
+		buf_char(out, '\n');
+	}
 }

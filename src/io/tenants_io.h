@@ -5,6 +5,7 @@
 #define IO_TENANTS_IO_H
 
 #include "base/err.h"
+#include "base/text.h"
 #include "io/notes.h"
 #include "model/tenant.h"
 #include "model/trace.h"
@@ -17,6 +18,9 @@ int tenants_read(const char *path, struct tenants *out, struct err *err);
 /* The same from memory; `where` names it in messages. */
 int tenants_read_yaml(const char *where, const char *text, size_t n, struct tenants *out,
 	struct err *err);
+
+/* YAML that reads back as an equal table. */
+void tenants_write_yaml(const struct tenants *tenants, struct buf *out);
 
 /*
  * Notes where table (not bound) and trace do not meet: tenants of the trace that are not in the

@@ -34,6 +34,8 @@
 #include "report/timeline.h"
 #include "report/units.h"
 
+struct json;
+
 enum {
 	SKETCH_POINTS = 513,   /* quantiles kept of a run's JCTs */
 	PICTURE_SAMPLES = 240, /* points over time */
@@ -120,7 +122,8 @@ struct comparison {
 	uint32_t nseeds;
 	struct compare_node *nodes;
 	uint32_t nnodes;
-	bool same_seeds; /* every seed gave the same figures: nothing random was in play */
+	const char *what; /* are compared, for the table's first column; NULL: policies.  Borrowed */
+	bool same_seeds;  /* every seed gave the same figures: nothing random was in play */
 };
 
 /* Copies what it is given.  `cluster` may be NULL: no Gantt chart. */
@@ -182,5 +185,7 @@ void summary_table(const struct summary *summary, const struct compare_style *st
 	const struct term *term, struct buf *out);
 /* Schema "compare/1".  Timings make it differ from run to run. */
 void comparison_json(const struct comparison *c, bool timings, struct buf *out);
+/* Its members but the schema, for answers that say more. */
+void comparison_members(struct json *j, const struct comparison *c, bool timings);
 
 #endif

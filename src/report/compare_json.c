@@ -84,6 +84,20 @@ static void failed_json(struct json *j, const struct comparison *c)
 	json_end(j, ']');
 }
 
+void comparison_members(struct json *j, const struct comparison *c, bool timings)
+{
+	json_begin_array(j, "seeds");
+	for (uint32_t s = 0; s < c->nseeds; s++)
+		json_seed(j, NULL, c->seeds[s]);
+	json_end(j, ']');
+	json_bool(j, "seeds_all_equal", c->same_seeds);
+	json_begin_array(j, "policies");
+	for (uint32_t i = 0; i < c->npolicies; i++)
+		policy_json(j, c, &c->policies[i], timings);
+	json_end(j, ']');
+	failed_json(j, c);
+}
+
 void comparison_json(const struct comparison *c, bool timings, struct buf *out)
 {
 	struct json j;
@@ -91,16 +105,7 @@ void comparison_json(const struct comparison *c, bool timings, struct buf *out)
 	json_init(&j, out, true);
 	json_begin_object(&j, NULL);
 	json_str(&j, "schema", "compare/1");
-	json_begin_array(&j, "seeds");
-	for (uint32_t s = 0; s < c->nseeds; s++)
-		json_seed(&j, NULL, c->seeds[s]);
-	json_end(&j, ']');
-	json_bool(&j, "seeds_all_equal", c->same_seeds);
-	json_begin_array(&j, "policies");
-	for (uint32_t i = 0; i < c->npolicies; i++)
-		policy_json(&j, c, &c->policies[i], timings);
-	json_end(&j, ']');
-	failed_json(&j, c);
+	comparison_members(&j, c, timings);
 	json_end(&j, '}');
 	buf_char(out, '\n');
 }

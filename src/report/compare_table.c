@@ -123,7 +123,7 @@ static size_t build(const struct comparison *c, bool timings, const struct term 
 {
 	size_t n = 0;
 
-	table_column(table, "policy", ALIGN_LEFT, 0);
+	table_column(table, c->what ? c->what : "policy", ALIGN_LEFT, 0);
 	for (size_t m = 0; metrics[m].key; m++) {
 		if (!metrics[m].rank || !comparison_shows(c, m, timings))
 			continue;

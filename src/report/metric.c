@@ -45,6 +45,8 @@ const struct metric metrics[] = {
 		.help = "mean time without devices of the jobs that finished" },
 	{ FIELD(wait_p50_s), .title = "wait p50", .unit = UNIT_SECONDS, .unit_of = "jct_mean_s",
 		.better = LOW, .help = "median time without devices" },
+	{ FIELD(wait_p90_s), .title = "wait p90", .unit = UNIT_SECONDS, .unit_of = "jct_mean_s",
+		.better = LOW, .help = "90 % of the jobs waited no longer" },
 	{ FIELD(wait_p95_s), .title = "wait p95", .unit = UNIT_SECONDS, .unit_of = "jct_mean_s",
 		.better = LOW, .help = "95 % of the jobs waited no longer" },
 	{ FIELD(wait_p99_s), .title = "wait p99", .unit = UNIT_SECONDS, .unit_of = "jct_mean_s",

@@ -104,6 +104,7 @@ static void set_times(struct summary *s, struct columns *c)
 	s->jct_max_s = stats_percentile(c->jct_s, n, 100);
 	stats_sort(c->wait_s, n);
 	s->wait_p50_s = stats_percentile(c->wait_s, n, 50);
+	s->wait_p90_s = stats_percentile(c->wait_s, n, 90);
 	s->wait_p95_s = stats_percentile(c->wait_s, n, 95);
 	s->wait_p99_s = stats_percentile(c->wait_s, n, 99);
 	s->ftf_max = stats_percentile(c->ftf, stats_sort(c->ftf, n), 100);

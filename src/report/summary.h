@@ -18,7 +18,7 @@ struct summary {
 	uint64_t seed;
 	uint32_t jobs_submitted, jobs_finished, jobs_rejected, jobs_unfinished;
 	double jct_mean_s, jct_p50_s, jct_p90_s, jct_p95_s, jct_p99_s, jct_max_s;
-	double wait_mean_s, wait_p50_s, wait_p95_s,
+	double wait_mean_s, wait_p50_s, wait_p90_s, wait_p95_s,
 		wait_p99_s; /* seconds without devices between submission and end */
 	double makespan_s;  /* first submission to last end */
 	double utilisation; /* GPU-seconds held / GPU-seconds up, first submission to last end */

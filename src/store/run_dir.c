@@ -21,11 +21,14 @@
 /* What a directory of each kind is known by, and what else may be in it. */
 static const struct kind {
 	const char *what;     /* for people */
-	const char *files[6]; /* the first is its mark; NULL after the last */
+	const char *files[8]; /* the first is its mark; NULL after the last */
 	bool runs;            /* directories of runs, too */
 } kinds[] = {
 	[DIR_RUN] = { "run", { RUN_MANIFEST, RUN_SUMMARY, RUN_JOBS, RUN_EVENTS, RUN_REPORT }, false },
-	[DIR_COMPARE] = { "comparison", { COMPARE_FIGURES, RUN_REPORT }, true },
+	[DIR_COMPARE] = { "comparison",
+		{ COMPARE_FIGURES, RUN_REPORT, COMPARE_TRACE, COMPARE_TENANTS, COMPARE_QUOTA,
+			COMPARE_WHATIF },
+		true },
 };
 
 static bool is_ours(const struct kind *kind, const char *name)

@@ -27,6 +27,11 @@
 #define RUN_EVENTS "events.jsonl"
 #define RUN_REPORT "report.html"
 #define COMPARE_FIGURES "compare.json"
+/* What a what-if was made from, where that is no file already; and its answer. */
+#define COMPARE_TRACE "trace.csv"
+#define COMPARE_TENANTS "tenants.yaml"
+#define COMPARE_QUOTA "tenants-changed.yaml"
+#define COMPARE_WHATIF "whatif.json"
 
 enum dir_kind {
 	DIR_RUN,     /* has a manifest */

@@ -170,6 +170,44 @@ static void one_job_is_itself(void **state)
 	trace_fini(&trace);
 }
 
+static void a_part_keeps_its_times(void **state)
+{
+	struct trace trace, part;
+
+	(void)state;
+	make(&trace);
+	assert_int_equal(trace_take(&trace, &(struct trace_part){ .from_s = 1000 + 84 * 84 }, &part),
+		84);
+	assert_int_equal(part.njobs, 16);
+	for (uint32_t i = 0; i < part.njobs; i++) {
+		assert_true(part.jobs[i].arrival_s == trace.jobs[84 + i].arrival_s);
+		assert_true(part.work[i] == trace.work[84 + i]);
+		assert_string_equal(part.jobs[i].label, trace.jobs[84 + i].label);
+	}
+	assert_int_equal(part.jobs[0].ndeps, 0); /* what it waited for is left out */
+	assert_int_equal(part.jobs[5].ndeps, 1);
+	assert_int_equal(part.deps[part.jobs[5].first_dep], 4);
+	trace_fini(&part);
+	trace_fini(&trace);
+}
+
+static void a_part_may_say_where_it_was_measured(void **state)
+{
+	struct trace trace, part;
+
+	(void)state;
+	make(&trace);
+	names_add(&trace.types, "cpu", 3);
+	trace.jobs[3].types = 1; /* of CPUs only */
+	trace_take(&trace, &(struct trace_part){ .from_s = -INFINITY, .measured_on = "v100" }, &part);
+	assert_int_equal(part.njobs, JOBS);
+	assert_string_equal(part.types.at[1], "v100");
+	assert_int_equal(part.measured_on[0], 2);
+	assert_int_equal(part.measured_on[3], 0);
+	trace_fini(&part);
+	trace_fini(&trace);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -179,6 +217,8 @@ int main(void)
 		cmocka_unit_test(dependencies_stay_inside_their_block),
 		cmocka_unit_test(the_seed_decides),
 		cmocka_unit_test(one_job_is_itself),
+		cmocka_unit_test(a_part_keeps_its_times),
+		cmocka_unit_test(a_part_may_say_where_it_was_measured),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
