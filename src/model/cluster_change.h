@@ -23,7 +23,6 @@ struct cluster_change {
 /* One change; ERR_USAGE says how it is written. */
 int cluster_change_parse(struct slice text, struct cluster_change *out, struct err *err);
 
-
 /*
  * Adds nodes.  Devices without nodes come in nodes as large as those of the type here (else of
  * eight), the rest in a smaller one.  CPUs, memory, rack and links are as of a node of the type.  What
