@@ -116,6 +116,13 @@ $(B)/tests/fake/libnvidia-ml.so.1: tests/support/fake_nvml/nvml.c
 	$(call say,LINK,$@)$(CC) -std=c11 -D_GNU_SOURCE $(WARN) $(OPT) -g -shared -fPIC -o $@ $<
 $(B)/tests/live/local/machine_test: | $(FAKES)
 
+# The page, as C.
+WEB_FILES := $(sort $(wildcard web/*))
+$(B)/gen/api/page_files.h: $(WEB_FILES) tools/embed
+	@mkdir -p $(@D)
+	$(call say,EMBED,web)tools/embed $(WEB_FILES) >$@
+$(B)/obj/src/api/page.o: $(B)/gen/api/page_files.h
+
 # Rewritten only when their text changes; what depends on them is built anew then.
 $(B)/flags: text = $(COMPILE)
 $(B)/sources: text = $(LIB_SRC)

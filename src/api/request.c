@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "api/openapi.h"
+#include "api/page.h"
 #include "api/problem.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -31,7 +32,26 @@ static const struct param raw_params[] = {
 	{ 0 },
 };
 
+static const struct param asset_params[] = {
+	{ "name", PARAM_TEXT, true, true, "a file of the page" },
+	{ 0 },
+};
+
+static const struct param login_params[] = {
+	{ "token", PARAM_TEXT, false, false, "the token in the daemon's state directory" },
+	{ "code", PARAM_TEXT, false, false, "or a code of /v1/open" },
+	{ 0 },
+};
+
 const struct verb server_routes[] = {
+	{ "page", "GET", "/", "the page", NEEDS_USER, NULL, "text/html", false },
+	{ "asset", "GET", "/assets/{name}", "a file of the page", NEEDS_USER, asset_params,
+		"text/javascript", false },
+	{ "login", "POST", "/login", "begin a session of the page: sets a cookie, answers with its key",
+		NEEDS_USER, login_params, "login/1", false },
+	{ "logout", "POST", "/logout", "end it", NEEDS_USER, NULL, "login/1", false },
+	{ "open", "POST", "/v1/open", "an address of the page that logs in once", NEEDS_ADMIN, NULL,
+		"open/1", false },
 	{ "healthz", "GET", "/healthz", "whether the daemon decides and accepts", NEEDS_USER, NULL,
 		"health/1", false },
 	{ "metrics", "GET", "/metrics", "counters and times", NEEDS_USER, NULL,
@@ -79,6 +99,7 @@ void request_destroy(struct request *r)
 	buf_fini(&r->body);
 	buf_fini(&r->allow);
 	buf_fini(&r->answer);
+	free(r->cookie);
 	free(r->raw);
 	free(r);
 }
@@ -132,19 +153,54 @@ static const char *single(struct request *r, const char *name)
 	return count.n == 1 ? header(r, name) : NULL;
 }
 
+/* Health, the page itself, and coming in. */
 static bool is_open_to_all(const struct request *r)
 {
-	return r->target.path.n == 8 && !memcmp(r->target.path.at, "/healthz", 8);
+	static const char *const paths[] = { "/", "/healthz", "/login" };
+	static const char assets[] = "/assets/";
+	struct slice path = r->target.path;
+
+	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
+		if (slice_is(path, paths[i]))
+			return true;
+	}
+	return path.n >= sizeof(assets) && !memcmp(path.at, assets, sizeof(assets) - 1);
 }
 
-static void admit_tcp(struct request *r)
+/* Cookies know no ports: each daemon of a machine has a name of its own. */
+static void cookie_name(const struct server *s, char out[32])
+{
+	snprintf(out, 32, "stint-%u", s->port);
+}
+
+static const char *cookie_of(const struct request *r)
+{
+	char name[32];
+
+	cookie_name(r->server, name);
+	return MHD_lookup_connection_value(r->connection, MHD_COOKIE_KIND, name);
+}
+
+/* What a session changes must say that it comes from our own page. */
+static bool in_session(const struct request *r, const char *method, const char *origin, const char *key)
+{
+	const char *id = cookie_of(r);
+
+	if (!id || !key || (strcmp(method, "GET") != 0 && !origin))
+		return false;
+	return sessions_know(&r->server->sessions, id, key, clock_real_s());
+}
+
+static void admit_tcp(struct request *r, const char *method)
 {
 	struct server *s = r->server;
 	const char *host = single(r, "Host"), *origin = single(r, "Origin");
-	const char *authorization = single(r, "Authorization");
+	const char *authorization = single(r, "Authorization"), *key = single(r, "X-Stint-Key");
 	bool good = gate_token(authorization, s->token), ok;
 
 	pthread_mutex_lock(&s->lock);
+	if (!authorization)
+		good = in_session(r, method, origin, key);
 	ok = gate_rate_take(good ? &s->good : &s->bad, r->peer->hash, clock_wall_s());
 	pthread_mutex_unlock(&s->lock);
 	if (r->status)
@@ -158,7 +214,7 @@ static void admit_tcp(struct request *r)
 	else if (!good && !is_open_to_all(r))
 		request_refuse(r, 401,
 			"the token is missing or wrong: send `Authorization: Bearer "
-			"TOKEN` with the token in the daemon's state directory");
+			"TOKEN` with the token in the daemon's state directory, or log in at the page");
 	r->caller = (struct caller){ geteuid(), getegid(), true };
 }
 
@@ -203,7 +259,7 @@ void request_admit(struct request *r, const char *method)
 	int found;
 
 	if (r->peer->face->tcp)
-		admit_tcp(r);
+		admit_tcp(r, method);
 	else
 		admit_unix(r);
 	if (r->status)
@@ -234,13 +290,30 @@ uint64_t request_length(const struct request *r)
 
 /* ---- replies */
 
+/* Files of the page may be kept, but are asked for again: a new program has new ones. */
+static void add_page_headers(const struct page_file *page, struct MHD_Response *response)
+{
+	MHD_add_response_header(response, "Cache-Control", "no-cache");
+	MHD_add_response_header(response, "ETag", page->tag);
+	MHD_add_response_header(response, "Content-Security-Policy", PAGE_POLICY);
+	MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
+	MHD_add_response_header(response, "Cross-Origin-Opener-Policy", "same-origin");
+	MHD_add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
+}
+
 static void add_headers(struct request *r, struct MHD_Response *response, const char *content_type)
 {
 	MHD_add_response_header(response, "Content-Type", content_type);
-	MHD_add_response_header(response, "Cache-Control", "no-store");
 	MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-	MHD_add_response_header(response, "Content-Security-Policy",
-		"default-src 'none'; frame-ancestors 'none'");
+	if (r->page) {
+		add_page_headers(r->page, response);
+	} else {
+		MHD_add_response_header(response, "Cache-Control", "no-store");
+		MHD_add_response_header(response, "Content-Security-Policy",
+			"default-src 'none'; frame-ancestors 'none'");
+	}
+	if (r->cookie)
+		MHD_add_response_header(response, "Set-Cookie", r->cookie);
 	if (r->status == 401)
 		MHD_add_response_header(response, "WWW-Authenticate", "Bearer realm=\"stint\"");
 	if (r->status == 405)
@@ -381,6 +454,148 @@ static enum MHD_Result serve_events(struct request *r, const json_t *args)
 	response = follow_events(r->server, r->connection,
 		after < 0 ? stream_last(r->server->back.stream) : (uint64_t)after);
 	return response ? send_response(r, response, "text/event-stream") : stopping(r);
+}
+
+/* ---- the page */
+
+static enum MHD_Result serve_file(struct request *r, const char *name)
+{
+	const char *known = header(r, "If-None-Match");
+	struct MHD_Response *response;
+
+	r->page = page_find(name);
+	if (!r->page) {
+		request_refuse(r, 404, "the page has no file of that name");
+		return request_reply(r, NULL);
+	}
+	r->status = known && !strcmp(known, r->page->tag) ? 304 : 200;
+	response = MHD_create_response_from_buffer(r->status == 200 ? r->page->n : 0,
+		(void *)r->page->bytes, MHD_RESPMEM_PERSISTENT);
+	return send_response(r, response, page_type(r->page));
+}
+
+static enum MHD_Result serve_page(struct request *r, const json_t *args)
+{
+	(void)args;
+	return serve_file(r, "index.html");
+}
+
+static enum MHD_Result serve_asset(struct request *r, const json_t *args)
+{
+	return serve_file(r, json_string_value(json_object_get(args, "name")));
+}
+
+static void set_cookie(struct request *r, const char *value, long max_age_s)
+{
+	char name[32];
+
+	cookie_name(r->server, name);
+	r->cookie = mem_printf("%s=%s; Path=/; Max-Age=%ld; HttpOnly; SameSite=Strict", name, value,
+		max_age_s);
+}
+
+/* Takes the body. */
+static enum MHD_Result reply_json(struct request *r, json_t *body)
+{
+	char *text = json_dumps(body, JSON_COMPACT);
+
+	buf_str(&r->answer, text ? text : "{}");
+	free(text);
+	json_decref(body);
+	r->status = 200;
+	return request_reply(r, NULL);
+}
+
+/* The kernel says who calls at a unix socket: there is nothing to log in to. */
+static bool needs_tcp(struct request *r)
+{
+	if (!r->peer->face->tcp)
+		request_refuse(r, 409, "the unix socket knows who you are: sessions are for the page");
+	return r->peer->face->tcp;
+}
+
+/* With the lock held. */
+static int begin_session(struct request *r, const char *token, const char *code, json_t **out,
+	struct err *err)
+{
+	struct server *s = r->server;
+	const struct session *session;
+	bool good = token ? gate_same(token, s->token)
+			  : sessions_use_code(&s->sessions, code, clock_real_s());
+
+	if (!good)
+		return err_set(err, ERR_REFUSED,
+			token ? "the token is wrong: it is in the file `token` of the daemon's state directory"
+			      : "the code is wrong, was used, or is too old: `stint open` makes another");
+	if (sessions_begin(&s->sessions, clock_real_s(), &session, err) < 0)
+		return err->code;
+	set_cookie(r, session->id, SESSION_S);
+	*out = json_pack("{s:s, s:s, s:i}", "schema", "login/1", "key", session->key, "lasts_s",
+		(int)SESSION_S);
+	return 0;
+}
+
+static enum MHD_Result serve_login(struct request *r, const json_t *args)
+{
+	const char *token = json_string_value(json_object_get(args, "token"));
+	const char *code = json_string_value(json_object_get(args, "code"));
+	struct err err = { 0 };
+	json_t *body = NULL;
+	int rc;
+
+	if (!needs_tcp(r))
+		return request_reply(r, NULL);
+	if (!token == !code) {
+		request_refuse(r, 400, "either `token` or `code` is needed");
+		return request_reply(r, NULL);
+	}
+	pthread_mutex_lock(&r->server->lock);
+	rc = begin_session(r, token, code, &body, &err);
+	pthread_mutex_unlock(&r->server->lock);
+	if (rc == 0)
+		return reply_json(r, body);
+	request_refuse(r, rc == ERR_REFUSED ? 401 : 500, "%s", err.text);
+	return request_reply(r, NULL);
+}
+
+static enum MHD_Result serve_logout(struct request *r, const json_t *args)
+{
+	(void)args;
+	if (!needs_tcp(r))
+		return request_reply(r, NULL);
+	pthread_mutex_lock(&r->server->lock);
+	sessions_end(&r->server->sessions, cookie_of(r));
+	pthread_mutex_unlock(&r->server->lock);
+	set_cookie(r, "", 0);
+	return reply_json(r, json_pack("{s:s}", "schema", "login/1"));
+}
+
+/* The code stands behind '#', which browsers keep to themselves. */
+static enum MHD_Result serve_open(struct request *r, const json_t *args)
+{
+	struct server *s = r->server;
+	struct err err = { 0 };
+	const char *code;
+	char *url = NULL;
+
+	(void)args;
+	if (!s->url) {
+		request_refuse(r, 409, "this daemon has no HTTP port: start it without --no-http");
+		return request_reply(r, NULL);
+	}
+	pthread_mutex_lock(&s->lock);
+	if (sessions_code(&s->sessions, clock_real_s(), &code, &err) == 0)
+		url = mem_printf("%s/#code=%s", s->url, code);
+	pthread_mutex_unlock(&s->lock);
+	if (url) {
+		json_t *body = json_pack("{s:s, s:s, s:s, s:i}", "schema", "open/1", "url", url,
+			"page", s->url, "lasts_s", (int)SESSION_CODE_S);
+
+		free(url);
+		return reply_json(r, body);
+	}
+	request_refuse(r, 500, "%s", err.text);
+	return request_reply(r, NULL);
 }
 
 /* ---- log/raw: the verb `log` says where it is, and whether we may */
@@ -534,6 +749,11 @@ static const struct {
 	const char *name;
 	enum MHD_Result (*serve)(struct request *r, const json_t *args);
 } own[] = {
+	{ "page", serve_page },
+	{ "asset", serve_asset },
+	{ "login", serve_login },
+	{ "logout", serve_logout },
+	{ "open", serve_open },
 	{ "healthz", serve_healthz },
 	{ "metrics", serve_metrics },
 	{ "openapi", serve_openapi },

@@ -86,7 +86,7 @@ struct args {
 	bool errors, follow, watch, wait, parsable;
 	const char *batch;
 	/* the daemon itself */
-	const char *listen, *log_level;
+	const char *listen, *log_level, *runs;
 	int64_t port, slots;
 	bool system, no_gpus, no_cgroups, no_http, new_token, expose;
 	struct said_list said; /* what is said of a job: fields of live/submission_fields.def */
