@@ -32,7 +32,7 @@ export function sideBySide(caption, columns) {
 		const more = kinds[k][2], values = columns.map(c => c.figures?.[k]).filter(v => typeof v === 'number');
 		return more === null || values.length < 2 || values.every(v => v === values[0]) ? NaN : more ? Math.max(...values) : Math.min(...values);
 	};
-	return h('div', { className: 'scroll', tabindex: '0', role: 'region', 'aria-label': caption }, h('table', {}, h('caption', {}, caption),
+	return h('div', { className: 'scroll side', tabindex: '0', role: 'region', 'aria-label': caption }, h('table', {}, h('caption', {}, caption),
 		h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'figure'), columns.map(c => h('th', { scope: 'col', className: 'num' }, c.title)))),
 		h('tbody', {}, names.map(k => h('tr', {}, h('th', { scope: 'row' }, kinds[k][0]), columns.map(c => {
 			const v = c.figures?.[k], spread = c.spread?.[k];

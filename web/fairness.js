@@ -22,8 +22,8 @@ export function show(place) {
 		const f = data;
 		if (!f.tenants.length) { fill(charts, none('No tenant has had a job in this time.')); fill(totals); fill(waits); return; }
 		fill(charts, tenantCharts(f));
-		fill(totals, table('Device hours in this time', [{ title: 'tenant', of: t => tenantName(t.name) }, { title: 'weight', num: true, of: t => number(t.weight) }, { title: 'deserved', num: true, of: t => number(sum(t.deserved) * f.step_s / 3600) }, { title: 'used', num: true, of: t => number(sum(t.used) * f.step_s / 3600) },
-			{ title: 'borrowed', num: true, of: t => number(sum(t.used.map((u, i) => Math.max(0, u - t.deserved[i]))) * f.step_s / 3600) }, { title: 'lent or missed', num: true, of: t => number(sum(t.used.map((u, i) => Math.max(0, t.deserved[i] - u))) * f.step_s / 3600) }, { title: 'waited for', num: true, of: t => number(sum(t.waiting) * f.step_s / 3600) }], f.tenants));
+		fill(totals, table('Time of devices', [{ title: 'tenant', of: t => tenantName(t.name) }, { title: 'deserved', num: true, of: t => duration(sum(t.deserved) * f.step_s) }, { title: 'used', num: true, of: t => duration(sum(t.used) * f.step_s) },
+			{ title: 'borrowed', num: true, of: t => duration(sum(t.used.map((u, i) => Math.max(0, u - t.deserved[i]))) * f.step_s) }, { title: 'missed', num: true, of: t => duration(sum(t.used.map((u, i) => Math.max(0, t.deserved[i] - u))) * f.step_s) }, { title: 'waited for', num: true, of: t => duration(sum(t.waiting) * f.step_s) }], f.tenants));
 		fill(waits, f.waits.length ? table('Waiting time of jobs by who had the devices', [{ title: 'tenant', of: w => tenantName(w.tenant) }, { title: 'waited because of', of: w => w.tenant === w.because_of ? 'its own jobs' : tenantName(w.because_of) }, { title: 'for', num: true, of: w => duration(w.seconds) }], [...f.waits].sort((a, b) => b.seconds - a.seconds)) : none('Nobody waited in this time.'));
 	}
 	const csv = () => [['at', 'tenant', 'weight', 'deserved', 'used', 'waiting'], (data?.tenants ?? []).flatMap(t => t.used.map((u, i) => [data.from + data.step_s * (i + 0.5), t.name, t.weight, t.deserved[i], u, t.waiting[i]]))];

@@ -317,7 +317,7 @@ export class Gantt {
 
 	// Buttons for those who have no wheel.
 	controls() {
-		const b = (text, label, does) => h('button', { type: 'button', 'aria-label': label, title: label, onclick: does }, text);
+		const b = (text, label, does) => h('button', { type: 'button', 'aria-label': /\w/.test(text) ? null : label, title: label, onclick: does }, text);
 		return h('div', { className: 'buttons', role: 'group', 'aria-label': 'Move and zoom' }, b('◀', 'Earlier', () => this.shift(-0.3)), b('▶', 'Later', () => this.shift(0.3)), b('+', 'Zoom in', () => this.zoom(0.6)), b('−', 'Zoom out', () => this.zoom(1.6)),
 			b('⇕', 'Taller rows', () => this.zoomRow(1.6)), b('Whole', 'Show all of it', () => this.whole()), this.options.relative ? null : b('Now', 'Show now', () => this.showNow()));
 	}

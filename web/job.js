@@ -36,7 +36,7 @@ function lifeline(job, history) {
 	const now = job.state === 'PENDING' && job.reason ? [{ from: pieces(job).at(-1)?.from ?? from, to, text: job.reason.text }] : [];
 	const all = pieces(job), whys = band.length ? band : now;
 	const box = h('div', { className: 'lifeline', role: 'img', 'aria-label': `Life of job ${job.id}: ` + all.map(p => `${p.text} ${duration(p.to - p.from)}`).join(', ') },
-		all.map(p => h('div', { className: p.kind, title: `${p.text}: ${clock(p.from)} – ${clock(p.to)} (${duration(p.to - p.from)})`, style: { ...place(p), ...(p.kind === 'run' ? { background: fillOf, color: inkOn(fillOf) } : {}) } }, (p.to - p.from) / span > 0.08 ? `${p.text} ${duration(p.to - p.from)}` : '')),
+		all.map(p => h('div', { className: p.kind, title: `${p.text}: ${clock(p.from)} – ${clock(p.to)} (${duration(p.to - p.from)})`, style: { ...place(p), ...(p.kind === 'run' ? { background: fillOf, color: inkOn(fillOf) } : {}) } }, (p.to - p.from) / span > 0.08 ? `${p.text}, ${duration(p.to - p.from)}` : '')),
 		whys.map(p => h('div', { className: 'why', title: p.text, style: place(p) }, (p.to - p.from) / span > 0.06 ? p.text : '')),
 		h('div', { className: 'tick', style: { left: '0' } }, 'submitted ' + clock(from)), h('div', { className: 'tick', style: { right: '0' } }, job.end ? 'ended ' + clock(job.end) : 'now ' + clock(job.now)));
 	return [box, h('details', {}, h('summary', {}, 'As a table'), table('What it did and why', [{ title: 'what', of: p => p.text }, { title: 'from', of: p => clock(p.from) }, { title: 'to', of: p => clock(p.to) }, { title: 'for', num: true, of: p => duration(p.to - p.from) }], [...all, ...whys.map(w => ({ ...w, text: 'why: ' + w.text }))]))];
@@ -69,6 +69,7 @@ function speeds(job) {
 
 function explained(job, e) {
 	if (ended(job.state)) return null;
+	if (!e && job.state !== 'PENDING') return null;
 	if (!e) return [job.reason ? h('p', {}, job.reason.text, job.reason.job ? [' (', jobLink(job.reason.job), ')'] : '') : h('p', {}, 'It runs.'), none('The full explanation is not available from this daemon.')];
 	return [h('p', {}, h('strong', {}, e.verdict)), e.causes?.length ? h('ol', { className: 'causes' }, e.causes.map(c => h('li', {}, c.text, c.evidence?.length ? h('ul', {}, c.evidence.map(v => h('li', {}, v.text, v.job ? [' ', jobLink(v.job)] : null))) : null))) : null,
 		e.changes?.length ? [h('h3', {}, 'What would start it now'), h('ul', {}, e.changes.map(c => h('li', {}, c.text, c.command ? [' ', h('code', { className: 'mono' }, c.command)] : null)))] : null];

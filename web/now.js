@@ -14,13 +14,14 @@ function deviceCell(node, device, jobs) {
 	if (!job) return h('span', { className: 'dev', role: 'img', 'aria-label': `${name}: free`, title: `${name}: free` }, h('b', {}, device.index), h('span', {}, 'free'));
 	const fill = colour(job.tenant ?? ''), idle = isIdle(job, device);
 	const label = `${name}: job ${device.jobs.join(', ')} ${job.name}, tenant ${tenantName(job.tenant)}, ${job.state.toLowerCase()}${idle ? ', held but ' + idleWord(job) : ''}`;
-	return h('a', { className: 'dev' + (idle ? ' idle' : ''), href: '#/job/' + job.id, 'aria-label': label, title: label, style: { backgroundColor: fill, color: inkOn(fill) } },
-		h('b', {}, '#' + device.jobs.join(' #')), h('span', {}, idle ? idleWord(job) : job.name));
+	return h('a', { className: 'dev' + (idle ? ' idle' : ''), href: '#/job/' + job.id, title: label, style: { backgroundColor: fill, color: inkOn(fill) } },
+		h('b', {}, '#' + device.jobs.join(' #')), h('span', {}, idle ? idleWord(job) : job.name), h('small', { className: 'hidden' }, ' – ' + label));
 }
 
 function grid(nodes, jobs) {
 	const count = nodes.reduce((n, node) => n + node.devices.length, 0);
-	return h('div', { className: 'nodes' + (count > 160 ? ' many' : '') }, nodes.map(node => h('div', { className: 'node' },
+	const many = count > 160;
+	return h('div', { className: 'nodes' + (many ? ' many' : ''), ...(many ? { tabindex: '0', role: 'region', 'aria-label': 'Nodes' } : {}) }, nodes.map(node => h('div', { className: 'node' },
 		h('h3', {}, node.name, ' ', h('span', { className: 'soft small' }, `${node.devices.length} × ${node.type}, ${node.devices.filter(d => d.up !== false && !d.jobs.length).length} free`)),
 		h('ul', { 'aria-label': `Devices of ${node.name}` }, node.devices.map(d => h('li', {}, deviceCell(node, d, jobs)))))));
 }
@@ -29,13 +30,13 @@ const figure = (title, value) => h('div', {}, h('dt', {}, title), h('dd', {}, va
 
 function queueTable() {
 	return rows('Queue', [
-		{ title: 'Job', width: '4.6rem', of: j => jobLink(j.id) },
-		{ title: 'Name', width: 'minmax(7rem, 1fr)', of: j => j.name },
+		{ title: 'Job', width: '4.6rem', narrow: '3.2rem', of: j => jobLink(j.id) },
+		{ title: 'Name', width: 'minmax(7rem, 1fr)', narrow: 'minmax(0, 1fr)', of: j => j.name },
 		{ title: 'Tenant', width: 'minmax(5rem, .6fr)', of: j => tenantName(j.tenant) },
 		{ title: 'GPUs', width: '3.6rem', num: true, of: j => j.held_gpus ?? j.gpus ?? 0 },
-		{ title: 'State', width: '8rem', of: j => stateWord(j.state) },
+		{ title: 'State', width: '8rem', narrow: '5.6rem', of: j => stateWord(j.state) },
 		{ title: 'Waited', width: '5.4rem', num: true, of: j => duration(j.wait_s) },
-		{ title: 'Why it waits', width: 'minmax(12rem, 3fr)', of: j => j.reason?.text ?? '' },
+		{ title: 'Why it waits', width: 'minmax(12rem, 3fr)', narrow: 'minmax(0, 1.5fr)', of: j => j.reason?.text ?? '' },
 		{ title: 'Start or end expected', width: 'minmax(11rem, 1.4fr)', of: j => j.expected },
 	], { minWidth: 980, empty: 'No job runs or waits.' });
 }
@@ -69,7 +70,7 @@ export function show(place) {
 		for (const j of jobs.jobs) j.expected = expected(j, f, jobs.now);
 		data = jobs;
 		fill(figures, figure('running', number(jobs.counts.RUNNING + jobs.counts.CONFIGURING + jobs.counts.COMPLETING)), figure('waiting', number(jobs.counts.PENDING)),
-			figure('devices held', `${held} of ${all.length}`), figure('policy', jobs.policy.split(':')[0]), figure('at', clock(jobs.now)));
+			figure('devices held', `${number(held)} / ${number(all.length)}`), figure('policy', jobs.policy.split(':')[0]), figure('at', clock(jobs.now)));
 		trouble.hidden = !jobs.trouble;
 		trouble.textContent = jobs.trouble ? `The daemon cannot write its record: ${jobs.trouble}` : '';
 		fill(devices, grid(nodes.nodes, byId));

@@ -4,7 +4,12 @@ import { h } from './dom.js';
 const rowHeight = 30, spare = 8;
 
 // columns: [{title, of(row) -> text or node, width ("minmax(…)"), num}].  set(rows) shows others.
+// In a narrow window only those that have `narrow` (a width) are there, if any has.
 export function rows(label, columns, { minWidth = 0, empty = 'nothing here' } = {}) {
+	if (innerWidth < 720 && columns.some(c => c.narrow)) {
+		columns = columns.filter(c => c.narrow).map(c => ({ ...c, width: c.narrow }));
+		minWidth = 0;
+	}
 	const template = columns.map(c => c.width || 'minmax(4rem, 1fr)').join(' ');
 	const body = h('div', { className: 'body', role: 'rowgroup' });
 	const cells = (role, of) => columns.map(c => h('div', { role, className: c.num ? 'num' : null }, of(c)));

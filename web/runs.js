@@ -38,7 +38,14 @@ function shares(run) {
 	const tenant = name => { if (!tenants.has(name)) tenants.set(name, { name, weight: 1, used: Array(steps).fill(0), waiting: Array(steps).fill(0), deserved: Array(steps).fill(0) }); return tenants.get(name); };
 	const spread = (list, amount, from, to) => { for (let i = Math.max(0, Math.floor(from / step)); i < steps && i * step < to; i++) list[i] += amount * Math.max(0, Math.min(to, (i + 1) * step) - Math.max(from, i * step)) / step; };
 	for (const s of run.spans) spread(tenant(of.get(String(s.job))?.tenant ?? '').used, s.devices.length, s.from, s.to);
-	for (const j of run.jobs) if (j.arrival_s !== undefined) spread(tenant(j.tenant ?? '').waiting, j.gpus ?? 1, j.arrival_s, j.start_s ?? end);
+	// A job waits from when it came, and from each end of a turn, to the next beginning.
+	const since = new Map(run.jobs.map(j => [String(j.id), j.arrival_s]));
+	for (const s of [...run.spans].sort((a, b) => a.from - b.from)) {
+		const id = String(s.job), j = of.get(id), from = since.get(id);
+		if (j && from < s.from) spread(tenant(j.tenant ?? '').waiting, j.gpus ?? 1, from, s.from);
+		since.set(id, Math.max(from ?? 0, s.to));
+	}
+	for (const j of run.jobs) if (j.state !== 'finished' && since.get(String(j.id)) !== undefined) spread(tenant(j.tenant ?? '').waiting, j.gpus ?? 1, since.get(String(j.id)), end);
 	const list = [...tenants.values()].sort((a, b) => a.name < b.name ? -1 : 1).slice(0, 24);
 	for (let i = 0; i < steps; i++) {
 		let left = run.devices.length, open = [...list];
@@ -53,8 +60,8 @@ function shares(run) {
 }
 
 function jobTable() {
-	return rows('Jobs of the run', [{ title: 'Job', width: '5rem', of: j => '#' + j.id }, { title: 'Name', width: 'minmax(6rem, 1fr)', of: j => j.name ?? j.model ?? '' }, { title: 'Tenant', width: 'minmax(6rem, .8fr)', of: j => j.tenant ?? '' }, { title: 'GPUs', width: '4rem', num: true, of: j => number(j.gpus) },
-		{ title: 'Came', width: '6rem', num: true, of: j => duration(j.arrival_s) }, { title: 'Waited', width: '6rem', num: true, of: j => duration(j.wait_s) }, { title: 'Ran', width: '6rem', num: true, of: j => duration(j.run_s) }, { title: 'Completion', width: '6.5rem', num: true, of: j => duration(j.jct_s) }, { title: 'Preempted', width: '6rem', num: true, of: j => number(j.preemptions) }, { title: 'State', width: 'minmax(6rem, .8fr)', of: j => j.state ?? '' }], { minWidth: 900 });
+	return rows('Jobs of the run', [{ title: 'Job', width: '5rem', narrow: '3.4rem', of: j => '#' + j.id }, { title: 'Name', width: 'minmax(6rem, 1fr)', narrow: 'minmax(0, 1fr)', of: j => j.name ?? j.model ?? '' }, { title: 'Tenant', width: 'minmax(6rem, .8fr)', of: j => j.tenant ?? '' }, { title: 'GPUs', width: '4rem', num: true, of: j => number(j.gpus) },
+		{ title: 'Came', width: '6rem', num: true, of: j => duration(j.arrival_s) }, { title: 'Waited', width: '6rem', narrow: '4.2rem', num: true, of: j => duration(j.wait_s) }, { title: 'Ran', width: '6rem', num: true, of: j => duration(j.run_s) }, { title: 'Completion', width: '6.5rem', narrow: '5.6rem', num: true, of: j => duration(j.jct_s) }, { title: 'Preempted', width: '6rem', num: true, of: j => number(j.preemptions) }, { title: 'State', width: 'minmax(6rem, .8fr)', of: j => j.state ?? '' }], { minWidth: 900 });
 }
 
 function showRun(place, run) {

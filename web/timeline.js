@@ -9,13 +9,13 @@ const ranges = [[900, '15 min'], [3600, '1 h'], [21600, '6 h'], [86400, '1 day']
 export function spanTable(relative) {
 	const t = x => x === null || x === undefined ? '' : relative ? duration(x) : clock(x);
 	return rows('Spans', [
-		{ title: 'Job', width: '5rem', of: s => relative ? '#' + s.job : jobLink(s.job) },
+		{ title: 'Job', width: '5rem', narrow: '3.4rem', of: s => relative ? '#' + s.job : jobLink(s.job) },
 		{ title: 'Name', width: 'minmax(7rem, 1fr)', of: s => s.name ?? '' },
 		{ title: 'Tenant', width: 'minmax(5rem, .7fr)', of: s => tenantName(s.tenant) },
 		{ title: 'Node', width: 'minmax(5rem, .7fr)', of: s => s.node },
-		{ title: 'Devices', width: 'minmax(5rem, .7fr)', of: s => s.devices.join(' ') },
-		{ title: 'From', width: '9.5rem', of: s => t(s.from) },
-		{ title: 'To', width: '9.5rem', of: s => t(s.to) },
+		{ title: 'Devices', width: 'minmax(5rem, .7fr)', narrow: '4rem', of: s => s.devices.join(' ') },
+		{ title: 'From', width: '9.5rem', narrow: 'minmax(0, 1fr)', of: s => t(s.from) },
+		{ title: 'To', width: '9.5rem', narrow: 'minmax(0, 1fr)', of: s => t(s.to) },
 		{ title: 'End', width: '9rem', of: s => s.sure !== undefined ? `forecast (${Math.round(s.sure * 100)} %)` : s.end ? s.end.toLowerCase() : 'holds them' },
 	], { minWidth: 900 });
 }

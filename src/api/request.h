@@ -42,6 +42,9 @@ enum MHD_Result request_serve(struct request *r);
 enum MHD_Result request_finish(struct request *r);
 /* Sends the status and the answer there are. */
 enum MHD_Result request_reply(struct request *r, const char *content_type);
+/* Sends a response, which it takes, with the status there is; NULL: the connection ends. */
+enum MHD_Result request_send(struct request *r, struct MHD_Response *response,
+	const char *content_type);
 /* How many bytes of body it says it has; UINT64_MAX: it does not say and has some. */
 uint64_t request_length(const struct request *r);
 
