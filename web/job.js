@@ -87,7 +87,7 @@ function whenText(job, eta) {
 
 const actions = [
 	['hold', 'Hold', 'It will not run until it is released; if it runs now it is stopped first.', j => !ended(j.state) && j.reason?.why !== 'held'],
-	['release', 'Release', 'It may run again.', j => j.state === 'PENDING'],
+	['release', 'Release', 'It may run again.', j => j.reason?.why === 'held'],
 	['requeue', 'Requeue', 'It is stopped and runs again from its last checkpoint.', j => ['RUNNING', 'CONFIGURING'].includes(j.state)],
 	['cancel', 'Cancel', 'It ends for good. This cannot be undone.', j => !ended(j.state)],
 ];

@@ -309,8 +309,7 @@ static void add_headers(struct request *r, struct MHD_Response *response, const 
 		MHD_add_response_header(response, "Retry-After", "1");
 }
 
-enum MHD_Result request_send(struct request *r, struct MHD_Response *response,
-	const char *content_type)
+enum MHD_Result request_send(struct request *r, struct MHD_Response *response, const char *content_type)
 {
 	enum MHD_Result rc;
 
