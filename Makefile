@@ -50,10 +50,10 @@ LIB := $(B)/libstint.a
 # T=text keeps the tests whose path has it: make test T=heap
 wanted = $(if $(T),$(foreach f,$(1),$(if $(findstring $(T),$(f)),$(f))),$(1))
 TEST_BIN := $(patsubst %.c,$(B)/%,$(call wanted,$(TEST_SRC)))
-TEST_SH := $(call wanted,$(wildcard tests/cli/*.sh))
+TEST_SH := $(call wanted,$(wildcard tests/cli/*.sh tests/web/*.sh))
 ifneq ($(SAN),)
 # These measure, package or test scripts: sanitizers tell nothing of them.
-TEST_SH := $(filter-out $(patsubst %,tests/cli/%.sh,fidelity deb install man completion client_python),$(TEST_SH))
+TEST_SH := $(filter-out tests/web/page.sh $(patsubst %,tests/cli/%.sh,fidelity deb install man completion client_python),$(TEST_SH))
 endif
 FAKES := $(B)/tests/fake/libnvidia-ml.so.1 $(B)/tests/fake/libfaults.so
 FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(FUZZ_SRC))
@@ -115,6 +115,13 @@ $(B)/tests/fake/libnvidia-ml.so.1: tests/support/fake_nvml/nvml.c
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)$(CC) -std=c11 -D_GNU_SOURCE $(WARN) $(OPT) -g -shared -fPIC -o $@ $<
 $(B)/tests/live/local/machine_test: | $(FAKES)
+
+# The page, as C.
+WEB_FILES := $(sort $(wildcard web/*))
+$(B)/gen/api/page_files.h: $(WEB_FILES) tools/embed
+	@mkdir -p $(@D)
+	$(call say,EMBED,web)tools/embed $(WEB_FILES) >$@
+$(B)/obj/src/api/page.o: $(B)/gen/api/page_files.h
 
 # Rewritten only when their text changes; what depends on them is built anew then.
 $(B)/flags: text = $(COMPILE)

@@ -65,20 +65,23 @@ bool gate_origin(const char *origin, const char *host)
 		!strcasecmp(origin + sizeof(scheme) - 1, host);
 }
 
-bool gate_token(const char *authorization, const char token[TOKEN_DIGITS + 1])
+bool gate_same(const char *given, const char token[TOKEN_DIGITS + 1])
 {
-	static const char scheme[] = "Bearer ";
 	volatile unsigned char differ = 0;
-	const char *given;
 
-	if (!authorization || strncasecmp(authorization, scheme, sizeof(scheme) - 1) != 0)
-		return false;
-	given = authorization + sizeof(scheme) - 1;
 	if (strlen(given) != TOKEN_DIGITS)
 		return false;
 	for (int i = 0; i < TOKEN_DIGITS; i++)
 		differ = (unsigned char)(differ | (given[i] ^ token[i]));
 	return !differ;
+}
+
+bool gate_token(const char *authorization, const char token[TOKEN_DIGITS + 1])
+{
+	static const char scheme[] = "Bearer ";
+
+	return authorization && !strncasecmp(authorization, scheme, sizeof(scheme) - 1) &&
+		gate_same(authorization + sizeof(scheme) - 1, token);
 }
 
 bool gate_rate_take(struct gate_rate *rate, uint64_t peer, double now_s)

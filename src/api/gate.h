@@ -21,6 +21,8 @@ enum { TOKEN_DIGITS = 64 };
 bool gate_host(const char *host, uint16_t port, bool exposed);
 /* Absent (NULL), or "http://" and the Host of the same request, which gate_host() let in. */
 bool gate_origin(const char *origin, const char *host);
+/* All digits equal, in a time that does not depend on how many are. */
+bool gate_same(const char *given, const char token[TOKEN_DIGITS + 1]);
 /* "Bearer " and the token, in a time that does not depend on how much of it is right. */
 bool gate_token(const char *authorization, const char token[TOKEN_DIGITS + 1]);
 

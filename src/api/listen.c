@@ -272,7 +272,7 @@ static bool read_secret(const char *path, bool ours, char token[TOKEN_DIGITS + 1
 	return good;
 }
 
-static int new_token(char token[TOKEN_DIGITS + 1], struct err *err)
+int token_make(char token[TOKEN_DIGITS + 1], struct err *err)
 {
 	unsigned char random[TOKEN_DIGITS / 2];
 
@@ -309,7 +309,7 @@ int token_load(const char *dir, bool renew, char token[TOKEN_DIGITS + 1], struct
 	int rc = 0;
 
 	if (renew || !read_secret(path, true, token)) {
-		rc = new_token(token, err);
+		rc = token_make(token, err);
 		if (!rc)
 			rc = write_secret(path, token, err);
 	}

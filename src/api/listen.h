@@ -43,6 +43,9 @@ void unix_close(struct unix_socket *socket);
 int tcp_listen(const char *address, uint16_t port, bool exposed, int *fd, uint16_t *got,
 	struct err *err);
 
+/* 256 random bits in hex. */
+int token_make(char token[TOKEN_DIGITS + 1], struct err *err);
+
 /*
  * The token in DIR/token: 256 random bits in hex, readable by the owner alone.  Made anew if there is
  * none, if `renew`, or if the one there is no secret (malformed, somebody else's, readable by others).

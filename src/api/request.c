@@ -11,7 +11,9 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "api/login.h"
 #include "api/openapi.h"
+#include "api/page.h"
 #include "api/problem.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -31,7 +33,26 @@ static const struct param raw_params[] = {
 	{ 0 },
 };
 
+static const struct param asset_params[] = {
+	{ "name", PARAM_TEXT, true, true, "a file of the page" },
+	{ 0 },
+};
+
+static const struct param login_params[] = {
+	{ "token", PARAM_TEXT, false, false, "the token in the daemon's state directory" },
+	{ "code", PARAM_TEXT, false, false, "or a code of /v1/open" },
+	{ 0 },
+};
+
 const struct verb server_routes[] = {
+	{ "page", "GET", "/", "the page", NEEDS_USER, NULL, "text/html", false },
+	{ "asset", "GET", "/assets/{name}", "a file of the page", NEEDS_USER, asset_params,
+		"text/javascript", false },
+	{ "login", "POST", "/login", "begin a session of the page: sets a cookie, answers with its key",
+		NEEDS_USER, login_params, "login/1", false },
+	{ "logout", "POST", "/logout", "end it", NEEDS_USER, NULL, "login/1", false },
+	{ "open", "POST", "/v1/open", "an address of the page that logs in once", NEEDS_ADMIN, NULL,
+		"open/1", false },
 	{ "healthz", "GET", "/healthz", "whether the daemon decides and accepts", NEEDS_USER, NULL,
 		"health/1", false },
 	{ "metrics", "GET", "/metrics", "counters and times", NEEDS_USER, NULL,
@@ -79,6 +100,7 @@ void request_destroy(struct request *r)
 	buf_fini(&r->body);
 	buf_fini(&r->allow);
 	buf_fini(&r->answer);
+	free(r->cookie);
 	free(r->raw);
 	free(r);
 }
@@ -132,19 +154,40 @@ static const char *single(struct request *r, const char *name)
 	return count.n == 1 ? header(r, name) : NULL;
 }
 
+/* Health, the page itself, and coming in. */
 static bool is_open_to_all(const struct request *r)
 {
-	return r->target.path.n == 8 && !memcmp(r->target.path.at, "/healthz", 8);
+	static const char *const paths[] = { "/", "/healthz", "/login" };
+	static const char assets[] = "/assets/";
+	struct slice path = r->target.path;
+
+	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
+		if (slice_is(path, paths[i]))
+			return true;
+	}
+	return path.n >= sizeof(assets) && !memcmp(path.at, assets, sizeof(assets) - 1);
 }
 
-static void admit_tcp(struct request *r)
+/* What a session changes must say that it comes from our own page. */
+static bool in_session(const struct request *r, const char *method, const char *origin, const char *key)
+{
+	const char *id = login_cookie(r);
+
+	if (!id || !key || (strcmp(method, "GET") != 0 && !origin))
+		return false;
+	return sessions_know(&r->server->sessions, id, key, clock_real_s());
+}
+
+static void admit_tcp(struct request *r, const char *method)
 {
 	struct server *s = r->server;
 	const char *host = single(r, "Host"), *origin = single(r, "Origin");
-	const char *authorization = single(r, "Authorization");
+	const char *authorization = single(r, "Authorization"), *key = single(r, "X-Stint-Key");
 	bool good = gate_token(authorization, s->token), ok;
 
 	pthread_mutex_lock(&s->lock);
+	if (!authorization)
+		good = in_session(r, method, origin, key);
 	ok = gate_rate_take(good ? &s->good : &s->bad, r->peer->hash, clock_wall_s());
 	pthread_mutex_unlock(&s->lock);
 	if (r->status)
@@ -158,7 +201,7 @@ static void admit_tcp(struct request *r)
 	else if (!good && !is_open_to_all(r))
 		request_refuse(r, 401,
 			"the token is missing or wrong: send `Authorization: Bearer "
-			"TOKEN` with the token in the daemon's state directory");
+			"TOKEN` with the token in the daemon's state directory, or log in at the page");
 	r->caller = (struct caller){ geteuid(), getegid(), true };
 }
 
@@ -203,7 +246,7 @@ void request_admit(struct request *r, const char *method)
 	int found;
 
 	if (r->peer->face->tcp)
-		admit_tcp(r);
+		admit_tcp(r, method);
 	else
 		admit_unix(r);
 	if (r->status)
@@ -234,13 +277,30 @@ uint64_t request_length(const struct request *r)
 
 /* ---- replies */
 
+/* Files of the page may be kept, but are asked for again: a new program has new ones. */
+static void add_page_headers(const struct page_file *page, struct MHD_Response *response)
+{
+	MHD_add_response_header(response, "Cache-Control", "no-cache");
+	MHD_add_response_header(response, "ETag", page->tag);
+	MHD_add_response_header(response, "Content-Security-Policy", PAGE_POLICY);
+	MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
+	MHD_add_response_header(response, "Cross-Origin-Opener-Policy", "same-origin");
+	MHD_add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
+}
+
 static void add_headers(struct request *r, struct MHD_Response *response, const char *content_type)
 {
 	MHD_add_response_header(response, "Content-Type", content_type);
-	MHD_add_response_header(response, "Cache-Control", "no-store");
 	MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-	MHD_add_response_header(response, "Content-Security-Policy",
-		"default-src 'none'; frame-ancestors 'none'");
+	if (r->page) {
+		add_page_headers(r->page, response);
+	} else {
+		MHD_add_response_header(response, "Cache-Control", "no-store");
+		MHD_add_response_header(response, "Content-Security-Policy",
+			"default-src 'none'; frame-ancestors 'none'");
+	}
+	if (r->cookie)
+		MHD_add_response_header(response, "Set-Cookie", r->cookie);
 	if (r->status == 401)
 		MHD_add_response_header(response, "WWW-Authenticate", "Bearer realm=\"stint\"");
 	if (r->status == 405)
@@ -249,8 +309,7 @@ static void add_headers(struct request *r, struct MHD_Response *response, const 
 		MHD_add_response_header(response, "Retry-After", "1");
 }
 
-static enum MHD_Result send_response(struct request *r, struct MHD_Response *response,
-	const char *content_type)
+enum MHD_Result request_send(struct request *r, struct MHD_Response *response, const char *content_type)
 {
 	enum MHD_Result rc;
 
@@ -272,7 +331,7 @@ enum MHD_Result request_reply(struct request *r, const char *content_type)
 		r->answer = (struct buf){ 0 };
 	if (!content_type)
 		content_type = r->status >= 400 ? "application/problem+json" : "application/json";
-	return send_response(r, response, content_type);
+	return request_send(r, response, content_type);
 }
 
 static enum MHD_Result stopping(struct request *r)
@@ -380,7 +439,7 @@ static enum MHD_Result serve_events(struct request *r, const json_t *args)
 	r->status = 200;
 	response = follow_events(r->server, r->connection,
 		after < 0 ? stream_last(r->server->back.stream) : (uint64_t)after);
-	return response ? send_response(r, response, "text/event-stream") : stopping(r);
+	return response ? request_send(r, response, "text/event-stream") : stopping(r);
 }
 
 /* ---- log/raw: the verb `log` says where it is, and whether we may */
@@ -482,7 +541,7 @@ static enum MHD_Result send_log(struct request *r, const char *path, int64_t att
 		return stopping(r);
 	snprintf(number, sizeof(number), "%lld", (long long)attempt);
 	MHD_add_response_header(response, "X-Stint-Attempt", number);
-	return send_response(r, response, "text/plain; charset=utf-8");
+	return request_send(r, response, "text/plain; charset=utf-8");
 }
 
 static enum MHD_Result finish_log(struct request *r)
@@ -534,6 +593,11 @@ static const struct {
 	const char *name;
 	enum MHD_Result (*serve)(struct request *r, const json_t *args);
 } own[] = {
+	{ "page", login_serve_page },
+	{ "asset", login_serve_asset },
+	{ "login", login_serve_login },
+	{ "logout", login_serve_logout },
+	{ "open", login_serve_open },
 	{ "healthz", serve_healthz },
 	{ "metrics", serve_metrics },
 	{ "openapi", serve_openapi },

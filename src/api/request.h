@@ -21,6 +21,8 @@ struct request {
 	bool begun, waits, busy, queued;
 	int status; /* 0: not known yet */
 	struct buf answer;
+	const struct page_file *page; /* NULL: no file of the page */
+	char *cookie;                 /* to be set, or NULL */
 	/* log/raw */
 	json_t *log_args;
 	int64_t offset;
@@ -40,6 +42,9 @@ enum MHD_Result request_serve(struct request *r);
 enum MHD_Result request_finish(struct request *r);
 /* Sends the status and the answer there are. */
 enum MHD_Result request_reply(struct request *r, const char *content_type);
+/* Sends a response, which it takes, with the status there is; NULL: the connection ends. */
+enum MHD_Result request_send(struct request *r, struct MHD_Response *response,
+	const char *content_type);
 /* How many bytes of body it says it has; UINT64_MAX: it does not say and has some. */
 uint64_t request_length(const struct request *r);
 

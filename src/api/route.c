@@ -93,7 +93,7 @@ static int match(const char *pattern, struct slice path)
 /* A path that ends in a slash is another path. */
 static bool ends_in_slash(struct slice path)
 {
-	return path.n && path.at[path.n - 1] == '/';
+	return path.n > 1 && path.at[path.n - 1] == '/';
 }
 
 struct search {

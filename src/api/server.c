@@ -343,6 +343,8 @@ static void server_free(struct server *s)
 	buf_fini(&s->openapi);
 	free(s->state_dir);
 	free(s->address_file);
+	free(s->url);
+	sessions_fini(&s->sessions);
 	free(s);
 }
 
@@ -388,6 +390,7 @@ static int write_address(struct server *s, const char *address, struct err *err)
 	int rc;
 
 	s->address_file = path_join(s->state_dir, "address");
+	s->url = mem_strndup(text, strlen(text) - 1);
 	rc = file_write(s->address_file, text, strlen(text), err);
 	free(text);
 	return rc;
@@ -404,6 +407,7 @@ static int open_tcp(struct server *s, const struct server_config *config, struct
 	rc = token_load(s->state_dir, config->new_token, s->token, err);
 	if (rc < 0)
 		return rc;
+	sessions_load(&s->sessions, s->state_dir, s->token, clock_real_s());
 	rc = tcp_listen(config->address, config->port, config->exposed, &fd, &s->port, err);
 	if (rc < 0)
 		return rc;

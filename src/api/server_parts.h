@@ -14,6 +14,7 @@
 #include "api/listen.h"
 #include "api/route.h"
 #include "api/server.h"
+#include "api/session.h"
 
 /* ---- a call of the daemon that somebody waits for, or waited */
 
@@ -114,6 +115,7 @@ struct server {
 	struct face unix_face, tcp_face;
 	struct unix_socket socket;
 	char *state_dir, *address_file;
+	char *url; /* NULL: no TCP */
 	bool (*who)(int fd, struct caller *out);
 	bool system, exposed;
 	uint16_t port;
@@ -131,6 +133,7 @@ struct server {
 	struct follow *follows;
 	uint32_t nlogs;
 	struct gate_rate good, bad; /* requests with and without a token that is right */
+	struct sessions sessions;   /* of the page */
 };
 
 #endif

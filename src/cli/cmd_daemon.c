@@ -46,7 +46,7 @@ static void back_count(void *self, const char *route, int status)
 /* ---- starting */
 
 struct places {
-	char *state, *socket, *guard;
+	char *state, *socket, *guard, *runs; /* runs: NULL as a rule */
 };
 
 /* Guards and jobs work in directories of their own.  Takes `path`. */
@@ -65,6 +65,8 @@ static int find_places(const struct args *args, struct places *out, struct err *
 {
 	out->state = absolute(live_state_dir(args->state, args->system));
 	out->socket = absolute(live_socket(args->socket, out->state, args->system));
+	if (args->runs)
+		out->runs = absolute(mem_strdup(args->runs));
 	out->guard = guard_find();
 	if (!out->guard)
 		return err_set(err, ERR_MISSING,
@@ -77,6 +79,7 @@ static void free_places(struct places *places)
 	free(places->state);
 	free(places->socket);
 	free(places->guard);
+	free(places->runs);
 }
 
 /* Checks a rule and spells it in full; NULL where none was named. */
@@ -158,7 +161,8 @@ static void say_hello(const struct args *args, const struct places *places,
 		print_ready(places, args->listen ? args->listen : "127.0.0.1", server_port(server));
 	log_notice(log, "ready: state in %s, socket %s", places->state, places->socket);
 	if (server_port(server))
-		log_notice(log, "HTTP on http://%s:%u, token in %s/token",
+		log_notice(log,
+			"HTTP on http://%s:%u, token in %s/token; 'stint open' prints an address that logs in",
 			args->listen ? args->listen : "127.0.0.1", server_port(server), places->state);
 }
 
@@ -214,6 +218,7 @@ static int open_and_serve(const struct args *args, const struct places *places,
 		.placer = rules->placer.full,
 		.admit = rules->admit.full,
 		.tenants = args->tenants,
+		.runs = places->runs,
 		.seed = (uint64_t)args->seed,
 		.machine = { .no_gpus = args->no_gpus, .slots = (int32_t)args->slots },
 		.cgroups = !args->no_cgroups,
@@ -271,6 +276,7 @@ static const struct flag_group flags_place = {
 			NUMBER(port, FLAG_INT, "PORT", 0, 0, 65535,
 				"HTTP port; 0: any that is free, see DIR/address"),
 			SWITCH(no_http, "unix socket only"),
+			TEXT(runs, "DIR", "simulator results that the page shows (STATE/runs)"),
 			SWITCH(expose,
 				"allow --listen on an address that other machines reach; the token is sent in the clear"),
 			SWITCH(new_token, "make a new token; the old one is void"),

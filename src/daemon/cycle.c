@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "daemon/daemon_state.h"
+#include "daemon/library.h"
 
 #define RETRY_S 1.0 /* a disk that was full is asked again so often */
 
@@ -274,7 +275,9 @@ static void answer(struct daemon *d, struct call *call)
 /* Reads are answered at once, changes when they are durable, and those that wait when it is time. */
 static void file_call(struct daemon *d, struct call *call)
 {
-	if (!call->status)
+	if (call->reader)
+		library_give(d, call);
+	else if (!call->status)
 		vec_push(&d->waiting, call);
 	else if (call->status >= 400 || !strcmp(call->verb->method, "GET"))
 		answer(d, call);

@@ -23,6 +23,7 @@
 #include "base/log.h"
 #include "base/notify.h"
 #include "daemon/daemon_state.h"
+#include "daemon/library.h"
 #include "io/tenants_io.h"
 
 #define LOOK_EVERY_S 5.0 /* at the machine's devices */
@@ -60,6 +61,8 @@ static void copy_config(struct daemon *d, const struct daemon_config *config)
 	d->config.admit = copy_text(config->admit);
 	d->config.tenants = copy_text(config->tenants);
 	d->config.socket = copy_text(config->socket);
+	d->config.runs = config->runs ? copy_text(config->runs)
+				      : mem_printf("%s/runs", config->state_dir);
 	d->log = config->log;
 }
 
@@ -309,6 +312,7 @@ void daemon_close(struct daemon *d)
 	worker_destroy(d->worker);
 	reasons_destroy(d->reasons);
 	refuse_all(d);
+	library_close(d->library);
 	core_close(d->core);
 	hands_close(d->hands);
 	record_close(d->record);
@@ -343,6 +347,7 @@ void daemon_close(struct daemon *d)
 	free((char *)d->config.admit);
 	free((char *)d->config.tenants);
 	free((char *)d->config.socket);
+	free((char *)d->config.runs);
 	free(d);
 }
 

@@ -35,6 +35,7 @@ struct daemon_config {
 		*admit;      /* specs; NULL: what the record says last, else the defaults */
 	const char *tenants; /* file; NULL: none */
 	const char *socket;  /* what jobs are told as STINT_SOCKET; NULL: none */
+	const char *runs;    /* directory of simulator results for the page; NULL: STATE/runs */
 	uint64_t seed;
 	struct machine_options machine;
 	bool cgroups;

@@ -24,6 +24,9 @@ struct made {
 	struct live_job *job;
 };
 
+struct desk;
+struct library;
+
 /* One thing asked for, until it is answered. */
 struct call {
 	const struct verb *verb;
@@ -39,6 +42,9 @@ struct call {
 	int status;            /* 0: not decided yet */
 	struct buf body;       /* of the answer */
 	VEC(struct made) made; /* of a submission: its jobs */
+	/* of one that the library answers: daemon/library.h */
+	void (*reader)(struct record *record, const struct desk *desk, struct call *call);
+	struct desk *desk;
 };
 
 /* A row to be written, with what it makes of its job and attempt. */
@@ -76,6 +82,7 @@ struct daemon {
 	struct core *core;
 	struct record *record;
 	struct hands *hands;
+	struct library *library; /* NULL: not needed yet */
 	struct stream *stream;
 	struct metrics *metrics;
 	struct worker *worker;

@@ -17,7 +17,7 @@ struct attack {
 	size_t body_bytes;  /* 0: two */
 	bool unix_too;
 	bool only_post; /* a GET is fine with it */
-	bool healthz;   /* which may be asked all the same */
+	bool healthz;   /* which may be asked all the same, as may the page itself */
 };
 
 static const char good_host[] = "127.0.0.1:%u";
@@ -42,6 +42,10 @@ static const struct attack attacks[] = {
 	{ .what = "the token in a cookie",
 		.host = good_host,
 		.token = "Cookie: token=%s\r\n",
+		.healthz = true },
+	{ .what = "a session that is none",
+		.host = good_host,
+		.token = "Cookie: stint-%u=%s\r\nX-Stint-Key: %s\r\n",
 		.healthz = true },
 	{ .what = "the token twice",
 		.host = good_host,
@@ -180,7 +184,7 @@ static void check_refused(const struct fake *f, bool tcp, const struct attack *a
 	int status = try(f, tcp, a, method, path, &got);
 	bool fine = status >= 400 && status < 500;
 
-	if (a->healthz && !strcmp(path, "/healthz") && !strcmp(method, "GET"))
+	if (a->healthz && (!strcmp(path, "/healthz") || !strcmp(path, "/")) && !strcmp(method, "GET"))
 		fine = status == 200;
 	if (!fine)
 		fail_msg("%s: %s %s: %s", a->what, method, path, got.at ? got.at : "nothing");

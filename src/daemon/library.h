@@ -1,0 +1,51 @@
+/*
+ * Answers that take long to look up: a thread of the daemon's with its own,
+ * read-only connection to the record, so that no decision waits for a question.
+ *
+ * A verb looks at what is the daemon's own, puts it on a desk and names a reader;
+ * the call is then answered by the library's thread, which sees nothing of the
+ * daemon but the desk.
+ */
+#ifndef DAEMON_LIBRARY_H
+#define DAEMON_LIBRARY_H
+
+#include "daemon/daemon_state.h"
+
+/* A tenant's weight, and a device, as they are now. */
+struct desk_tenant {
+	const char *name;
+	double weight;
+};
+
+struct desk_device {
+	uint32_t node;
+	int32_t index; /* as people count it */
+	const char *type, *title;
+	bool up;
+};
+
+/* What a reader works with; text is in `words`. */
+struct desk {
+	struct arena words;
+	double born_s, now_s; /* the record's zero; the daemon's time */
+	const char *runs;     /* directory */
+	uint32_t nnodes, ndevices;
+	const char **nodes;          /* names */
+	struct desk_device *devices; /* by node, then bit */
+	const uint32_t *device_at; /* [node * NODE_DEVICES_MAX + bit]: index in devices; UINT32_MAX: none */
+	struct desk_tenant *tenants;
+	uint32_t ntenants;
+};
+
+/* Sets the call's status and body. */
+typedef void library_reader(struct record *record, const struct desk *desk, struct call *call);
+
+/* The daemon's own side of a verb: the call goes to the library when the verb has returned. */
+void library_ask(struct daemon *d, struct call *call, library_reader *reader);
+
+/* From cycle.c: takes a call that has a reader. */
+void library_give(struct daemon *d, struct call *call);
+/* Ends; what is not answered yet is refused.  NULL is fine. */
+void library_close(struct library *library);
+
+#endif

@@ -1,0 +1,374 @@
+// Drives Chromium through every page.  Prints "ok - …" and "not ok - …"; figures
+// are reported behind "#" and never asserted.
+import { createRequire } from 'node:module';
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import http from 'node:http';
+
+const need = createRequire(process.env.WEB_MODULES + '/page.js');
+const { chromium } = need('playwright-core');
+const axe = readFileSync(need.resolve('axe-core/axe.min.js'), 'utf8');
+const { STINT, WORK, ROOT, SHOTS } = process.env;
+const state = WORK + '/state';
+const env = { ...process.env, STINT_STATE: state, STINT_SOCKET: WORK + '/socket', NO_COLOR: '1' };
+const patience = 30000;
+let failures = 0;
+
+function check(what, good, detail) {
+	console.log(`${good ? 'ok' : 'not ok'} - ${what}`);
+	if (good) return;
+	failures++;
+	if (detail !== undefined) console.log('  ' + (typeof detail === 'string' ? detail : JSON.stringify(detail, null, 1)).split('\n').slice(0, 40).join('\n  '));
+}
+const stint = (...args) => execFileSync(STINT, args, { env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+const pause = ms => new Promise(done => setTimeout(done, ms));
+async function until(what, holds) {
+	for (const began = Date.now(); Date.now() - began < patience; await pause(50)) {
+		try { if (await holds()) return true; } catch { /* not yet */ }
+	}
+	check(`${what} within ${patience / 1000} s`, false);
+	return false;
+}
+
+// ---- the daemon and its jobs
+
+let daemon, port = 0;
+async function startDaemon() {
+	daemon = spawn(STINT, ['daemon', '--port', String(port), '--slots', '8', '--policy', 'fair-share:preempt=1,patience_s=2', '--quiet'], { env, stdio: ['ignore', 'inherit', 'inherit'] });
+	await until('the daemon is up', () => { port = Number(new URL(readFileSync(state + '/address', 'utf8').trim()).port); return stint('nodes'); });
+}
+function stopDaemon() {
+	return new Promise(done => { daemon.once('exit', done); daemon.kill('SIGTERM'); });
+}
+
+const evil = ['<img src=x onerror="window.xss=1">', '"><script>window.xss=2</script>', "javascript:window.xss=3//'", '<svg/onload=window.xss=4>', '=HYPERLINK("http://evil.example")'];
+function submitJobs() {
+	const submit = (tenant, name, gpus, ...command) => stint('submit', '--quiet', '--tenant', tenant, '--name', name, '--gpus', String(gpus), '--', ...command);
+	submit('vision', 'done', 2, 'sh', '-c', 'echo "<b>bold</b><script>window.xss=5</script>"; sleep 0.5');      // 1
+	submit('vision', 'breaks', 1, 'sh', '-c', 'echo oh >&2; exit 3');                                              // 2
+	submit('speech', 'trains', 1, 'python3', ROOT + '/examples/live/train.py', '--steps', '4000', '--step-s', '0.05', '--checkpoint', WORK + '/x.ckpt'); // 3
+	submit('vision', 'long-running-resnet-with-a-name-that-does-not-fit-anywhere', 3, 'sleep', '600');             // 4
+	submit('vision', evil[0], 2, 'sleep', '600');                                                                  // 5
+	for (const name of evil.slice(1)) submit(evil[0], name, 4, 'sleep', '600');                                    // 6…9
+	submit('speech', 'too-many', 8, 'sleep', '600');                                                               // 10
+	for (let i = 0; i < 30; i++) submit(['vision', 'speech', 'nlp'][i % 3], `sweep-${i}`, 1 + i % 4, 'sleep', '600');
+}
+function simulate() {
+	mkdirSync(state + '/runs', { recursive: true });
+	stint('sim', ROOT + '/examples/workload.csv', '--cluster', '4x4:v100', '--policy', 'las', '--out', state + '/runs/las', '--quiet');
+	stint('compare', ROOT + '/examples/workload.csv', '--cluster', '4x4:v100', '--policy', 'fifo,sjf', '--out', state + '/runs/both', '--quiet');
+}
+
+// ---- looking at a page as a person would
+
+// Pieces of text that lie on each other, or stick out of the window.
+function overlaps() {
+	const boxes = [];
+	const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+	const clipped = (el, r) => {
+		let box = { left: r.left, top: r.top, right: r.right, bottom: r.bottom };
+		for (let p = el; p && p !== document.body; p = p.parentElement) {
+			const style = getComputedStyle(p);
+			if (style.overflow === 'visible' && style.position !== 'sticky') continue;
+			const c = p.getBoundingClientRect();
+			if (style.overflow !== 'visible') box = { left: Math.max(box.left, c.left), top: Math.max(box.top, c.top), right: Math.min(box.right, c.right), bottom: Math.min(box.bottom, c.bottom) };
+		}
+		return box;
+	};
+	for (let node; (node = walker.nextNode());) {
+		const el = node.parentElement;
+		if (!node.data.trim() || !el.checkVisibility({ visibilityProperty: true, opacityProperty: true }) || el.closest('.hidden, .skip, script, option, .headrow, .top, svg, .says, .tip, details:not([open]) > :not(summary)')) continue;
+		const range = document.createRange();
+		range.selectNodeContents(node);
+		for (const r of range.getClientRects()) {
+			const b = clipped(el, r);
+			if (b.right - b.left > 1 && b.bottom - b.top > 1) boxes.push({ ...b, text: node.data.trim().slice(0, 40), node });
+		}
+	}
+	const bad = [];
+	boxes.sort((a, b) => a.top - b.top);
+	for (let i = 0; i < boxes.length; i++) {
+		for (let k = i + 1; k < boxes.length && boxes[k].top < boxes[i].bottom - 2; k++) {
+			const a = boxes[i], b = boxes[k];
+			const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left), high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+			if (a.node !== b.node && wide > 2 && high > 3) bad.push(`"${a.text}" over "${b.text}"`);
+		}
+	}
+	if (document.documentElement.scrollWidth > innerWidth + 1) bad.push(`the page is ${document.documentElement.scrollWidth} px wide, the window ${innerWidth}`);
+	return bad.slice(0, 10);
+}
+
+async function axeClean(page) {
+	await page.evaluate(axe + ';window.axe = axe;');
+	const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
+	return found.violations.map(v => `${v.id}: ${v.help}: ${v.nodes.slice(0, 3).map(n => n.html.slice(0, 160) + ' ' + (n.any[0]?.message ?? '')).join(' | ')}`);
+}
+
+const pages = [
+	['now', '#/now', '#page .dev', ['Devices', 'Queue', 'held but idle', 'too-many', evil[0]]],
+	['timeline', '#/timeline', '#page canvas', ['Timeline', 'Look back', 'As a table', 'vision']],
+	['job-running', '#/job/3', '#page progress', ['Job 3', 'trains', 'Life', 'Log', 'Cancel…', 'attempt 1', 'steps/s']],
+	['job-waiting', '#/job/10', '#page .lifeline', ['too-many', 'waits', 'Why and when', 'Hold…']],
+	['job-done', '#/job/1', '#page .lifeline', ['done', 'completed', '<b>bold</b>']],
+	['fairness', '#/fairness', '#page svg.chart', ['Fairness', 'Totals', 'Who waits because of whom', 'speech']],
+	['whatif', '#/whatif', '#page .fields select', ['What-if', 'More devices', 'Policy']],
+	['runs', '#/runs', '#page table', ['Runs', 'both/fifo', 'las', 'comparison']],
+	['run', '#/runs/las', '#page canvas', ['las', 'Figures', 'Timeline', 'Jobs', 'mean completion time']],
+	['compare', '#/runs/both', '#page table', ['both', 'Side by side', 'fifo', 'sjf']],
+	['policy', '#/policy', '#page #change', ['Policy', 'Rules that decide now', 'fair-share', 'Dry run', 'half_life_s']],
+];
+
+const problems = []; // what the browser complained of
+function watch(page) {
+	page.on('pageerror', e => problems.push(`error: ${e.message}`));
+	page.on('console', m => { if (m.type() === 'error' && !/ERR_CONNECTION|status of (401|404|503)|ERR_INCOMPLETE|ERR_EMPTY|ERR_ABORTED/.test(m.text())) problems.push(m.text()); });
+	page.on('dialog', d => { problems.push('a dialog: ' + d.message()); d.dismiss(); });
+}
+const seen = (page, text) => page.evaluate(t => document.body.innerText.includes(t) || document.body.textContent.includes(t), text);
+const isLive = page => page.evaluate(() => document.getElementById('link').dataset.state === 'live');
+
+async function visit(page, [name, hash, marker, texts], size) {
+	await page.evaluate(h => { location.hash = h; }, hash);
+	await page.waitForSelector(marker, { timeout: patience });
+	const missing = [];
+	for (const t of texts) if (!await until(`${name} shows ${t}`, () => seen(page, t))) missing.push(t);
+	check(`${name} at ${size}: its text is there`, !missing.length, missing);
+	await page.evaluate(() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done))));
+	const over = await page.evaluate(overlaps);
+	check(`${name} at ${size}: nothing overlaps or sticks out`, !over.length, over);
+	const bad = await axeClean(page);
+	check(`${name} at ${size}: axe-core finds nothing`, !bad.length, bad);
+	if (SHOTS) await page.screenshot({ path: `${SHOTS}/${name}-${size}.png`, fullPage: true });
+}
+
+// ---- coming in
+
+function raw(method, path, headers, body) {
+	return new Promise(done => {
+		const ask = http.request({ host: '127.0.0.1', port, method, path, headers: { ...(body ? { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) } : {}), ...headers } }, r => {
+			let text = '';
+			r.on('data', d => { text += d; });
+			r.on('end', () => done({ status: r.statusCode, headers: r.headers, text }));
+		});
+		ask.end(body);
+	});
+}
+
+async function comingIn(page, url, token) {
+	await page.goto(url);
+	await page.waitForSelector('#token');
+	check('the login page is clean for axe-core', !(await axeClean(page)).length);
+	await page.fill('#token', 'f'.repeat(64));
+	await page.click('text=Log in >> nth=-1');
+	await page.waitForFunction(() => document.querySelector('[role=alert]')?.textContent.includes('wrong'));
+	check('a wrong token is refused in words', true);
+	check('and sets no cookie', (await page.context().cookies()).length === 0);
+	await page.fill('#token', token);
+	await page.keyboard.press('Enter');
+	await page.waitForSelector('#page .dev', { timeout: patience });
+	check('the right token leads in', true);
+	const cookies = await page.context().cookies();
+	check('its cookie is for no script and no other site', cookies.length === 1 && cookies[0].httpOnly && cookies[0].sameSite === 'Strict', cookies);
+	check('no token in the address', !page.url().includes(token) && !page.url().includes('code'));
+	const key = await page.evaluate(() => localStorage.getItem('stint-key'));
+	const cookie = `${cookies[0].name}=${cookies[0].value}`, own = { Origin: url.slice(0, -1) };
+	check('the token is not kept in the browser', !(await page.evaluate(() => JSON.stringify(localStorage) + JSON.stringify(sessionStorage))).includes(token));
+	check('the cookie alone is worth nothing', (await raw('GET', '/v1/jobs', { Cookie: cookie })).status === 401);
+	check('the key alone is worth nothing', (await raw('GET', '/v1/jobs', { 'X-Stint-Key': key })).status === 401);
+	check('both are', (await raw('GET', '/v1/jobs', { Cookie: cookie, 'X-Stint-Key': key })).status === 200);
+	check('a change without an origin is refused', (await raw('POST', '/v1/jobs/999/cancel', { Cookie: cookie, 'X-Stint-Key': key }, '{}')).status === 401);
+	check('a change from elsewhere is refused', (await raw('POST', '/v1/jobs/999/cancel', { Cookie: cookie, 'X-Stint-Key': key, Origin: 'http://evil.example' }, '{}')).status === 403);
+	check('a change from our own page gets through', (await raw('POST', '/v1/jobs/999/cancel', { Cookie: cookie, 'X-Stint-Key': key, ...own }, '{}')).status === 404);
+	const first = await raw('GET', '/', {});
+	check('the page is asked for again by its tag', (await raw('GET', '/', { 'If-None-Match': first.headers.etag })).status === 304);
+	check('its policy allows nothing inline', /default-src 'none'; script-src 'self'; style-src 'self'/.test(first.headers['content-security-policy']) && !/unsafe/.test(first.headers['content-security-policy']));
+	check('sessions are kept for the owner alone', (statSync(state + '/sessions').mode & 0o077) === 0);
+	return { cookie, key };
+}
+
+// ---- what can be done
+
+async function doing(page) {
+	await page.evaluate(() => { location.hash = '#/job/9'; });
+	await page.click('#act-cancel', { timeout: patience });
+	await page.click('dialog >> text=Back');
+	check('nothing is done before it is confirmed', /PENDING|RUNNING/.test(stint('show', '9', '--json')));
+	await page.click('#act-cancel');
+	await page.click('#ask-yes');
+	check('a job is cancelled from its page', await until('job 9 is cancelled', () => stint('show', '9', '--json').includes('CANCELLED')));
+	await page.evaluate(() => { location.hash = '#/now'; });
+	await page.waitForSelector('#queue-filter', { timeout: patience });
+	await page.fill('#queue-filter', 'hyperlink');
+	const [download] = await Promise.all([page.waitForEvent('download'), page.click('[aria-label="Queue: data as CSV"]')]);
+	const csv = readFileSync(await download.path(), 'utf8');
+	check('the queue as CSV', csv.startsWith('job,name,user,tenant') && csv.split('\r\n').length > 20, csv.slice(0, 300));
+	await page.fill('#queue-filter', '');
+	await page.evaluate(() => { location.hash = '#/timeline'; });
+	await page.waitForFunction(() => window.stintGantt?.rows.some(r => r.spans.length), null, { timeout: patience });
+	await page.focus('#page canvas');
+	for (const k of ['+', 'ArrowLeft', 'n', '-', 'Home', ']', ']']) await page.keyboard.press(k);
+	await page.keyboard.press('Enter');
+	check('the timeline leads to a job by keyboard', await until('a job is shown', async () => /#\/job\/\d+/.test(await page.evaluate(() => location.hash))));
+	await page.evaluate(() => { location.hash = '#/whatif'; });
+	await page.click('#run-whatif', { timeout: patience });
+	check('what-if answers, or says plainly that it cannot', await until('what-if says something', async () => await seen(page, 'not available') || await seen(page, 'Side by side')));
+	await page.evaluate(() => { location.hash = '#/policy'; });
+	await page.waitForSelector('#change', { timeout: patience });
+	await page.selectOption('#page form select >> nth=0', 'fifo');
+	await page.click('#change');
+	await page.click('#ask-yes');
+	check('the policy is changed from its page', await until('fifo decides', () => stint('policy', '--json').includes('"fifo')));
+}
+
+async function comingBack(page) {
+	await page.evaluate(() => { location.hash = '#/now'; });
+	await page.reload();
+	await page.waitForSelector('#page .dev', { timeout: patience });
+	check('a reload stays logged in, on the same page', page.url().endsWith('#/now'));
+	await until('it is live', () => isLive(page));
+	await stopDaemon();
+	check('the page says that the daemon has gone', await until('it notices', async () => !await isLive(page)));
+	await startDaemon();
+	check('and comes back by itself', await until('it is live again', () => isLive(page)));
+	stint('submit', '--quiet', '--name', 'after-the-restart', '--', 'sleep', '600');
+	check('what is new appears without a reload', await until('the new job appears', () => seen(page, 'after-the-restart')));
+	check('nobody has to log in again', !await page.$('#token'));
+}
+
+async function leaving(page, session, url) {
+	await page.click('#logout');
+	await page.waitForSelector('#token', { timeout: patience });
+	check('logging out shows the login', true);
+	check('and ends the session at the daemon', (await raw('GET', '/v1/jobs', { Cookie: session.cookie, 'X-Stint-Key': session.key })).status === 401);
+	const address = stint('open', '--quiet').trim();
+	check('stint open prints an address with a code', address.startsWith(url + '#code='), address);
+	await page.goto('about:blank');
+	await page.goto(address);
+	await page.waitForSelector('#page .dev', { timeout: patience });
+	check('which leads in, and is gone from the address bar', !page.url().includes('code='));
+	const other = await page.context().browser().newContext();
+	const second = await other.newPage();
+	await second.goto(address);
+	await second.waitForSelector('#token', { timeout: patience });
+	check('but works once only', await seen(second, 'stint open'));
+	await other.close();
+}
+
+// ---- many: reported, not asserted
+
+function synthetic() {
+	const now = Date.now() / 1000, devices = [], spans = [], jobs = [];
+	for (let n = 0; n < 125; n++) for (let d = 0; d < 8; d++) devices.push({ node: `node-${n}`, device: d, type: 'a100', name: 'A100', up: n !== 7 });
+	for (let i = 0; i < 10000; i++) {
+		const node = i % 125, first = (i >> 3) % 8, wide = [1, 1, 2, 4][i % 4], length = 300 + (i * 7919 % 3000);
+		const from = now - 3500 + Math.floor(i / 1000) * 350;
+		spans.push({ job: i + 1, attempt: 1, name: `job-${i}`, user: 'u', tenant: `tenant-${i % 7}`, node: `node-${node}`, devices: Array.from({ length: wide }, (_, k) => (first + k) % 8), from, to: Math.min(from + length / 9, now), end: 'COMPLETED' });
+		jobs.push({ id: i + 1, name: `job-${i}`, user: 'u', tenant: `tenant-${i % 7}`, state: i < 500 ? 'RUNNING' : 'PENDING', gpus: wide, held_gpus: i < 500 ? wide : undefined, wait_s: i, reason: { why: 'busy', text: 'waits for devices' } });
+	}
+	const nodes = [];
+	for (let n = 0; n < 125; n++) nodes.push({ name: `node-${n}`, type: 'a100', state: 'up', devices: Array.from({ length: 8 }, (_, d) => ({ index: d, type: 'a100', up: n !== 7, jobs: d < 4 ? [n * 4 + d + 1] : [] })) });
+	return { timeline: { schema: 'timeline/1', from: now - 3600, now, devices, spans, more: false }, jobs: { schema: 'jobs/1', now, policy: 'synthetic', counts: { PENDING: 9500, RUNNING: 500, CONFIGURING: 0, COMPLETING: 0 }, jobs, total: 10000, shown: 10000, more: false }, nodes: { schema: 'nodes/1', host: 'x', nodes } };
+}
+const middle = list => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];
+
+// The daemon again, at another port, but for three answers that are made up.
+function stage(fake) {
+	const made = { '/v1/timeline': JSON.stringify(fake.timeline), '/v1/jobs': JSON.stringify(fake.jobs), '/v1/nodes': JSON.stringify(fake.nodes) };
+	const server = http.createServer((ask, answer) => {
+		const body = made[ask.url.split('?')[0]];
+		if (body) { answer.writeHead(200, { 'Content-Type': 'application/json' }); answer.end(body); return; }
+		const headers = { ...ask.headers, host: `127.0.0.1:${port}` };
+		if (headers.origin) headers.origin = `http://127.0.0.1:${port}`;
+		ask.pipe(http.request({ host: '127.0.0.1', port, method: ask.method, path: ask.url, headers }, r => { answer.writeHead(r.statusCode, r.headers); r.pipe(answer); }).on('error', () => answer.destroy()));
+	});
+	return new Promise(done => server.listen(0, '127.0.0.1', () => done(server)));
+}
+
+async function many(page, token) {
+	const server = await stage(synthetic()), url = `http://127.0.0.1:${server.address().port}/`;
+	await page.goto(url);
+	await page.fill('#token', token);
+	await page.keyboard.press('Enter');
+	await page.waitForSelector('#page .dev', { timeout: patience });
+	await page.goto('about:blank');
+	await page.goto(url + '#/timeline');
+	await page.waitForFunction(() => window.stintGantt?.drawn > 0, null, { timeout: patience });
+	const load = await page.evaluate(() => performance.now());
+	const timing = await page.evaluate(() => { const n = performance.getEntriesByType('navigation')[0]; return { loaded: n.loadEventEnd - n.startTime, paint: performance.getEntriesByName('first-contentful-paint')[0]?.startTime }; });
+	const pan = await page.evaluate(() => new Promise(done => {
+		const g = window.stintGantt, gaps = [];
+		g.zoom(0.5);
+		g.frames = [];
+		let last = performance.now(), n = 0;
+		requestAnimationFrame(function step(t) {
+			gaps.push(t - last);
+			last = t;
+			g.shift(n % 40 < 20 ? 0.01 : -0.01, n % 40 < 20 ? 4 : -4);
+			if (n++ < 90) requestAnimationFrame(step); else done({ gaps: gaps.slice(2), draws: g.frames, drawn: g.drawn, spans: g.rows.reduce((a, r) => a + r.spans.length, 0) });
+		});
+	}));
+	check('10,000 jobs on 1,000 devices are drawn', pan.drawn > 500, pan.drawn);
+	console.log(`# timeline, 10,000 jobs on 1,000 devices (${pan.spans} bars, ${pan.drawn} drawn): shown ${load.toFixed(0)} ms after navigation began (load event ${timing.loaded.toFixed(0)} ms); drawing a frame ${middle(pan.draws).toFixed(1)} ms median, ${Math.max(...pan.draws).toFixed(1)} ms most; between frames while panning ${middle(pan.gaps).toFixed(1)} ms median`);
+	if (SHOTS) await page.screenshot({ path: SHOTS + '/many-timeline.png' });
+	await page.evaluate(() => { location.hash = '#/now'; });
+	await page.waitForFunction(() => document.querySelectorAll('.dev').length === 1000, null, { timeout: patience });
+	const scroll = await page.evaluate(() => new Promise(done => {
+		const box = document.querySelector('.rows'), gaps = [];
+		let last = performance.now(), n = 0;
+		requestAnimationFrame(function step(t) {
+			gaps.push(t - last);
+			last = t;
+			box.scrollTop += 777;
+			if (n++ < 60) requestAnimationFrame(step); else done({ gaps: gaps.slice(2), there: document.querySelectorAll('.rows [role=row]').length });
+		});
+	}));
+	check('of 10,000 jobs only the rows in view are there', scroll.there < 120, scroll.there);
+	console.log(`# queue of 10,000 jobs beside 1,000 devices: between frames while scrolling ${middle(scroll.gaps).toFixed(1)} ms median`);
+	if (SHOTS) await page.screenshot({ path: SHOTS + '/many-now.png' });
+	await page.goto('about:blank');
+	server.closeAllConnections();
+	server.close();
+}
+
+// ---- all of it
+
+mkdirSync(WORK, { recursive: true });
+if (SHOTS) mkdirSync(SHOTS, { recursive: true });
+const began = Date.now(), took = what => console.log(`# ${what}: ${((Date.now() - began) / 1000).toFixed(1)} s`);
+let browser;
+try {
+	await startDaemon();
+	submitJobs();
+	simulate();
+	await until('job 3 reports progress', () => JSON.parse(stint('show', '3', '--json')).progress?.per_s > 0);
+	took('daemon and jobs');
+	browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'] });
+	const url = `http://127.0.0.1:${port}/`, token = readFileSync(state + '/token', 'utf8').trim();
+	const wide = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+	const page = await wide.newPage();
+	watch(page);
+	const session = await comingIn(page, url, token);
+	for (const p of pages) await visit(page, p, '1280');
+	took('every page at 1280');
+	await page.setViewportSize({ width: 390, height: 844 });
+	await page.evaluate(() => document.getElementById('theme').click());
+	for (const p of pages) await visit(page, p, '390-dark');
+	await page.evaluate(() => document.getElementById('theme').click());
+	await page.setViewportSize({ width: 1280, height: 900 });
+	took('every page at 390');
+	check('a name is text, not markup', await page.evaluate(() => window.xss === undefined) && !await page.$('img[src=x]'));
+	await doing(page);
+	await comingBack(page);
+	took('doing and coming back');
+	await leaving(page, session, url);
+	await many(await wide.newPage(), token);
+	check('the browser had nothing to complain of', !problems.length, problems);
+} catch (e) {
+	check('the test came to its end', false, e.stack);
+} finally {
+	await browser?.close().catch(() => {});
+	try { stint('cancel', '--all', '--quiet'); await until('jobs are gone', () => !stint('queue', '--quiet').trim()); } catch { /* the daemon may be gone */ }
+	if (daemon && daemon.exitCode === null) await stopDaemon();
+	took('in all');
+}
+process.exit(failures ? 1 : 0);

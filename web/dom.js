@@ -1,0 +1,135 @@
+// Elements, numbers and times.  All text goes in as text: nothing here parses markup.
+
+export function h(name, attrs, ...children) {
+	const el = document.createElement(name);
+	for (const [key, value] of Object.entries(attrs || {})) {
+		if (value === null || value === undefined || value === false) continue;
+		if (key.startsWith('on')) el.addEventListener(key.slice(2), value);
+		else if (key === 'style') Object.assign(el.style, value);
+		else if (key === 'data') Object.assign(el.dataset, value);
+		else if (key in el && key !== 'list' && key !== 'form' && typeof value !== 'string') el[key] = value;
+		else el.setAttribute(key === 'className' ? 'class' : key, value === true ? '' : String(value));
+	}
+	el.append(...children.flat(Infinity).filter(c => c !== null && c !== undefined && c !== false).map(c => c instanceof Node ? c : String(c)));
+	return el;
+}
+
+export function svg(name, attrs, ...children) {
+	const el = document.createElementNS('http://www.w3.org/2000/svg', name);
+	for (const [key, value] of Object.entries(attrs || {})) if (value !== null && value !== undefined) el.setAttribute(key, String(value));
+	el.append(...children.flat(Infinity).filter(c => c).map(c => c instanceof Node ? c : String(c)));
+	return el;
+}
+
+export function number(x, digits = 3) {
+	if (x === null || x === undefined || !isFinite(x)) return '–';
+	if (Number.isInteger(x)) return x.toLocaleString('en');
+	return Number(x.toPrecision(digits)).toLocaleString('en', { maximumFractionDigits: 6 });
+}
+
+export function duration(s) {
+	if (s === null || s === undefined || !isFinite(s)) return '–';
+	const sign = s < 0 ? '-' : '', a = Math.abs(s);
+	if (a < 10) return sign + a.toFixed(1) + ' s';
+	if (a < 120) return sign + Math.round(a) + ' s';
+	if (a < 7200) return sign + Math.round(a / 60) + ' min';
+	if (a < 172800) return sign + (a / 3600).toFixed(1) + ' h';
+	return sign + (a / 86400).toFixed(1) + ' d';
+}
+
+const two = x => String(x).padStart(2, '0');
+export function clock(at, withSeconds = true) {
+	if (!at) return '–';
+	const d = new Date(at * 1000);
+	const day = d.toDateString() === new Date().toDateString() ? '' : `${d.getFullYear()}-${two(d.getMonth() + 1)}-${two(d.getDate())} `;
+	return day + `${two(d.getHours())}:${two(d.getMinutes())}` + (withSeconds ? `:${two(d.getSeconds())}` : '');
+}
+
+// {p10,p50,p90} of moments, seen from now.
+export function moments(q, now) {
+	if (!q) return '–';
+	const one = x => x <= now + 1 ? 'now' : 'in ' + duration(x - now);
+	if (q.p10 === undefined || Math.abs(q.p90 - q.p10) < 2) return one(q.p50);
+	return `${one(q.p50)} (${duration(Math.max(0, q.p10 - now))} – ${duration(Math.max(0, q.p90 - now))})`;
+}
+
+// Okabe and Ito's colours, told apart by every kind of eye; then the same again, lighter.
+const palette = ['#56B4E9', '#E69F00', '#009E73', '#CC79A7', '#F0E442', '#0072B2', '#D55E00', '#999999',
+	'#A9D8F3', '#F3CF80', '#80CEB9', '#E5BCD3', '#F7F1A0', '#80B8D8', '#EAAE80', '#CCCCCC'];
+const given = new Map();
+export function colour(name) {
+	if (!given.has(name)) given.set(name, palette[given.size % palette.length]);
+	return given.get(name);
+}
+export function inkOn(hex) {
+	const part = i => { const c = parseInt(hex.slice(i, i + 2), 16) / 255; return c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4; };
+	const light = 0.2126 * part(1) + 0.7152 * part(3) + 0.0722 * part(5);
+	return light > 0.18 ? '#000' : '#fff';
+}
+export function css(name) { return getComputedStyle(document.documentElement).getPropertyValue(name).trim(); }
+
+export const stateWord = state => h('span', { className: 'state', data: { state } }, state ? state.toLowerCase().replace('_', ' ') : '–');
+export const jobLink = (id, text) => h('a', { href: '#/job/' + id }, text ?? '#' + id);
+export const tenantName = name => name || '(none)';
+
+export function legend(names, extra = []) {
+	return h('ul', { className: 'legend', 'aria-label': 'Legend' }, names.map(n => h('li', {}, h('i', { style: { background: colour(n) } }), tenantName(n))), extra);
+}
+
+export function table(caption, columns, rows) {
+	return h('div', { className: 'scroll', tabindex: '0', role: 'region', 'aria-label': caption }, h('table', {},
+		h('caption', {}, caption),
+		h('thead', {}, h('tr', {}, columns.map(c => h('th', { scope: 'col', className: c.num ? 'num' : null }, c.title)))),
+		h('tbody', {}, rows.map(row => h('tr', {}, columns.map(c => h('td', { className: c.num ? 'num' : null }, c.of(row))))))));
+}
+
+// Spreadsheets run what begins with these.
+const cell = value => {
+	let text = value === null || value === undefined ? '' : String(value);
+	if (typeof value === 'string' && /^[=+\-@\t\r]/.test(text)) text = "'" + text;
+	return /[",\n\r]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text;
+};
+export function csvText(columns, rows) {
+	return [columns, ...rows].map(row => row.map(cell).join(',')).join('\r\n') + '\r\n';
+}
+// A button that gives what a chart shows; data() answers [columns, rows].
+export function csvButton(name, data) {
+	return h('button', { type: 'button', 'aria-label': `${name}: data as CSV`, onclick: () => {
+		const [columns, rows] = data();
+		const url = URL.createObjectURL(new Blob([csvText(columns, rows)], { type: 'text/csv' }));
+		const a = h('a', { href: url, download: `stint-${name.toLowerCase().replace(/[^a-z0-9]+/g, '-')}.csv` });
+		document.body.append(a);
+		a.click();
+		a.remove();
+		setTimeout(() => URL.revokeObjectURL(url), 10000);
+	} }, 'CSV');
+}
+
+export const none = text => h('p', { className: 'none' }, text);
+export const card = (title, ...children) => h('section', { className: 'card' }, title ? h('h2', {}, title) : null, ...children);
+
+let timer;
+export function say(text) {
+	const el = document.getElementById('says');
+	el.textContent = text;
+	clearTimeout(timer);
+	timer = setTimeout(() => { el.textContent = ''; }, 7000);
+}
+
+// Asks before something is done; answers whether to do it.
+export function confirm(title, text, yes) {
+	const dialog = document.getElementById('ask');
+	document.getElementById('ask-title').textContent = title;
+	document.getElementById('ask-text').textContent = text;
+	document.getElementById('ask-yes').textContent = yes;
+	dialog.returnValue = 'no';
+	dialog.showModal();
+	return new Promise(done => dialog.addEventListener('close', () => done(dialog.returnValue === 'yes'), { once: true }));
+}
+
+// Replaces what is in an element, and keeps the focus on what is there again by its id.
+export function fill(el, ...children) {
+	const focused = el.contains(document.activeElement) ? document.activeElement.id : '';
+	el.replaceChildren(...children.flat(Infinity).filter(Boolean));
+	if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
+}
