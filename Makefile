@@ -51,9 +51,13 @@ LIB := $(B)/libstint.a
 wanted = $(if $(T),$(foreach f,$(1),$(if $(findstring $(T),$(f)),$(f))),$(1))
 TEST_BIN := $(patsubst %.c,$(B)/%,$(call wanted,$(TEST_SRC)))
 TEST_SH := $(call wanted,$(wildcard tests/cli/*.sh tests/web/*.sh))
+# A browser is a large thing to install: `make browser` does.
+ifeq ($(BROWSER),)
+TEST_SH := $(filter-out tests/web/page.sh,$(TEST_SH))
+endif
 ifneq ($(SAN),)
 # These measure, package or test scripts: sanitizers tell nothing of them.
-TEST_SH := $(filter-out tests/web/page.sh $(patsubst %,tests/cli/%.sh,fidelity deb install man completion client_python),$(TEST_SH))
+TEST_SH := $(filter-out $(patsubst %,tests/cli/%.sh,fidelity deb install man completion client_python),$(TEST_SH))
 endif
 FAKES := $(B)/tests/fake/libnvidia-ml.so.1 $(B)/tests/fake/libfaults.so
 FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(FUZZ_SRC))
@@ -139,7 +143,7 @@ clean: ## remove everything that was built
 
 # ---- run and test
 
-.PHONY: run compare test check soak bench parity determinism
+.PHONY: run compare test check browser soak bench parity determinism
 run: ## set up, build, and run jobs on this machine: the daemon, a small demo, the queue
 	@tools/setup
 	@$(BUILD) all
@@ -156,6 +160,10 @@ test: ## set up, build, and run every test (T=text: only matching ones)
 
 check: $(B)/stint $(B)/stint-guard $(TEST_BIN) $(FAKES)
 	@STINT='$(abspath $(B)/stint)' tools/run-tests $(TEST_BIN) $(TEST_SH)
+
+browser: ## test the page in a real browser, which is installed for it
+	@tools/setup browser
+	@$(BUILD) check BROWSER=1 T=tests/web
 
 soak: ## long: every fuzz target for an hour, property tests with many seeds
 	@tools/setup test

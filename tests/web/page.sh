@@ -2,7 +2,7 @@
 # The page in a real browser, against a real daemon that runs real jobs.
 #
 # Needs node, Chromium, and playwright-core and axe-core in build/node_modules;
-# `tools/setup test` gets them.  SHOTS=DIR keeps a picture of every page.
+# `tools/setup browser` gets them.  SHOTS=DIR keeps a picture of every page.
 # shellcheck source=tests/cli/lib/check
 here=$(realpath "$(dirname "$0")")
 . "$here/../cli/lib/check"
@@ -13,7 +13,7 @@ chromium=${CHROMIUM:-$(command -v chromium || command -v chromium-browser || com
 for need in "$(command -v node):node" "$chromium:chromium" "$modules/playwright-core/package.json:playwright-core" \
 	"$modules/axe-core/axe.min.js:axe-core"; do
 	if [ ! -e "${need%%:*}" ]; then
-		echo "skip - the page was not tested in a browser: ${need##*:} is missing; tools/setup test installs it"
+		echo "skip - the page was not tested in a browser: ${need##*:} is missing; tools/setup browser installs it"
 		exit 0
 	fi
 done
