@@ -38,6 +38,7 @@ pipe-3,90,pipe,6,96
 EOF
 
 # Whatever is granted is a multiple of the unit there.
+# shellcheck disable=SC2317 # called by is
 whole_units() { # EVENTS
 	! sed -n 's/.*"job":"pipe.*"type":"\([a-z0-9]*\)","gpus":\([0-9]*\).*/\1 \2/p' "$1" |
 		awk '{ if ($2 % ($1 == "rtx" ? 4 : 2)) bad = 1 } END { exit !bad }'
