@@ -6,7 +6,7 @@
 
 #include "cli/live.h"
 #include "cli/live_print.h"
-#include "cli/ui.h"
+#include "cli/live_tell.h"
 
 static void put_cause(const json_t *cause, struct buf *out)
 {
@@ -35,12 +35,13 @@ static void put_change(const json_t *change, struct buf *out)
 	buf_char(out, '\n');
 }
 
-static void put_answer(const json_t *answer, struct buf *out)
+static void put_answer(const json_t *answer, const struct term *term, struct buf *out)
 {
 	const json_t *causes = json_object_get(answer, "causes");
 	const json_t *changes = json_object_get(answer, "changes");
 	const char *state = live_text(answer, "state"), *verdict = live_text(answer, "verdict");
 
+	(void)term;
 	buf_printf(out, "job %.0f, %s: %s\n", live_number(answer, "job"), state ? state : "?",
 		verdict ? verdict : "?");
 	if (json_array_size(causes))
@@ -55,37 +56,9 @@ static void put_answer(const json_t *answer, struct buf *out)
 		buf_str(out, "\nno single change that was tried would start it now\n");
 }
 
-static int explain_one(const struct args *args, const char *word, bool first, struct err *err)
-{
-	char *path = live_job_path(word, "explain");
-	struct buf text = { 0 };
-	json_t *answer;
-	int rc = live_get(args, path, &answer, err);
-
-	free(path);
-	if (rc)
-		return rc;
-	if (args->json) {
-		rc = live_print_json(answer, err);
-	} else {
-		buf_str(&text, first ? "" : "\n");
-		put_answer(answer, &text);
-		rc = ui_print(&text, err);
-	}
-	buf_fini(&text);
-	json_decref(answer);
-	return rc;
-}
-
 static int run(const struct args *args, struct err *err)
 {
-	int rc = 0;
-
-	for (size_t i = 0; i < args->operands.n && !rc; i++)
-		rc = live_check_job(args->operands.at[i], err);
-	for (size_t i = 0; i < args->operands.n && !rc; i++)
-		rc = explain_one(args, args->operands.at[i], i == 0, err);
-	return rc;
+	return live_tell_jobs(args, "explain", put_answer, err);
 }
 
 static const struct flag flags[] = { SWITCH(json, "print the daemon's answer"), { 0 } };

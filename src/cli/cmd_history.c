@@ -8,6 +8,7 @@
 
 #include "cli/live.h"
 #include "cli/live_print.h"
+#include "cli/live_tell.h"
 #include "cli/term.h"
 #include "cli/ui.h"
 
@@ -75,31 +76,15 @@ static void put_waits(const json_t *answer, const struct term *term, struct buf 
 	table_fini(&table);
 }
 
+static void put_answer(const json_t *answer, const struct term *term, struct buf *out)
+{
+	put_history(answer, term, out);
+	put_waits(answer, term, out);
+}
+
 static int run(const struct args *args, struct err *err)
 {
-	struct term term = term_of_stdout();
-	struct buf text = { 0 };
-	json_t *answer;
-	char *path;
-	int rc = live_check_job(args->operands.at[0], err);
-
-	if (rc)
-		return rc;
-	path = live_job_path(args->operands.at[0], "history");
-	rc = live_get(args, path, &answer, err);
-	free(path);
-	if (rc)
-		return rc;
-	if (args->json) {
-		rc = live_print_json(answer, err);
-	} else {
-		put_history(answer, &term, &text);
-		put_waits(answer, &term, &text);
-		rc = ui_print(&text, err);
-	}
-	buf_fini(&text);
-	json_decref(answer);
-	return rc;
+	return live_tell_jobs(args, "history", put_answer, err);
 }
 
 static const struct flag flags[] = { SWITCH(json, "print the daemon's answer, inputs and all"), { 0 } };

@@ -11,6 +11,7 @@
 #include "cli/draft.h"
 #include "cli/live.h"
 #include "cli/live_print.h"
+#include "cli/live_tell.h"
 #include "cli/term.h"
 #include "cli/ui.h"
 #include "live/submission.h"
@@ -329,38 +330,9 @@ static void put_job(const json_t *job, const struct term *term, struct buf *out)
 	put_attempts(job, now_s, term, out);
 }
 
-static int show(const struct args *args, const char *word, bool first, struct err *err)
-{
-	struct term term = term_of_stdout();
-	char *path = live_job_path(word, NULL);
-	struct buf text = { 0 };
-	json_t *job;
-	int rc = live_get(args, path, &job, err);
-
-	free(path);
-	if (rc)
-		return rc;
-	if (args->json) {
-		rc = live_print_json(job, err);
-	} else {
-		buf_str(&text, first ? "" : "\n");
-		put_job(job, &term, &text);
-		rc = ui_print(&text, err);
-	}
-	buf_fini(&text);
-	json_decref(job);
-	return rc;
-}
-
 static int run(const struct args *args, struct err *err)
 {
-	int rc = 0;
-
-	for (size_t i = 0; i < args->operands.n && !rc; i++)
-		rc = live_check_job(args->operands.at[i], err);
-	for (size_t i = 0; i < args->operands.n && !rc; i++)
-		rc = show(args, args->operands.at[i], i == 0, err);
-	return rc;
+	return live_tell_jobs(args, NULL, put_job, err);
 }
 
 static const struct flag flags[] = { SWITCH(json, "print the daemon's answer"), { 0 } };
