@@ -9,8 +9,6 @@
 #include "cli/live.h"
 #include "cli/live_print.h"
 #include "cli/live_tell.h"
-#include "cli/term.h"
-#include "cli/ui.h"
 
 static void put_moment(struct table *table, double at_s)
 {

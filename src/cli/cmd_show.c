@@ -12,8 +12,6 @@
 #include "cli/live.h"
 #include "cli/live_print.h"
 #include "cli/live_tell.h"
-#include "cli/term.h"
-#include "cli/ui.h"
 #include "live/submission.h"
 
 /* ---- lines */
