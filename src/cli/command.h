@@ -95,6 +95,11 @@ struct args {
 	bool keep;
 	int64_t most; /* nodes */
 
+	/* forecasts */
+	int64_t asks, futures;
+	double held_back;
+	bool raw;
+
 	/* the daemon itself */
 	const char *listen, *log_level, *runs;
 	int64_t port, slots;

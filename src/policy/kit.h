@@ -47,6 +47,7 @@ struct rank_class {
 	int64_t mem_bytes;
 	double share; /* 0 unless a fraction */
 	int64_t gpu_mem_bytes;
+	bool uneven; /* its devices depend on the type */
 };
 
 /* Running jobs of one type whose keys move alike, so that their order stays. */

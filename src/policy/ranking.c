@@ -19,6 +19,8 @@
 
 #define LANE_NAME UINT32_C(0x80000000)
 
+enum { USUAL_SHAPES = 32 };
+
 void ranking_fini(struct ranking *ranking)
 {
 	rank_pool_fini(&ranking->pool);
@@ -64,6 +66,7 @@ static struct rank_class shape_of(const struct walk *w, const struct job *job)
 		.mem_bytes = w->plan->space.models_memory ? job->mem_bytes : 0,
 		.share = job_is_fraction(job) ? job->share : 0,
 		.gpu_mem_bytes = job->gpu_mem_bytes,
+		.uneven = job->gpus_by_type || job->units,
 	};
 
 	for (uint32_t i = 0; i < n; i++)
@@ -74,7 +77,6 @@ static struct rank_class shape_of(const struct walk *w, const struct job *job)
 /* The number of a shape is that of its description among all met so far. */
 static uint32_t shape_number(struct ranking *r, const struct rank_class *c, const struct job *job)
 {
-	bool uneven = job->gpus_by_type || job->units;
 	char text[192 + 12 * TYPES_MAX];
 	int n = snprintf(text, sizeof(text), "%d %x %u %a %lld", c->gpus, c->types, c->model,
 		c->cpus, (long long)c->mem_bytes);
@@ -82,10 +84,27 @@ static uint32_t shape_number(struct ranking *r, const struct rank_class *c, cons
 	if (c->share > 0 || c->gpu_mem_bytes > 0)
 		n += snprintf(text + n, sizeof(text) - (size_t)n, " %a of %lld", c->share,
 			(long long)c->gpu_mem_bytes);
-	for (uint32_t left = uneven ? c->types : 0; left; left &= left - 1)
+	for (uint32_t left = c->uneven ? c->types : 0; left; left &= left - 1)
 		n += snprintf(text + n, sizeof(text) - (size_t)n, " %u",
 			job_gpus_on(job, (uint32_t)__builtin_ctz(left)));
 	return names_add(&r->shapes, text, (size_t)n);
+}
+
+static bool same_shape(const struct rank_class *a, const struct rank_class *b)
+{
+	return a->gpus == b->gpus && a->types == b->types && a->model == b->model &&
+		a->cpus == b->cpus && a->mem_bytes == b->mem_bytes && a->share == b->share &&
+		a->gpu_mem_bytes == b->gpu_mem_bytes;
+}
+
+/* Most workloads have few shapes: a look at those is cheaper than a description.  UINT32_MAX: none of these. */
+static uint32_t usual_shape(const struct ranking *r, const struct rank_class *shape)
+{
+	for (uint32_t i = 0; i < r->classes.n && i < USUAL_SHAPES; i++) {
+		if (!r->classes.at[i].uneven && same_shape(&r->classes.at[i], shape))
+			return i;
+	}
+	return UINT32_MAX;
 }
 
 static uint32_t class_of(struct walk *w, const struct job *job)
@@ -98,7 +117,9 @@ static uint32_t class_of(struct walk *w, const struct job *job)
 	if (r->class_of.at[job->id])
 		return r->class_of.at[job->id] - 1;
 	shape = shape_of(w, job);
-	number = shape_number(r, &shape, job);
+	number = shape.uneven ? UINT32_MAX : usual_shape(r, &shape);
+	if (number == UINT32_MAX)
+		number = shape_number(r, &shape, job);
 	if (number == r->classes.n) {
 		shape.waiting = RANK_EMPTY(number);
 		vec_push(&r->classes, shape);

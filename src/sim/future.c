@@ -6,16 +6,25 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/clock.h"
 #include "base/heap.h"
 #include "engine/engine.h"
 #include "engine/rules.h"
 #include "model/elastic.h"
 
+enum { IDLE_MAX = 64 };
+
+static const double GRAIN_FROM_S = 10; /* nearer moments are as they are */
+
 /* A job of the snapshot or an arrival, as the engine does not know it yet or knows it. */
 struct entrant {
 	uint32_t engine_id; /* JOB_NONE: not yet */
 	uint32_t waits_for; /* jobs that have not ended yet */
+	/* for spans, where they are wanted */
+	struct grant *holds; /* a copy; NULL: nothing */
+	double since_s;
 };
 
 struct future {
@@ -24,11 +33,18 @@ struct future {
 	struct tenants bound;
 	uint32_t n;
 	struct entrant *entrants;
-	VEC(uint32_t) of_engine; /* by the engine's number: which entrant */
-	struct heap gates;       /* entrants by when they come */
-	struct heap ends;        /* entrants by when they are through */
+	VEC(uint32_t) of_engine;  /* by the engine's number: which entrant */
+	VEC(uint32_t) dependants; /* entrants that must wait for others */
+	struct heap gates;        /* entrants by when they come */
+	struct heap ends;         /* entrants by when they are through */
 	size_t next_down;
-	struct job coming; /* as told to the engine */
+	struct job coming;   /* as told to the engine */
+	uint32_t alive;      /* jobs of the snapshot that run, or that a moment will open for */
+	uint32_t on_devices; /* entrants that run */
+	uint32_t idle;       /* times in a row that nobody ran and nobody was to come */
+	uint32_t waits;
+	double now_s; /* of the last event */
+	bool enough;  /* it need not go further */
 	struct future_job *out;
 	struct observer *observers;
 };
@@ -53,13 +69,33 @@ static double work_of(const struct future *f, uint32_t i)
 
 /* ---- who comes when */
 
+/*
+ * The nearest of the moments that count, which lie the wider apart the further they are: so that
+ * what happens at about the same time is decided upon at once.
+ */
+static double rounded(const struct future *f, double at_s)
+{
+	double now_s = f->config->from->now_s, grain = f->config->grain;
+
+	if (!(grain > 0) || !(at_s > now_s + GRAIN_FROM_S) || isinf(at_s))
+		return at_s;
+	return fmax(f->now_s,
+		now_s + GRAIN_FROM_S * exp(round(log((at_s - now_s) / GRAIN_FROM_S) / grain) * grain));
+}
+
+static void let_in(struct future *f, uint32_t i, double at_s)
+{
+	heap_put(&f->gates, i, rounded(f, at_s), i);
+	f->alive += listed(f, i) != NULL;
+}
+
 static void open_gate(struct future *f, uint32_t i)
 {
 	const struct snapshot_job *one = listed(f, i);
 	double at_s = one ? fmax(one->opens_s, f->config->from->now_s) : job_of(f, i)->arrival_s;
 
 	if (isfinite(at_s))
-		heap_put(&f->gates, i, fmax(at_s, f->config->from->now_s), i);
+		let_in(f, i, fmax(at_s, f->config->from->now_s));
 }
 
 static void queue_entrants(struct future *f)
@@ -67,22 +103,26 @@ static void queue_entrants(struct future *f)
 	for (uint32_t i = f->config->from->nrunning; i < f->n; i++) {
 		const struct snapshot_job *one = listed(f, i);
 
-		f->entrants[i] = (struct entrant){ JOB_NONE, one ? one->nafter : 0 };
-		if (!f->entrants[i].waits_for)
+		f->entrants[i] = (struct entrant){ .engine_id = JOB_NONE,
+			.waits_for = one ? one->nafter : 0 };
+		if (f->entrants[i].waits_for)
+			vec_push(&f->dependants, i);
+		else
 			open_gate(f, i);
 	}
 }
 
 static void release_dependants(struct future *f, uint32_t ended, double now_s)
 {
-	for (uint32_t i = f->config->from->nrunning; i < f->config->from->jobs.n; i++) {
+	for (size_t d = 0; d < f->dependants.n; d++) {
+		uint32_t i = f->dependants.at[d];
 		const struct snapshot_job *one = &f->config->from->jobs.at[i];
 
 		for (uint32_t k = 0; k < one->nafter; k++) {
 			if (one->after[k] != ended || !f->entrants[i].waits_for)
 				continue;
 			if (--f->entrants[i].waits_for == 0 && isfinite(fmax(one->opens_s, now_s)))
-				heap_put(&f->gates, i, fmax(one->opens_s, now_s), i);
+				let_in(f, i, fmax(one->opens_s, now_s));
 		}
 	}
 }
@@ -167,13 +207,29 @@ static double top_s(const struct heap *heap)
 	return top ? top->key : INFINITY;
 }
 
+/* Nothing is left to find out, or nothing will change any more: free devices, and nobody gets them. */
+static bool has_enough(const struct future *f)
+{
+	return f->config->until_ended && f->next_down == f->config->from->down.n &&
+		(f->alive == 0 || f->idle > IDLE_MAX);
+}
+
+static bool out_of_time(const struct future *f)
+{
+	return f->config->wall_s > 0 && f->waits % 256 == 0 && clock_wall_s() > f->config->wall_s;
+}
+
 /* At one instant: devices that are down, ends, then those who come. */
 static int future_wait(void *self, double until_s, struct event *event, struct err *err)
 {
 	struct future *f = self;
 	double end_s = top_s(&f->ends), gate_s = top_s(&f->gates);
 
-	(void)err;
+	f->waits++;
+	f->idle = f->on_devices || !isinf(gate_s) ? 0 : f->idle + 1;
+	f->enough = has_enough(f);
+	if (f->enough || out_of_time(f))
+		return err_set(err, ERR_TIMEOUT, "the future took too long");
 	if (f->next_down < f->config->from->down.n)
 		*event = tell_down(f);
 	else if (fmin(end_s, gate_s) > until_s || isinf(fmin(end_s, gate_s)))
@@ -190,7 +246,7 @@ static double end_of(const struct future *f, uint32_t i, double done, double rea
 {
 	double left_s = fmax(0, work_of(f, i) - done) / per_s;
 
-	return ready_s + left_s;
+	return rounded(f, ready_s + left_s);
 }
 
 static int future_act(void *self, struct action *a, struct err *err)
@@ -248,30 +304,78 @@ static struct reason said(const struct future *f, struct reason reason)
 	return reason;
 }
 
+static void end_span(struct future *f, uint32_t i, double now_s)
+{
+	struct entrant *one = &f->entrants[i];
+
+	if (one->holds)
+		f->config->span(f->config->span_ctx, i, one->holds, one->since_s, now_s);
+	free(one->holds);
+	one->holds = NULL;
+}
+
+static void begin_span(struct future *f, uint32_t i, const struct grant *grant, double now_s)
+{
+	size_t size = sizeof(*grant) + mem_array_size(grant->nslots, sizeof(grant->slots[0]));
+
+	if (!f->config->span)
+		return;
+	end_span(f, i, now_s);
+	f->entrants[i].holds = mem_alloc(size);
+	memcpy(f->entrants[i].holds, grant, size);
+	f->entrants[i].since_s = now_s;
+}
+
+static void end_spans(struct future *f, double now_s)
+{
+	for (uint32_t i = 0; i < f->n; i++)
+		end_span(f, i, now_s);
+}
+
+static void leave(struct future *f, uint32_t i)
+{
+	f->alive -= listed(f, i) != NULL;
+}
+
 static void see(void *self, const struct event *event, const struct job *job)
 {
 	struct future *f = self;
 	struct future_job *one;
+	uint32_t i;
 
+	f->now_s = event->at_s;
 	if (!job || job->id >= f->of_engine.n)
 		return;
-	one = &f->out[f->of_engine.at[job->id]];
+	i = f->of_engine.at[job->id];
+	one = &f->out[i];
 	if (event->reason.why != WHY_NONE)
 		one->reason = said(f, event->reason);
 	switch (event->kind) {
 	case EV_START:
 		one->start_s = fmin(one->start_s, event->at_s);
+		f->on_devices++;
+		begin_span(f, i, event->grant, event->at_s);
+		break;
+	case EV_MIGRATE:
+	case EV_RESIZE:
+		begin_span(f, i, event->grant, event->at_s);
 		break;
 	case EV_PREEMPT:
 	case EV_LOST:
 		one->stops++;
+		f->on_devices--;
+		end_span(f, i, event->at_s);
 		break;
 	case EV_FINISH:
 		one->finish_s = event->at_s;
-		release_dependants(f, f->of_engine.at[job->id], event->at_s);
+		f->on_devices--;
+		end_span(f, i, event->at_s);
+		release_dependants(f, i, event->at_s);
+		leave(f, i);
 		break;
 	case EV_REJECT:
 		one->refused = true;
+		leave(f, i);
 		break;
 	default:
 		break;
@@ -296,6 +400,9 @@ static void adopt_running(struct future *f, struct engine *engine)
 		job.grant = s->jobs.at[i].grant; /* what it has done meanwhile counts */
 		job.state = JOB_RUNNING;
 		f->out[i].start_s = s->now_s;
+		f->alive++;
+		f->on_devices++;
+		begin_span(f, i, s->jobs.at[i].grant, s->now_s);
 		heap_put(&f->ends, i,
 			end_of(f, i, job_done(&job, s->now_s), fmax(s->now_s, job.ready_s), per_s), i);
 	}
@@ -334,6 +441,7 @@ static void close_future(struct future *f)
 	heap_fini(&f->gates);
 	heap_fini(&f->ends);
 	vec_fini(&f->of_engine);
+	vec_fini(&f->dependants);
 	free(f->entrants);
 	free(f->observers);
 }
@@ -344,6 +452,7 @@ int future_run(const struct future_config *config, struct future_job *out, struc
 		.config = config,
 		.n = (uint32_t)config->from->jobs.n + config->narrivals,
 		.out = out,
+		.now_s = config->from->now_s,
 	};
 	struct engine *engine = NULL;
 	int rc;
@@ -357,6 +466,9 @@ int future_run(const struct future_config *config, struct future_job *out, struc
 		adopt_running(&f, engine);
 		queue_entrants(&f);
 		rc = engine_turn(engine, config->until_s, err);
+		if (rc == ERR_TIMEOUT && f.enough)
+			rc = 0;
+		end_spans(&f, f.now_s);
 	}
 	engine_destroy(engine);
 	close_future(&f);

@@ -24,9 +24,16 @@ struct future_config {
 	const struct future_arrival *arrivals; /* by arrival_s */
 	uint32_t narrivals;
 	double until_s; /* not further than this */
+	bool until_ended; /* nor further than until every job of the snapshot has ended that ever will */
+	double grain; /* ends and arrivals within this part of their distance from now are one; 0: exact */
+	double wall_s; /* gives up then, by clock_wall_s(); 0: never */
 	uint64_t seed;
 	const struct observer *observers; /* may be NULL */
 	uint32_t nobservers;
+	/* Told of each time an entrant held devices, in the order these end; NULL: nobody is. */
+	void (*span)(void *ctx, uint32_t entrant, const struct grant *grant, double from_s,
+		double to_s);
+	void *span_ctx;
 };
 
 /* What became of a job: INFINITY for what did not happen by until_s. */
@@ -38,7 +45,7 @@ struct future_job {
 	struct reason reason; /* why it waits, as last said; `other` is a job here, snapshot first */
 };
 
-/* `out` has a place for each job of the snapshot, then for each arrival. */
+/* `out` has a place for each job of the snapshot, then for each arrival.  ERR_TIMEOUT: it gave up. */
 int future_run(const struct future_config *config, struct future_job *out, struct err *err);
 
 #endif

@@ -17,7 +17,26 @@ void sim_config_init(struct sim_config *config)
 	*config = (struct sim_config){ .costs = { NAN, NAN, NAN }, .compat = -1 };
 }
 
-static int run(const struct sim_config *config, struct outcome *out, struct err *err)
+/* From visit to visit. */
+static int run_visited(const struct engine_config *config, struct world *world,
+	const struct sim_visitor *visitor, struct err *err)
+{
+	struct engine *engine = engine_create(config, &sim_driver, world, 0);
+	double at_s = visitor->next_s(visitor->self);
+	int rc = 0;
+
+	for (; rc == 0 && isfinite(at_s); at_s = visitor->next_s(visitor->self)) {
+		rc = engine_turn(engine, at_s, err);
+		if (rc == 0)
+			rc = visitor->visit(visitor->self, engine, config, at_s, err);
+	}
+	engine_destroy(engine);
+	return rc;
+}
+
+/* To its end, or for the visitor if there is one. */
+static int run(const struct sim_config *config, const struct sim_visitor *visitor,
+	struct outcome *out, struct err *err)
 {
 	struct school school = { 0 };
 	struct rates belief = {
@@ -58,8 +77,9 @@ static int run(const struct sim_config *config, struct outcome *out, struct err 
 	}
 	if (rc == 0) {
 		school_join(&school, &world, &engine.policy);
-		rc = engine_run(&engine, &sim_driver, &world, out, err);
-		if (rc == 0 && school.trainer)
+		rc = visitor ? run_visited(&engine, &world, visitor, err)
+			     : engine_run(&engine, &sim_driver, &world, out, err);
+		if (rc == 0 && out && school.trainer)
 			out->beyond = *trainer_beyond(school.trainer);
 	}
 	world_fini(&world);
@@ -83,7 +103,7 @@ static int run_believing(const struct sim_config *config, struct belief *belief,
 	observers[with.nobservers++] = belief_observer(belief);
 	with.observers = observers;
 	with.belief = belief_profile(belief);
-	rc = run(&with, out, err);
+	rc = run(&with, NULL, out, err);
 	free(observers);
 	if (rc < 0)
 		return rc;
@@ -94,7 +114,7 @@ static int run_believing(const struct sim_config *config, struct belief *belief,
 
 static int run_knowing(const struct sim_config *config, struct outcome *out, struct err *err)
 {
-	int rc = run(config, out, err);
+	int rc = run(config, NULL, out, err);
 
 	if (rc == 0)
 		out->speed_error_before = out->speed_error = NAN;
@@ -120,4 +140,9 @@ int sim_run(const struct sim_config *config, struct outcome *out, struct err *er
 	rc = run_believing(config, belief, out, err);
 	belief_destroy(belief);
 	return rc;
+}
+
+int sim_visit(const struct sim_config *config, const struct sim_visitor *visitor, struct err *err)
+{
+	return run(config, visitor, NULL, err);
 }

@@ -63,6 +63,19 @@ struct sim_config {
 	void *look_ctx;
 };
 
+/*
+ * Somebody who comes by while it goes on, at moments of their own, each time after everything up to
+ * then has happened and was decided.
+ */
+struct sim_visitor {
+	void *self;
+	/* The next moment, later than the last; INFINITY: no more, and the run is over. */
+	double (*next_s)(void *self);
+	/* Borrowed for the call; `rules` has the engine's cluster and belief. */
+	int (*visit)(void *self, const struct engine *engine, const struct engine_config *rules,
+		double now_s, struct err *err);
+};
+
 /* Defaults: costs from the trace, no error, no failures. */
 void sim_config_init(struct sim_config *config);
 
@@ -71,5 +84,8 @@ void sim_config_init(struct sim_config *config);
  * Jobs that could not end are JOB_UNFINISHED with the reason, never silently missing.
  */
 int sim_run(const struct sim_config *config, struct outcome *out, struct err *err);
+
+/* Runs it for the visitor alone; speeds that are to be estimated are not. */
+int sim_visit(const struct sim_config *config, const struct sim_visitor *visitor, struct err *err);
 
 #endif

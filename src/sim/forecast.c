@@ -1,0 +1,297 @@
+#include "sim/forecast.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "sim/fate.h"
+
+static const double GRAIN = 0.02; /* so moments are right to 1 %: far less than what is not known */
+static const double HORIZON_S = 30 * 86400.0;
+
+/* What the futures said, by job and future: seconds from now. */
+struct samples {
+	float *start, *finish;
+	uint32_t of_each; /* room */
+	uint32_t n;       /* futures so far */
+};
+
+struct work {
+	const struct forecast_config *config;
+	struct forecast *out;
+	struct fate fate;
+	struct samples samples;
+	struct future_job *jobs; /* of the last future */
+	double until_s;
+};
+
+/* ---- futures */
+
+static int run_fate(struct work *w, double wall_s, struct err *err)
+{
+	struct future_config config = {
+		.from = w->config->from,
+		.work = w->fate.work,
+		.arrivals = w->fate.arrivals,
+		.narrivals = w->fate.narrivals,
+		.until_s = w->until_s,
+		.until_ended = true,
+		.grain = GRAIN,
+		.wall_s = wall_s,
+		.seed = w->config->seed,
+	};
+
+	return future_run(&config, w->jobs, err);
+}
+
+static void note_future(struct work *w)
+{
+	const struct snapshot *s = w->config->from;
+	struct samples *samples = &w->samples;
+
+	for (size_t i = 0; i < s->jobs.n; i++) {
+		size_t at = i * samples->of_each + samples->n;
+
+		samples->start[at] = (float)(w->jobs[i].start_s - s->now_s);
+		samples->finish[at] = (float)(w->jobs[i].finish_s - s->now_s);
+	}
+	samples->n++;
+}
+
+/* As many as there is time for, and some in any case. */
+static int run_futures(struct work *w, uint32_t wanted, struct err *err)
+{
+	double began_s = clock_wall_s(), budget_s = w->config->budget_s;
+	double last_s = budget_s > 0 ? began_s + 10 * budget_s : 0;
+
+	for (uint32_t i = 0; i < wanted; i++) {
+		int rc;
+
+		if (budget_s > 0 && i >= FORECAST_LEAST && clock_wall_s() > began_s + budget_s)
+			break;
+		fate_draw(&w->fate, w->config->habits, w->until_s, w->config->seed, i);
+		rc = run_fate(w, last_s, err);
+		if (rc == ERR_TIMEOUT && w->samples.n > 0)
+			break;
+		if (rc < 0)
+			return rc;
+		note_future(w);
+	}
+	return 0;
+}
+
+/* ---- what they say together */
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static struct moments moments_of(const float *samples, uint32_t n, double *scratch)
+{
+	for (uint32_t i = 0; i < n; i++)
+		scratch[i] = (double)samples[i];
+	qsort(scratch, n, sizeof(*scratch), by_value);
+	return (struct moments){
+		quantile_of(scratch, n, 0.1),
+		quantile_of(scratch, n, 0.5),
+		quantile_of(scratch, n, 0.9),
+	};
+}
+
+static double share_never(const float *starts, uint32_t n)
+{
+	uint32_t never = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		never += isinf(starts[i]);
+	return n ? (double)never / n : 1;
+}
+
+static struct moments corrected(const struct correction *by, const struct moments *raw)
+{
+	return by ? correction_apply(by, raw) : *raw;
+}
+
+static void sum_up(struct work *w)
+{
+	const struct snapshot *s = w->config->from;
+	struct samples *samples = &w->samples;
+	double *scratch = mem_alloc(mem_array_size(samples->n + 1u, sizeof(*scratch)));
+
+	vec_reserve(&w->out->jobs, s->jobs.n);
+	for (uint32_t i = 0; i < s->jobs.n; i++) {
+		const float *start = samples->start + (size_t)i * samples->of_each;
+		const float *finish = samples->finish + (size_t)i * samples->of_each;
+		struct forecast_job job = {
+			.number = s->jobs.at[i].number,
+			.waits = i >= s->nrunning,
+			.raw_finish = moments_of(finish, samples->n, scratch),
+			.plain_start_s = NAN,
+			.plain_finish_s = NAN,
+		};
+
+		if (job.waits) {
+			job.raw_start = moments_of(start, samples->n, scratch);
+			job.start = corrected(w->config->start, &job.raw_start);
+			job.never = share_never(start, samples->n);
+		}
+		job.finish = corrected(w->config->finish, &job.raw_finish);
+		vec_push(&w->out->jobs, job);
+	}
+	free(scratch);
+}
+
+static int run_plain(struct work *w, struct err *err)
+{
+	const struct snapshot *s = w->config->from;
+	int rc;
+
+	fate_as_said(&w->fate);
+	rc = run_fate(w, 0, err);
+	for (size_t i = 0; rc == 0 && i < s->jobs.n; i++) {
+		w->out->jobs.at[i].plain_start_s = w->jobs[i].start_s - s->now_s;
+		w->out->jobs.at[i].plain_finish_s = w->jobs[i].finish_s - s->now_s;
+	}
+	return rc;
+}
+
+/* ---- the one to show */
+
+/* The future whose starts are least far from the middle. */
+static uint32_t nearest(const struct work *w)
+{
+	const struct samples *samples = &w->samples;
+	double best = INFINITY;
+	uint32_t at = 0;
+
+	for (uint32_t k = 0; k < samples->n; k++) {
+		double off = 0;
+
+		for (size_t i = 0; i < w->out->jobs.n && off < best; i++) {
+			const struct forecast_job *job = &w->out->jobs.at[i];
+			double mine = (double)samples->finish[i * samples->of_each + k];
+
+			off += fabs(log1p(fmin(mine, HORIZON_S)) -
+				log1p(fmin(job->raw_finish.p50, HORIZON_S)));
+		}
+		if (off < best) {
+			best = off;
+			at = k;
+		}
+	}
+	return at;
+}
+
+static double share_running(const struct work *w, uint32_t i, double at_s)
+{
+	const struct samples *samples = &w->samples;
+	uint32_t there = 0;
+
+	for (uint32_t k = 0; k < samples->n; k++) {
+		size_t at = (size_t)i * samples->of_each + k;
+
+		there += (double)samples->start[at] <= at_s && at_s < (double)samples->finish[at];
+	}
+	return samples->n ? (double)there / samples->n : 0;
+}
+
+static void note_span(void *ctx, uint32_t i, const struct grant *grant, double from_s, double to_s)
+{
+	struct work *w = ctx;
+	const struct snapshot *s = w->config->from;
+
+	if (i >= s->jobs.n || !(to_s > from_s))
+		return;
+	for (uint32_t k = 0; k < grant->nslots; k++)
+		vec_push(&w->out->spans,
+			((struct forecast_span){
+				.job = s->jobs.at[i].number,
+				.node = grant->slots[k].node,
+				.devices = grant->slots[k].devices,
+				.from_s = from_s,
+				.to_s = to_s,
+				.sure = share_running(w, i, (from_s + to_s) / 2 - s->now_s),
+			}));
+}
+
+static int run_spans(struct work *w, struct err *err)
+{
+	struct future_config config = {
+		.from = w->config->from,
+		.work = w->fate.work,
+		.arrivals = w->fate.arrivals,
+		.until_s = w->until_s,
+		.until_ended = true,
+		.grain = GRAIN,
+		.seed = w->config->seed,
+		.span = note_span,
+		.span_ctx = w,
+	};
+
+	fate_draw(&w->fate, w->config->habits, w->until_s, w->config->seed, nearest(w));
+	config.narrivals = w->fate.narrivals;
+	return future_run(&config, w->jobs, err);
+}
+
+/* ---- all of it */
+
+static int run_all(struct work *w, uint32_t wanted, struct err *err)
+{
+	int rc = run_futures(w, wanted, err);
+
+	if (rc < 0)
+		return rc;
+	w->out->futures = w->samples.n;
+	sum_up(w);
+	if (w->config->plain)
+		rc = run_plain(w, err);
+	if (rc == 0 && w->config->want_spans)
+		rc = run_spans(w, err);
+	return rc;
+}
+
+int forecast_run(const struct forecast_config *config, struct forecast *out, struct err *err)
+{
+	uint32_t n = (uint32_t)config->from->jobs.n;
+	uint32_t wanted = config->futures ? config->futures : FORECAST_FUTURES;
+	double before_s = clock_thread_cpu_s();
+	struct work w = {
+		.config = config,
+		.out = out,
+		.samples.of_each = wanted,
+		.until_s = config->from->now_s + (config->horizon_s > 0 ? config->horizon_s : HORIZON_S),
+	};
+	size_t room = mem_array_size((size_t)n * wanted + 1, sizeof(float));
+	int rc;
+
+	*out = (struct forecast){ .at_s = config->from->now_s };
+	fate_init(&w.fate, config->from);
+	w.samples.start = mem_alloc(room);
+	w.samples.finish = mem_alloc(room);
+	w.jobs = mem_alloc(mem_array_size((size_t)n + w.fate.most, sizeof(*w.jobs)));
+	rc = run_all(&w, wanted, err);
+	free(w.jobs);
+	free(w.samples.start);
+	free(w.samples.finish);
+	fate_fini(&w.fate);
+	out->cpu_s = clock_thread_cpu_s() - before_s;
+	return rc;
+}
+
+void forecast_fini(struct forecast *forecast)
+{
+	vec_fini(&forecast->jobs);
+	vec_fini(&forecast->spans);
+}
+
+const struct forecast_job *forecast_find(const struct forecast *forecast, uint32_t number)
+{
+	for (size_t i = 0; i < forecast->jobs.n; i++) {
+		if (forecast->jobs.at[i].number == number)
+			return &forecast->jobs.at[i];
+	}
+	return NULL;
+}

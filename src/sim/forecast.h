@@ -1,0 +1,62 @@
+/*
+ * When jobs start and end: the rules of a snapshot run forward over many
+ * futures, in each of which jobs take as long, and others come, as their habits
+ * have it.
+ */
+#ifndef SIM_FORECAST_H
+#define SIM_FORECAST_H
+
+#include "model/calibration.h"
+#include "sim/habits.h"
+
+enum {
+	FORECAST_FUTURES = 200,
+	FORECAST_LEAST = 20, /* futures, whatever they take, up to ten times the budget */
+};
+
+struct forecast_config {
+	const struct snapshot *from;
+	const struct habits *habits;             /* settled */
+	uint32_t futures;                        /* 0: FORECAST_FUTURES */
+	double budget_s;                         /* of the clock; 0: as long as it takes */
+	double horizon_s;                        /* no further; 0: 30 days */
+	const struct correction *start, *finish; /* NULL: as the futures say */
+	bool want_spans;
+	bool plain; /* also one in which all run as long as was said and nobody comes */
+	uint64_t seed;
+};
+
+/* Seconds from the snapshot's now. */
+struct forecast_job {
+	uint32_t number;
+	bool waits;
+	struct moments start, raw_start; /* of one that waits */
+	struct moments finish, raw_finish;
+	double plain_start_s, plain_finish_s; /* NAN: not wanted */
+	double never; /* share of futures in which it does not start within the horizon */
+};
+
+/* Where a job is in the future that is nearest to all others. */
+struct forecast_span {
+	uint32_t job; /* number */
+	uint32_t node;
+	uint64_t devices;
+	double from_s, to_s; /* the snapshot's time */
+	double sure;         /* share of futures in which it runs in the middle of it */
+};
+
+struct forecast {
+	double at_s;                   /* the snapshot's now */
+	uint32_t futures;              /* that were run */
+	double cpu_s;                  /* of the thread, for all of it */
+	VEC(struct forecast_job) jobs; /* as in the snapshot */
+	VEC(struct forecast_span) spans;
+};
+
+/* Release with forecast_fini(), also after a failure. */
+int forecast_run(const struct forecast_config *config, struct forecast *out, struct err *err);
+void forecast_fini(struct forecast *forecast);
+/* By number; NULL: it is not in it. */
+const struct forecast_job *forecast_find(const struct forecast *forecast, uint32_t number);
+
+#endif

@@ -1,0 +1,392 @@
+#include "sim/habits.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+enum {
+	ENOUGH = 20,       /* jobs of a tenant that count as much as all others together */
+	ARRIVALS = 10,     /* fewer tell nothing of who comes */
+	AROUND_LEAST = 15, /* guesses on either side that are about as long */
+	AROUND_MOST = 100,
+	TRIES = 12,
+	DAY_S = 86400,
+};
+
+/* Sorted. */
+struct habit_values {
+	VEC(double) at;
+};
+
+/* An estimate, and what came of it. */
+struct guess {
+	double estimate; /* seconds */
+	double ratio;    /* what it was, over that */
+};
+
+struct habit_guesses {
+	VEC(struct guess) at;
+};
+
+/*
+ * Before anything was seen: users' estimates are mostly too long, now and then too short.
+ * Guesses, which a few jobs of one's own outweigh.
+ */
+static const double usual_ratios[] = { 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 1, 1, 1.2, 2 };
+
+/* Of the believed run time, where nobody has said anything and nothing was seen. */
+static const double UNKNOWN_SPREAD = 1.2;
+/* A job that tells its steps may still go on a little longer or shorter than it said. */
+static const double REPORTED_SPREAD = 0.05;
+
+/* ---- collecting */
+
+static void drop_values(struct habits *h)
+{
+	for (uint32_t i = 0; h->settled && i <= h->tenants.n; i++) {
+		vec_fini(&h->ratios[i].at);
+		vec_fini(&h->runs[i].at);
+		vec_fini(&h->guesses[i].at);
+	}
+	free(h->ratios);
+	free(h->runs);
+	free(h->guesses);
+	h->ratios = h->runs = NULL;
+	h->guesses = NULL;
+	h->settled = false;
+}
+
+void habits_fini(struct habits *h)
+{
+	drop_values(h);
+	vec_fini(&h->past);
+	names_fini(&h->tenants);
+	*h = (struct habits){ 0 };
+}
+
+static int by_sequence(const void *a, const void *b)
+{
+	uint32_t x = ((const struct habit *)a)->sequence, y = ((const struct habit *)b)->sequence;
+
+	return (x > y) - (x < y);
+}
+
+static int by_arrival(const void *a, const void *b)
+{
+	double x = ((const struct habit *)a)->job.arrival_s,
+	       y = ((const struct habit *)b)->job.arrival_s;
+
+	return x != y ? (x > y) - (x < y) : by_sequence(a, b);
+}
+
+/* The older half goes at once, so that this is rare. */
+static void forget_oldest(struct habits *h)
+{
+	size_t gone = h->past.n - HABITS_MAX;
+
+	qsort(h->past.at, h->past.n, sizeof(*h->past.at), by_sequence);
+	memmove(h->past.at, h->past.at + gone, HABITS_MAX * sizeof(*h->past.at));
+	h->past.n = HABITS_MAX;
+}
+
+/* What it asked for, without what it points to and without where it stood. */
+static struct job as_asked(const struct job *job)
+{
+	struct job asked;
+
+	job_init(&asked);
+	asked.arrival_s = job->arrival_s;
+	asked.gpus = job->gpus;
+	asked.min_gpus = job->min_gpus;
+	asked.max_gpus = job->max_gpus;
+	asked.types = job->types;
+	asked.class_ = job->class_;
+	asked.weight = job->weight;
+	asked.priority = job->priority;
+	asked.cpus = job->cpus;
+	asked.mem_bytes = job->mem_bytes;
+	asked.share = job->share;
+	asked.gpu_mem_bytes = job->gpu_mem_bytes;
+	asked.start_cost_s = job->start_cost_s;
+	asked.resume_cost_s = job->resume_cost_s;
+	asked.resize_cost_s = job->resize_cost_s;
+	asked.by_steps = job->by_steps;
+	asked.work_est = job->work_est;
+	asked.nominal_rate = job->nominal_rate;
+	return asked;
+}
+
+void habits_add(struct habits *h, const struct job *job, const char *tenant, double work, bool estimated)
+{
+	struct habit habit = {
+		.job = as_asked(job),
+		.work = work,
+		.estimated = estimated && job->work_est > 0,
+		.sequence = h->next++,
+	};
+
+	drop_values(h);
+	habit.job.tenant = tenant ? names_add(&h->tenants, tenant, strlen(tenant)) : NAME_NONE;
+	vec_push(&h->past, habit);
+	if (h->past.n >= HABITS_MAX * 3 / 2)
+		forget_oldest(h);
+}
+
+/* ---- sorting */
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int by_estimate(const void *a, const void *b)
+{
+	const struct guess *x = a, *y = b;
+
+	if (x->estimate != y->estimate)
+		return x->estimate < y->estimate ? -1 : 1;
+	return (x->ratio > y->ratio) - (x->ratio < y->ratio);
+}
+
+static void note_guess(struct habits *h, const struct habit *one)
+{
+	struct guess guess = {
+		.estimate = one->job.work_est / one->job.nominal_rate,
+		.ratio = one->work / one->job.work_est,
+	};
+
+	vec_push(&h->guesses[0].at, guess);
+	if (one->job.tenant != NAME_NONE)
+		vec_push(&h->guesses[1 + one->job.tenant].at, guess);
+}
+
+static void note_value(struct habit_values *all, uint32_t tenant, double value)
+{
+	vec_push(&all[0].at, value);
+	if (tenant != NAME_NONE)
+		vec_push(&all[1 + tenant].at, value);
+}
+
+void habits_settle(struct habits *h)
+{
+	size_t groups = h->tenants.n + 1u;
+
+	if (h->settled)
+		return;
+	h->ratios = mem_alloc(mem_array_size(groups, sizeof(*h->ratios)));
+	h->runs = mem_alloc(mem_array_size(groups, sizeof(*h->runs)));
+	h->guesses = mem_alloc(mem_array_size(groups, sizeof(*h->guesses)));
+	h->settled = true;
+	qsort(h->past.at, h->past.n, sizeof(*h->past.at), by_arrival);
+	for (size_t i = 0; i < sizeof(usual_ratios) / sizeof(usual_ratios[0]); i++)
+		vec_push(&h->ratios[0].at, usual_ratios[i]);
+	for (size_t i = 0; i < h->past.n; i++) {
+		const struct habit *one = &h->past.at[i];
+
+		if (one->estimated) {
+			note_value(h->ratios, one->job.tenant, one->work / one->job.work_est);
+			note_guess(h, one);
+		}
+		note_value(h->runs, one->job.tenant, one->work / one->job.nominal_rate);
+	}
+	for (size_t i = 0; i < groups; i++) {
+		if (h->ratios[i].at.n)
+			qsort(h->ratios[i].at.at, h->ratios[i].at.n, sizeof(double), by_value);
+		if (h->runs[i].at.n)
+			qsort(h->runs[i].at.at, h->runs[i].at.n, sizeof(double), by_value);
+		if (h->guesses[i].at.n)
+			qsort(h->guesses[i].at.at, h->guesses[i].at.n, sizeof(struct guess),
+				by_estimate);
+	}
+}
+
+/* ---- how long */
+
+/* Of those above `floor`; NAN: there is none. */
+static double draw_above(const struct habit_values *values, double floor, struct rng *rng)
+{
+	size_t low = 0, high = values->at.n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (values->at.at[mid] > floor)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low < values->at.n ? values->at.at[low + rng_below(rng, values->at.n - low)] : NAN;
+}
+
+/* A tenant's own past counts the more, the more there is of it. */
+static double draw_like(const struct habit_values *all, uint32_t tenant, double floor, struct rng *rng)
+{
+	double own = tenant == NAME_NONE ? 0 : (double)all[1 + tenant].at.n, value = NAN;
+
+	if (rng_uniform(rng) < own / (own + ENOUGH))
+		value = draw_above(&all[1 + tenant], floor, rng);
+	return isnan(value) ? draw_above(&all[0], floor, rng) : value;
+}
+
+/*
+ * One of the guesses about as long as this one: very long ones are more often too long, very short
+ * ones too short.  NAN: of a few that were tried none is above `floor`.
+ */
+static double draw_near(const struct habit_guesses *guesses, double estimate, double floor,
+	struct rng *rng)
+{
+	size_t n = guesses->at.n, low = 0, high = n, around = n / 20;
+
+	around = around < AROUND_LEAST ? AROUND_LEAST : around > AROUND_MOST ? AROUND_MOST : around;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (guesses->at.at[mid].estimate < estimate)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	high = low + around < n ? low + around : n;
+	low = low > around ? low - around : 0;
+	for (int tries = 0; low < high && tries < TRIES; tries++) {
+		double ratio = guesses->at.at[low + rng_below(rng, high - low)].ratio;
+
+		if (ratio > floor)
+			return ratio;
+	}
+	return NAN;
+}
+
+static double draw_ratio(const struct habits *h, uint32_t tenant, double estimate, double floor,
+	struct rng *rng)
+{
+	double own = tenant == NAME_NONE ? 0 : (double)h->guesses[1 + tenant].at.n, ratio = NAN;
+
+	if (rng_uniform(rng) < own / (own + ENOUGH))
+		ratio = draw_near(&h->guesses[1 + tenant], estimate, floor, rng);
+	if (isnan(ratio) && h->guesses[0].at.n >= ENOUGH)
+		ratio = draw_near(&h->guesses[0], estimate, floor, rng);
+	return isnan(ratio) ? draw_above(&h->ratios[0], floor, rng) : ratio;
+}
+
+/* Nobody ever took so long: the longer it has run already, the longer it may. */
+static double draw_beyond(double done, struct rng *rng)
+{
+	return done / pow(1 - rng_uniform(rng), 0.5);
+}
+
+static uint32_t tenant_of(const struct habits *h, const struct snapshot *s, const struct job *job)
+{
+	const char *name = job->tenant < s->tenant_names.n ? s->tenant_names.at[job->tenant] : NULL;
+
+	return name ? names_find(&h->tenants, name, strlen(name)) : NAME_NONE;
+}
+
+static double draw_unknown(const struct habits *h, const struct job *job, uint32_t tenant,
+	double done, struct rng *rng)
+{
+	double per_s = job->nominal_rate > 0 ? job->nominal_rate : 1, run_s;
+
+	if (h->runs[0].at.n < ENOUGH)
+		return fmax(done, 1) +
+			fmax(job->work_est - done, job->work_est / 10) *
+			rng_lognormal(rng, 0, UNKNOWN_SPREAD);
+	run_s = draw_like(h->runs, tenant, done / per_s, rng);
+	return isnan(run_s) ? draw_beyond(fmax(done, per_s), rng) : run_s * per_s;
+}
+
+double habits_draw_work(const struct habits *h, const struct snapshot *s,
+	const struct snapshot_job *one, struct rng *rng)
+{
+	const struct job *job = &one->job;
+	uint32_t tenant = tenant_of(h, s, job);
+	double done = job_done(job, s->now_s), work;
+
+	if (one->known >= 1) {
+		double left = fmax(job->work_est - done, 0);
+
+		work = done + left * rng_lognormal(rng, 0, REPORTED_SPREAD);
+	} else if (one->known > 0 && job->work_est > 0) {
+		double per_s = job->nominal_rate > 0 ? job->nominal_rate : 1;
+		double ratio = draw_ratio(h, tenant, job->work_est / per_s, done / job->work_est, rng);
+
+		work = isnan(ratio) ? draw_beyond(done, rng) : ratio * job->work_est;
+	} else {
+		work = draw_unknown(h, job, tenant, done, rng);
+	}
+	if (isfinite(one->limit_s) && job->nominal_rate > 0)
+		work = fmin(work, done + one->limit_s * job->nominal_rate);
+	return fmax(work, done);
+}
+
+/* ---- who comes */
+
+/* Where in the past a stretch begins: at the same time of day if there are days enough. */
+static double stretch_begin(double first_s, double span_s, double at_s, struct rng *rng)
+{
+	double days = floor(span_s / DAY_S);
+
+	if (days < 3)
+		return first_s + rng_uniform(rng) * span_s;
+	return first_s + fmod(at_s - first_s + (days + 1) * DAY_S, DAY_S) +
+		DAY_S * (double)rng_below(rng, (uint64_t)days);
+}
+
+static size_t first_after(const struct habits *h, double at_s)
+{
+	size_t low = 0, high = h->past.n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (h->past.at[mid].job.arrival_s < at_s)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static struct future_arrival again(const struct habits *h, const struct snapshot *s,
+	const struct habit *habit, double at_s)
+{
+	struct future_arrival one = { .job = habit->job, .work = habit->work };
+	const char *tenant = habit->job.tenant == NAME_NONE ? NULL : h->tenants.at[habit->job.tenant];
+
+	one.job.arrival_s = at_s;
+	one.job.tenant = tenant ? names_find(&s->tenant_names, tenant, strlen(tenant)) : NAME_NONE;
+	return one;
+}
+
+uint32_t habits_draw_arrivals(const struct habits *h, const struct snapshot *s, double until_s,
+	struct rng *rng, struct future_arrival *out, uint32_t most)
+{
+	double first_s, span_s, at_s = s->now_s;
+	uint32_t n = 0;
+
+	if (h->past.n < ARRIVALS)
+		return 0;
+	first_s = h->past.at[0].job.arrival_s;
+	/* Up to now: that nobody has come lately is of the past, too. */
+	span_s = fmax(s->now_s, h->past.at[h->past.n - 1].job.arrival_s) - first_s;
+	if (!(span_s > 0))
+		return 0;
+	while (n < most && at_s < until_s) {
+		double begin_s = stretch_begin(first_s, span_s, at_s, rng);
+		double length_s = fmin(fmin(DAY_S, span_s / 4), first_s + span_s - begin_s);
+		size_t i = first_after(h, begin_s);
+
+		for (; i < h->past.n && n < most; i++) {
+			double offset_s = h->past.at[i].job.arrival_s - begin_s;
+
+			if (offset_s > length_s || at_s + offset_s > until_s)
+				break;
+			out[n++] = again(h, s, &h->past.at[i], at_s + offset_s);
+		}
+		at_s += fmax(length_s, 1);
+	}
+	return n;
+}
