@@ -99,6 +99,7 @@ struct args {
 	int64_t asks, futures;
 	double held_back;
 	bool raw;
+	double forecast_every;
 
 	/* the daemon itself */
 	const char *listen, *log_level, *runs;

@@ -7,8 +7,7 @@
 #include "cli/term.h"
 #include "cli/ui.h"
 
-static int tell_job(const struct args *args, const char *path, bool first, live_put *put,
-	struct err *err)
+static int tell(const struct args *args, const char *path, bool first, live_put *put, struct err *err)
 {
 	struct term term = term_of_stdout();
 	struct buf text = { 0 };
@@ -29,6 +28,11 @@ static int tell_job(const struct args *args, const char *path, bool first, live_
 	return rc;
 }
 
+int live_tell(const struct args *args, const char *path, live_put *put, struct err *err)
+{
+	return tell(args, path, true, put, err);
+}
+
 int live_tell_jobs(const struct args *args, const char *part, live_put *put, struct err *err)
 {
 	int rc = 0;
@@ -38,7 +42,7 @@ int live_tell_jobs(const struct args *args, const char *part, live_put *put, str
 	for (size_t i = 0; i < args->operands.n && !rc; i++) {
 		char *path = live_job_path(args->operands.at[i], part);
 
-		rc = tell_job(args, path, i == 0, put, err);
+		rc = tell(args, path, i == 0, put, err);
 		free(path);
 	}
 	return rc;

@@ -1,5 +1,5 @@
 /*
- * Verbs that ask the daemon about jobs and show its answers: show, explain,
+ * Verbs that ask the daemon about jobs and show its answers: show, explain, eta,
  * history.
  */
 #ifndef CLI_LIVE_TELL_H
@@ -14,6 +14,9 @@
 
 /* Writes one answer for people. */
 typedef void live_put(const json_t *answer, const struct term *term, struct buf *out);
+
+/* The answer of GET PATH: with --json as it came, else as `put` writes it. */
+int live_tell(const struct args *args, const char *path, live_put *put, struct err *err);
 
 /*
  * The answer of GET /v1/jobs/JOB/PART (PART NULL: of the job itself) for every operand, each of which must look

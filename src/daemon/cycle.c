@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "daemon/daemon_state.h"
+#include "daemon/forecaster.h"
 #include "daemon/library.h"
 
 #define RETRY_S 1.0 /* a disk that was full is asked again so often */
@@ -242,6 +243,7 @@ void daemon_take_notes(struct daemon *d)
 		daemon_row(d, note_name(note->kind), note->job, note->attempt, note->at_s,
 			note->body, true);
 		count_note(d, note);
+		forecaster_see(d, note);
 		if (note->kind == NOTE_LAUNCH || note->kind == NOTE_STOP || note->kind == NOTE_RESIZE)
 			vec_push(&d->errands, (struct errand){ note->kind, note->job, note->attempt });
 	}
@@ -365,8 +367,10 @@ static void do_waiting(struct daemon *d)
 	for (size_t i = 0; i < d->waiting.n; i++) {
 		struct call *call = d->waiting.at[i];
 
-		if (call->task ? task_done(call->task)
-			       : !core_job(d->core, call->job) || clock_wall_s() >= call->until_s)
+		if (call->forecast && !call->task ? forecaster_is_done(d, call)
+				: call->task
+				? task_done(call->task)
+				: !core_job(d->core, call->job) || clock_wall_s() >= call->until_s)
 			verb_run(d, call);
 		if (call->status)
 			answer(d, call);
@@ -446,6 +450,7 @@ int daemon_cycle(struct daemon *d, struct err *err)
 		daemon_run_cancels(d);
 		answer_undone(d);
 	}
+	forecaster_turn(d);
 	do_waiting(d);
 	set_gauges(d);
 	return 0;

@@ -23,6 +23,7 @@
 #include "base/log.h"
 #include "base/notify.h"
 #include "daemon/daemon_state.h"
+#include "daemon/forecaster.h"
 #include "daemon/library.h"
 #include "io/tenants_io.h"
 
@@ -253,6 +254,7 @@ int daemon_open(const struct daemon_config *config, struct daemon **out, struct 
 	snprintf(d->health, sizeof(d->health), "ok");
 	copy_config(d, config);
 	d->metrics = metrics_create();
+	d->forecaster = forecaster_create(d, config->forecast_every_s);
 	if (open_state(d, err) < 0 || open_record(d, err) < 0 || open_hands(d, err) < 0 ||
 		open_loop(d, err) < 0) {
 		daemon_close(d);
@@ -310,6 +312,7 @@ void daemon_close(struct daemon *d)
 	if (!d)
 		return;
 	worker_destroy(d->worker);
+	forecaster_destroy(d->forecaster);
 	reasons_destroy(d->reasons);
 	refuse_all(d);
 	library_close(d->library);
@@ -353,7 +356,7 @@ void daemon_close(struct daemon *d)
 
 /* ---- from other threads */
 
-static void wake(struct daemon *d)
+void daemon_wake(struct daemon *d)
 {
 	uint64_t one = 1;
 
@@ -362,7 +365,7 @@ static void wake(struct daemon *d)
 
 static void wake_from_worker(void *ctx)
 {
-	wake(ctx);
+	daemon_wake(ctx);
 }
 
 void daemon_give(struct daemon *d, struct call *call, struct task *task)
@@ -399,13 +402,13 @@ void daemon_call(struct daemon *d, const struct verb *verb, const struct caller 
 	if (closed)
 		refuse_call(call);
 	else
-		wake(d);
+		daemon_wake(d);
 }
 
 void daemon_stop(struct daemon *d)
 {
 	__atomic_store_n(&d->stopping, true, __ATOMIC_SEQ_CST);
-	wake(d);
+	daemon_wake(d);
 }
 
 struct stream *daemon_stream(struct daemon *d)
@@ -471,6 +474,7 @@ static double next_in_s(struct daemon *d)
 		next = fmin(next, d->told_s + beat_s(d) - wall_s);
 	if (d->trouble[0])
 		next = fmin(next, d->retry_s - wall_s);
+	next = fmin(next, forecaster_next_s(d) - wall_s);
 	if (d->errands.n)
 		next = fmin(next, 0.5);
 	if (d->news.n)

@@ -37,6 +37,7 @@ struct daemon_config {
 	const char *socket;  /* what jobs are told as STINT_SOCKET; NULL: none */
 	const char *runs;    /* directory of simulator results for the page; NULL: STATE/runs */
 	uint64_t seed;
+	double forecast_every_s; /* 0: only when somebody asks */
 	struct machine_options machine;
 	bool cgroups;
 	bool system;     /* jobs run as whoever submitted them; needs root */

@@ -26,6 +26,7 @@ struct made {
 
 struct desk;
 struct library;
+struct forecaster;
 
 /* One thing asked for, until it is answered. */
 struct call {
@@ -39,6 +40,7 @@ struct call {
 	double until_s;        /* of one that waits; INFINITY */
 	uint32_t job;          /* that it waits for */
 	struct task *task;     /* that works it out; NULL: none */
+	uint64_t forecast;     /* the so-manieth, which it waits for; 0: none */
 	int status;            /* 0: not decided yet */
 	struct buf body;       /* of the answer */
 	VEC(struct made) made; /* of a submission: its jobs */
@@ -83,6 +85,7 @@ struct daemon {
 	struct record *record;
 	struct hands *hands;
 	struct library *library; /* NULL: not needed yet */
+	struct forecaster *forecaster;
 	struct stream *stream;
 	struct metrics *metrics;
 	struct worker *worker;
@@ -121,6 +124,7 @@ struct daemon {
 
 /* ---- daemon.c */
 double daemon_now_s(struct daemon *d); /* the core's time, never before the last cycle */
+void daemon_wake(struct daemon *d);    /* from any thread */
 /* The call is asked again once the worker has done the task, which is the call's from now on. */
 void daemon_give(struct daemon *d, struct call *call, struct task *task);
 

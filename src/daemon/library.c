@@ -64,7 +64,7 @@ static void put_devices(const struct daemon *d, struct desk *desk)
 	}
 }
 
-static struct desk *desk_create(struct daemon *d)
+struct desk *desk_create(struct daemon *d)
 {
 	struct desk *desk = mem_alloc(sizeof(*desk));
 
@@ -76,10 +76,23 @@ static struct desk *desk_create(struct daemon *d)
 	return desk;
 }
 
-static void desk_destroy(struct desk *desk)
+void desk_destroy(struct desk *desk)
 {
 	arena_fini(&desk->words);
 	free(desk);
+}
+
+void desk_put_devices(const struct desk *desk, uint32_t node, uint64_t devices, const char *key,
+	struct json *j)
+{
+	json_begin_array(j, key);
+	for (uint32_t bit = 0; bit < NODE_DEVICES_MAX; bit++) {
+		uint32_t at = desk->device_at[node * NODE_DEVICES_MAX + bit];
+
+		if (devices >> bit & 1 && at != UINT32_MAX)
+			json_int(j, NULL, desk->devices[at].index);
+	}
+	json_end(j, ']');
 }
 
 void library_ask(struct daemon *d, struct call *call, library_reader *reader)

@@ -37,6 +37,13 @@ struct desk {
 	uint32_t ntenants;
 };
 
+/* As things are now; of whoever asks for it. */
+struct desk *desk_create(struct daemon *d);
+void desk_destroy(struct desk *desk);
+/* Numbers of a node's devices, as people count them, as an array of that name. */
+void desk_put_devices(const struct desk *desk, uint32_t node, uint64_t devices, const char *key,
+	struct json *j);
+
 /* Sets the call's status and body. */
 typedef void library_reader(struct record *record, const struct desk *desk, struct call *call);
 

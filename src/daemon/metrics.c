@@ -32,6 +32,11 @@ static const struct family gauges[METRICS_GAUGES] = {
 	[METRICS_DEVICES] = { "stint_devices", "Devices there are." },
 	[METRICS_DEVICES_UP] = { "stint_devices_up", "Devices that work." },
 	[METRICS_DEVICES_HELD] = { "stint_devices_held", "Devices held by jobs." },
+	[METRICS_FORECAST_COVERAGE] = { "stint_forecast_coverage_ratio",
+		"Starts that lay in the interval said to hold 80 % of them." },
+	[METRICS_FORECAST_OUTCOMES] = { "stint_forecast_outcomes", "Starts that this was measured on." },
+	[METRICS_FORECAST_ERROR] = { "stint_forecast_median_error_seconds",
+		"Median distance of starts from the middle of their forecast." },
 };
 
 /* Upper bounds; 0 ends a shorter table. */
@@ -48,6 +53,8 @@ static const struct {
 	[METRICS_RUN] = { { "stint_run_seconds", "How long attempts ran." }, long_s },
 	[METRICS_DECISION] = { { "stint_decision_seconds", "How long decisions took." }, short_s },
 	[METRICS_COMMIT] = { { "stint_commit_seconds", "How long the record took to be durable." },
+		short_s },
+	[METRICS_FORECAST] = { { "stint_forecast_seconds", "How long forecasts took, beside the loop." },
 		short_s },
 	[METRICS_SUBMIT] = { { "stint_submit_seconds", "From a submission's arrival to its answer." },
 		short_s },

@@ -27,6 +27,9 @@ enum metrics_gauge {
 	METRICS_DEVICES,
 	METRICS_DEVICES_UP,
 	METRICS_DEVICES_HELD,
+	METRICS_FORECAST_COVERAGE,
+	METRICS_FORECAST_OUTCOMES,
+	METRICS_FORECAST_ERROR,
 	METRICS_GAUGES,
 };
 
@@ -37,6 +40,7 @@ enum metrics_time {
 	METRICS_DECISION, /* of one decision */
 	METRICS_COMMIT,   /* of one transaction of the record */
 	METRICS_SUBMIT,   /* from a submission's arrival to its answer */
+	METRICS_FORECAST, /* of one forecast, beside the loop */
 	METRICS_TIMES,
 };
 

@@ -18,18 +18,6 @@ static void put_text(struct json *j, const char *key, const char *text)
 		json_str(j, key, text);
 }
 
-static void put_devices(const struct desk *desk, const struct hold_span *span, struct json *j)
-{
-	json_begin_array(j, "devices");
-	for (uint32_t bit = 0; bit < NODE_DEVICES_MAX; bit++) {
-		uint32_t at = desk->device_at[span->node * NODE_DEVICES_MAX + bit];
-
-		if (span->devices >> bit & 1 && at != UINT32_MAX)
-			json_int(j, NULL, desk->devices[at].index);
-	}
-	json_end(j, ']');
-}
-
 static void put_job(void *ctx, const struct span_job *job)
 {
 	struct drawing *d = ctx;
@@ -44,7 +32,7 @@ static void put_job(void *ctx, const struct span_job *job)
 		put_text(d->j, "user", job->user);
 		put_text(d->j, "tenant", job->tenant);
 		json_str(d->j, "node", d->desk->nodes[span->node]);
-		put_devices(d->desk, span, d->j);
+		desk_put_devices(d->desk, span->node, span->devices, "devices", d->j);
 		json_double(d->j, "from", d->desk->born_s + span->from_s);
 		json_double(d->j, "to", d->desk->born_s + span->to_s); /* NAN: null */
 		json_str(d->j, "end", span->end);

@@ -7,6 +7,7 @@ enum { PRIOR = 20 }; /* outcomes as they would be if futures were right */
 
 static const double LEAST_S = 30;       /* moments closer than this are the same to people */
 static const double LEAST_WIDTH = 0.05; /* of logarithms: futures that all agree may still be wrong */
+static const double NARROWEST = 0.5, WIDEST = 5;
 static const double LONGEST_S = 30 * 86400.0;
 
 /* Where PRIOR outcomes lie on a bell whose tenth and ninth tenth are -1 and 1. */
@@ -76,19 +77,15 @@ void calibration_add(struct calibration *c, const struct score *score)
 
 struct correction calibration_correction(const struct calibration *c)
 {
-	double scores[CALIBRATION_MAX + PRIOR];
+	double off[CALIBRATION_MAX + PRIOR];
 	uint32_t n = 0;
 
 	for (; n < PRIOR; n++)
-		scores[n] = prior[n];
+		off[n] = fabs(prior[n]);
 	for (uint32_t i = 0; i < c->n; i++)
-		scores[n++] = c->at[i].place;
-	qsort(scores, n, sizeof(*scores), by_value);
-	return (struct correction){
-		quantile_of(scores, n, 0.1),
-		quantile_of(scores, n, 0.5),
-		quantile_of(scores, n, 0.9),
-	};
+		off[n++] = fabs(c->at[i].place);
+	qsort(off, n, sizeof(*off), by_value);
+	return (struct correction){ fmin(fmax(quantile_of(off, n, 0.8), NARROWEST), WIDEST) };
 }
 
 static double moved(const struct moments *raw, double score)
@@ -103,9 +100,9 @@ struct moments correction_apply(const struct correction *c, const struct moments
 	if (isinf(raw->p50))
 		return *raw;
 	return (struct moments){
-		.p10 = moved(raw, c->low),
-		.p50 = moved(raw, c->middle),
-		.p90 = isinf(raw->p90) ? INFINITY : moved(raw, c->high),
+		.p10 = moved(raw, -c->wider),
+		.p50 = raw->p50,
+		.p90 = isinf(raw->p90) ? INFINITY : moved(raw, c->wider),
 	};
 }
 

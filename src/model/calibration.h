@@ -3,11 +3,12 @@
  *
  * A forecast of something to come is three moments, in seconds from when it was
  * made: it happens before p10 in one of ten cases, before p90 in nine.  Futures
- * that leave something out are wrong in a way that repeats, so each outcome is
- * scored by where it lay between the moments as the futures gave them (`raw`), and
- * the next ones are moved to where eight of ten past outcomes would have lain
- * between them (`said`).  Scores are of logarithms: being a factor too late counts
- * alike for minutes and for days.
+ * that leave something out are too sure of themselves, or not sure enough, so each
+ * outcome is scored by where it lay between the moments as the futures gave them
+ * (`raw`), and the next ones are made as wide as would have held eight of ten past
+ * outcomes (`said`).  The middle stays: a queue that was slower than expected last
+ * week says little of which way the next one errs.  Scores are of logarithms: being
+ * a factor too late counts alike for minutes and for days.
  *
  * What was said is counted apart: `coverage` is the share of outcomes that lay
  * between p10 and p90 as they were told to people.
@@ -39,7 +40,7 @@ struct calibration {
 };
 
 struct correction {
-	double low, middle, high; /* scores to move the three moments to */
+	double wider; /* times as far from the middle */
 };
 
 /* Sorted values; p of 0..1, between two in proportion; INFINITY where one of these is. */

@@ -37,6 +37,7 @@ static int run_fate(struct work *w, double wall_s, struct err *err)
 		.until_s = w->until_s,
 		.until_ended = true,
 		.grain = GRAIN,
+		.stop = w->config->stop,
 		.wall_s = wall_s,
 		.seed = w->config->seed,
 	};
@@ -58,6 +59,11 @@ static void note_future(struct work *w)
 	samples->n++;
 }
 
+static bool is_stopped(const struct work *w)
+{
+	return w->config->stop && atomic_load(w->config->stop);
+}
+
 /* As many as there is time for, and some in any case. */
 static int run_futures(struct work *w, uint32_t wanted, struct err *err)
 {
@@ -71,7 +77,7 @@ static int run_futures(struct work *w, uint32_t wanted, struct err *err)
 			break;
 		fate_draw(&w->fate, w->config->habits, w->until_s, w->config->seed, i);
 		rc = run_fate(w, last_s, err);
-		if (rc == ERR_TIMEOUT && w->samples.n > 0)
+		if (rc == ERR_TIMEOUT && w->samples.n > 0 && !is_stopped(w))
 			break;
 		if (rc < 0)
 			return rc;
@@ -226,6 +232,7 @@ static int run_spans(struct work *w, struct err *err)
 		.until_s = w->until_s,
 		.until_ended = true,
 		.grain = GRAIN,
+		.stop = w->config->stop,
 		.seed = w->config->seed,
 		.span = note_span,
 		.span_ctx = w,

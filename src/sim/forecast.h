@@ -22,6 +22,7 @@ struct forecast_config {
 	double horizon_s;                        /* no further; 0: 30 days */
 	const struct correction *start, *finish; /* NULL: as the futures say */
 	bool want_spans;
+	const atomic_bool *stop; /* gives up when it is set; NULL: never */
 	bool plain; /* also one in which all run as long as was said and nobody comes */
 	uint64_t seed;
 };

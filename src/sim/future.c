@@ -216,7 +216,10 @@ static bool has_enough(const struct future *f)
 
 static bool out_of_time(const struct future *f)
 {
-	return f->config->wall_s > 0 && f->waits % 256 == 0 && clock_wall_s() > f->config->wall_s;
+	if (f->waits % 256 != 0)
+		return false;
+	return (f->config->wall_s > 0 && clock_wall_s() > f->config->wall_s) ||
+		(f->config->stop && atomic_load(f->config->stop));
 }
 
 /* At one instant: devices that are down, ends, then those who come. */

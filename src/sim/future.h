@@ -8,6 +8,8 @@
 #ifndef SIM_FUTURE_H
 #define SIM_FUTURE_H
 
+#include <stdatomic.h>
+
 #include "engine/observer.h"
 #include "model/snapshot.h"
 
@@ -26,7 +28,8 @@ struct future_config {
 	double until_s; /* not further than this */
 	bool until_ended; /* nor further than until every job of the snapshot has ended that ever will */
 	double grain; /* ends and arrivals within this part of their distance from now are one; 0: exact */
-	double wall_s; /* gives up then, by clock_wall_s(); 0: never */
+	double wall_s;           /* gives up then, by clock_wall_s(); 0: never */
+	const atomic_bool *stop; /* likewise when it is set; NULL: never */
 	uint64_t seed;
 	const struct observer *observers; /* may be NULL */
 	uint32_t nobservers;

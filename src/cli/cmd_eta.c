@@ -1,0 +1,152 @@
+/*
+ * stint eta: when jobs start and end, as the policy run forward says.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/live.h"
+#include "cli/live_print.h"
+#include "cli/live_tell.h"
+
+/* "in 2.1 h", "now". */
+static void put_in(double at, double now, struct buf *out)
+{
+	char text[32];
+
+	if (isnan(at))
+		buf_str(out, "beyond 30 d");
+	else if (at - now < 1)
+		buf_str(out, "now");
+	else
+		buf_printf(out, "in %s", text_duration(at - now, text));
+}
+
+/* "in 1.5 h (in 20 min to in 4.1 h)". */
+static void put_interval(const json_t *moments, double now, struct buf *out)
+{
+	if (!json_is_object(moments)) {
+		buf_str(out, "not within 30 days");
+		return;
+	}
+	put_in(live_number(moments, "p50"), now, out);
+	buf_str(out, " (between ");
+	put_in(live_number(moments, "p10"), now, out);
+	buf_str(out, " and ");
+	put_in(live_number(moments, "p90"), now, out);
+	buf_str(out, ")");
+}
+
+static void put_track(const json_t *track, bool waits, struct buf *out)
+{
+	double n = live_number(track, "n");
+	char error[32], plain[32];
+
+	if (!(n > 0)) {
+		buf_str(out, "no track record yet: intervals are the futures' own\n");
+		return;
+	}
+	buf_printf(out,
+		"of the last %.0f %s %.0f %% came within their interval (80 %% should); median error %s",
+		n, waits ? "starts" : "ends", 100 * live_number(track, "coverage"),
+		text_duration(live_number(track, "median_error_s"), error));
+	if (!isnan(live_number(track, "plain_error_s")))
+		buf_printf(out, ", by the jobs' estimates alone %s",
+			text_duration(live_number(track, "plain_error_s"), plain));
+	buf_char(out, '\n');
+}
+
+static void put_answer(const json_t *answer, const struct term *term, struct buf *out)
+{
+	double now = live_number(answer, "at"), never = live_number(answer, "never");
+	const char *state = live_text(answer, "state");
+	bool waits = state && !strcmp(state, "PENDING");
+
+	(void)term;
+	buf_printf(out, "job %.0f, %s\n", live_number(answer, "job"), state ? state : "?");
+	if (waits) {
+		buf_str(out, "  starts  ");
+		put_interval(json_object_get(answer, "start"), now, out);
+		buf_char(out, '\n');
+	}
+	buf_str(out, "  ends    ");
+	put_interval(json_object_get(answer, "finish"), now, out);
+	buf_char(out, '\n');
+	if (never > 0)
+		buf_printf(out,
+			"  in %.0f %% of the futures it does not start within 30 days: see 'stint explain %.0f'\n",
+			100 * never, live_number(answer, "job"));
+	buf_printf(out, "  %.0f futures; ", live_number(answer, "futures"));
+	put_track(json_object_get(answer, "calibration"), waits, out);
+}
+
+/* ---- all of them */
+
+static void put_cell(const json_t *moments, double now, struct buf *out)
+{
+	char low[32], mid[32], high[32], cell[112];
+	double p90 = live_number(moments, "p90");
+
+	if (!json_is_object(moments))
+		snprintf(cell, sizeof(cell), "-");
+	else
+		snprintf(cell, sizeof(cell), "%s (%s - %s)",
+			text_duration(fmax(0, live_number(moments, "p50") - now), mid),
+			text_duration(fmax(0, live_number(moments, "p10") - now), low),
+			isnan(p90) ? "?" : text_duration(fmax(0, p90 - now), high));
+	buf_printf(out, " %-34s", cell);
+}
+
+static void put_all(const json_t *answer, const struct term *term, struct buf *out)
+{
+	const json_t *jobs = json_object_get(answer, "jobs");
+	double now = live_number(answer, "at");
+
+	(void)term;
+	if (!json_array_size(jobs)) {
+		buf_str(out, "no jobs run or wait\n");
+		return;
+	}
+	buf_printf(out, "%8s %-34s %s\n", "job", "starts in (80 % interval)",
+		"ends in (80 % interval)");
+	for (size_t i = 0; i < json_array_size(jobs); i++) {
+		const json_t *job = json_array_get(jobs, i);
+		double never = live_number(job, "never");
+
+		buf_printf(out, "%8.0f", live_number(job, "id"));
+		put_cell(json_object_get(job, "start"), now, out);
+		put_cell(json_object_get(job, "finish"), now, out);
+		if (never > 0)
+			buf_printf(out, " never in %.0f %% of futures", 100 * never);
+		while (out->n && out->at[out->n - 1] == ' ')
+			out->at[--out->n] = '\0';
+		buf_char(out, '\n');
+	}
+	buf_printf(out, "\n%.0f futures; ", live_number(answer, "futures"));
+	put_track(json_object_get(answer, "calibration"), true, out);
+}
+
+static int run(const struct args *args, struct err *err)
+{
+	return args->operands.n ? live_tell_jobs(args, "eta", put_answer, err)
+				: live_tell(args, "/v1/forecast", put_all, err);
+}
+
+static const struct flag flags[] = { SWITCH(json, "print the daemon's answer"), { 0 } };
+static const struct flag_group flags_eta = { .title = "output", .flags = flags, .aside = true };
+static const char *const examples[] = { "stint eta", "stint eta 7", "stint eta 7_3 --json", NULL };
+
+const struct command command_eta = {
+	.name = "eta",
+	.summary = "when jobs start and end, as an interval with its track record",
+	.operands = "[JOB...]",
+	.max_operands = 100,
+	.live = true,
+	.groups = { &flags_eta, &flags_daemon },
+	.about = "The policy itself is run forward from this moment over 200 futures, in which jobs take as\n"
+		 "long, and others come, as the record has it of the past.  Eight of ten starts should lie in\n"
+		 "the interval that is shown; how many did is told with it.  'stint forecast' measures the\n"
+		 "same on a whole workload.",
+	.examples = examples,
+	.run = run,
+};

@@ -1,0 +1,437 @@
+#include "daemon/forecaster.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "daemon/library.h"
+#include "daemon/memory.h"
+
+static const double BUDGET_S = 1; /* of the clock, for one forecast */
+static const double FRESH_S = 10; /* what is no older answers questions, whatever happened since */
+static const double PAUSE = 20;   /* times what one takes: at most a twentieth of a core */
+static const double TOO_OLD_S = 300;
+
+/* One forecast; the thread's until it is done. */
+struct forecast_task {
+	struct task task;
+	struct forecaster *of;
+	struct snapshot snapshot;
+	bool has_snapshot;
+	struct desk *desk;
+	struct calibration start, finish; /* as they are now */
+	bool save;                        /* they are to be written down */
+	uint64_t seq;                     /* the record's last when it began */
+	uint64_t seed;
+	/* what comes of it */
+	int rc;
+	struct err err;
+	struct forecast forecast;
+	struct buf text;
+	double took_s, computed_at;
+};
+
+struct forecaster {
+	struct worker *worker;
+	struct daemon *daemon;
+	double every_s;
+	char *path;           /* of the outcomes */
+	struct memory memory; /* the thread's */
+	struct outcomes outcomes;
+	uint64_t saved; /* changes of the outcomes that are in the file or on their way */
+
+	struct forecast_task *going; /* NULL: none */
+	struct forecast_task *last;  /* the newest that is done; NULL: none yet */
+	uint64_t begun, done;        /* how many */
+	uint64_t wanted;             /* somebody waits for the so-manieth */
+	atomic_bool stop;            /* the daemon ends */
+	double next_s;               /* by itself, by clock_wall_s() */
+};
+
+/* ---- as JSON */
+
+static void put_moment(const char *key, double s, double zero_s, struct json *j)
+{
+	json_double(j, key, isfinite(s) ? zero_s + s : NAN);
+}
+
+void put_moments(const char *key, const struct moments *m, double zero_s, struct json *j)
+{
+	if (isinf(m->p10)) {
+		json_str(j, key, NULL);
+		return;
+	}
+	json_begin_object(j, key);
+	put_moment("p10", m->p10, zero_s, j);
+	put_moment("p50", m->p50, zero_s, j);
+	put_moment("p90", m->p90, zero_s, j);
+	json_end(j, '}');
+}
+
+void put_track(const char *key, const struct track *track, struct json *j)
+{
+	json_begin_object(j, key);
+	json_int(j, "n", track->n);
+	json_double(j, "coverage", track->coverage);
+	json_double(j, "median_error_s", track->median_error_s);
+	json_double(j, "plain_error_s", track->plain_error_s);
+	json_end(j, '}');
+}
+
+static void put_job(const struct forecast_job *job, double zero_s, struct json *j)
+{
+	json_begin_object(j, NULL);
+	json_int(j, "id", job->number);
+	if (job->waits)
+		put_moments("start", &job->start, zero_s, j);
+	else
+		json_str(j, "start", NULL);
+	put_moments("finish", &job->finish, zero_s, j);
+	json_double(j, "never", job->never);
+	json_end(j, '}');
+}
+
+static void put_span(const struct desk *desk, const struct forecast_span *span, struct json *j)
+{
+	json_begin_object(j, NULL);
+	json_int(j, "job", span->job);
+	json_str(j, "node", desk->nodes[span->node]);
+	desk_put_devices(desk, span->node, span->devices, "devices", j);
+	json_double(j, "from", desk->born_s + span->from_s);
+	json_double(j, "to", desk->born_s + span->to_s);
+	json_double(j, "sure", span->sure);
+	json_end(j, '}');
+}
+
+static void write_members(struct forecast_task *t)
+{
+	const struct forecast *f = &t->forecast;
+	double zero_s = t->desk->born_s + f->at_s;
+	struct json j;
+
+	json_init(&j, &t->text, false);
+	json_begin_object(&j, NULL);
+	json_double(&j, "at", zero_s);
+	json_double(&j, "computed_at", t->computed_at);
+	json_int(&j, "futures", f->futures);
+	json_double(&j, "cpu_s", f->cpu_s);
+	json_begin_array(&j, "jobs");
+	for (size_t i = 0; i < f->jobs.n; i++)
+		put_job(&f->jobs.at[i], zero_s, &j);
+	json_end(&j, ']');
+	json_begin_array(&j, "spans");
+	for (size_t i = 0; i < f->spans.n; i++)
+		put_span(t->desk, &f->spans.at[i], &j);
+	json_end(&j, ']');
+	json_end(&j, '}');
+}
+
+/* ---- in the thread */
+
+/* Decisions come first. */
+static void step_back(void)
+{
+	static __thread bool done;
+
+	if (!done)
+		setpriority(PRIO_PROCESS, (id_t)gettid(), 10);
+	done = true;
+}
+
+static void save(const struct forecast_task *t)
+{
+	struct buf text = { 0 };
+	struct err err = { 0 };
+
+	outcomes_write(&t->start, &t->finish, &text);
+	if (file_write(t->of->path, text.at, text.n, &err) < 0)
+		log_warning(t->of->daemon->log, "the track record of forecasts is not kept: %s",
+			err.text);
+	buf_fini(&text);
+}
+
+static void run_task(struct task *task)
+{
+	struct forecast_task *t = (struct forecast_task *)task;
+	double began_s = clock_wall_s();
+	struct correction start = calibration_correction(&t->start);
+	struct correction finish = calibration_correction(&t->finish);
+
+	step_back();
+	t->rc = memory_refresh(&t->of->memory, &t->err);
+	if (t->rc == 0)
+		t->rc = forecast_run(
+			&(struct forecast_config){
+				.from = &t->snapshot,
+				.habits = &t->of->memory.habits,
+				.budget_s = BUDGET_S,
+				.start = &start,
+				.finish = &finish,
+				.want_spans = true,
+				.plain = true,
+				.stop = &t->of->stop,
+				.seed = t->seed,
+			},
+			&t->forecast, &t->err);
+	t->computed_at = clock_real_s();
+	if (t->rc == 0)
+		write_members(t);
+	if (t->save)
+		save(t);
+	t->took_s = clock_wall_s() - began_s;
+}
+
+/* ---- in the loop */
+
+/* It is large, and not needed once it was run forward. */
+static void drop_snapshot(struct forecast_task *t)
+{
+	if (t->has_snapshot)
+		snapshot_fini(&t->snapshot);
+	t->has_snapshot = false;
+}
+
+static void destroy_task(struct task *task)
+{
+	struct forecast_task *t = (struct forecast_task *)task;
+
+	if (!t)
+		return;
+	drop_snapshot(t);
+	desk_destroy(t->desk);
+	forecast_fini(&t->forecast);
+	buf_fini(&t->text);
+	free(t);
+}
+
+static void begin(struct daemon *d)
+{
+	struct forecaster *f = d->forecaster;
+	struct forecast_task *t = mem_alloc(sizeof(*t));
+
+	t->task.run = run_task;
+	t->task.destroy = destroy_task;
+	t->of = f;
+	t->start = f->outcomes.start;
+	t->finish = f->outcomes.finish;
+	t->save = f->saved != f->outcomes.changes;
+	f->saved = f->outcomes.changes;
+	t->seq = d->last_seq;
+	t->seed = d->config.seed + f->begun;
+	t->desk = desk_create(d);
+	core_snapshot(d->core, daemon_now_s(d), &t->snapshot);
+	t->has_snapshot = true;
+	f->begun++;
+	f->going = t;
+	worker_give(forecaster_worker(d), &t->task);
+}
+
+static void set_metrics(struct daemon *d)
+{
+	struct track track = forecaster_track(d, true);
+
+	metrics_set(d->metrics, METRICS_FORECAST_COVERAGE, track.coverage);
+	metrics_set(d->metrics, METRICS_FORECAST_OUTCOMES, track.n);
+	metrics_set(d->metrics, METRICS_FORECAST_ERROR, track.median_error_s);
+}
+
+static void take_in(struct daemon *d)
+{
+	struct forecaster *f = d->forecaster;
+	struct forecast_task *t = f->going;
+
+	f->going = NULL;
+	f->done = f->begun;
+	f->next_s = clock_wall_s() + fmax(f->every_s, PAUSE * t->took_s);
+	drop_snapshot(t);
+	metrics_time(d->metrics, METRICS_FORECAST, t->took_s);
+	if (t->rc == 0)
+		outcomes_take(&f->outcomes, &t->forecast);
+	else
+		log_warning(d->log, "no forecast: %s", t->err.text);
+	destroy_task(f->last ? &f->last->task : NULL);
+	f->last = t;
+}
+
+static bool anything_new(const struct daemon *d)
+{
+	const struct forecaster *f = d->forecaster;
+	size_t n;
+
+	core_jobs(d->core, &n);
+	if (!f->last)
+		return n > 0;
+	return f->last->seq != d->last_seq ||
+		(n > 0 && clock_real_s() > f->last->computed_at + TOO_OLD_S);
+}
+
+void forecaster_turn(struct daemon *d)
+{
+	struct forecaster *f = d->forecaster;
+
+	if (f->going && task_done(&f->going->task))
+		take_in(d);
+	if (f->going)
+		return;
+	if (f->wanted > f->done || (f->every_s > 0 && clock_wall_s() >= f->next_s && anything_new(d)))
+		begin(d);
+	set_metrics(d);
+}
+
+double forecaster_next_s(const struct daemon *d)
+{
+	const struct forecaster *f = d->forecaster;
+
+	return f->every_s > 0 && !f->going && anything_new(d) ? f->next_s : INFINITY;
+}
+
+void forecaster_see(struct daemon *d, const struct core_note *note)
+{
+	struct outcomes *o = &d->forecaster->outcomes;
+	const struct live_job *job = core_job(d->core, note->job);
+
+	if (note->kind == NOTE_LAUNCH && note->attempt == 1)
+		outcomes_started(o, note->job, note->at_s);
+	if (note->kind != NOTE_END || !job)
+		return;
+	if (job->state == LIVE_CANCELLED)
+		outcomes_drop(o, note->job);
+	else
+		outcomes_ended(o, note->job, note->at_s);
+}
+
+/* ---- for calls */
+
+static bool good_enough(const struct daemon *d, uint32_t number)
+{
+	const struct forecast_task *last = d->forecaster->last;
+	const struct live_job *job = number ? core_job(d->core, number) : NULL;
+	const struct forecast_job *known;
+	size_t n;
+
+	if (!last || last->rc < 0)
+		return false;
+	if (last->seq == d->last_seq)
+		return true;
+	if (clock_real_s() > last->computed_at + FRESH_S)
+		return false;
+	core_jobs(d->core, &n);
+	if (!number)
+		return last->forecast.jobs.n == n;
+	known = forecast_find(&last->forecast, number);
+	return known && job && known->waits == (job->state == LIVE_PENDING);
+}
+
+bool forecaster_ready(struct daemon *d, struct call *call, uint32_t job)
+{
+	struct forecaster *f = d->forecaster;
+
+	if (call->forecast || good_enough(d, job))
+		return true;
+	/* The one that is going on will do if nothing has happened since it began. */
+	call->forecast = f->going && f->going->seq == d->last_seq ? f->begun : f->begun + 1;
+	call->until_s = INFINITY;
+	f->wanted = call->forecast;
+	return false;
+}
+
+bool forecaster_is_done(const struct daemon *d, const struct call *call)
+{
+	return d->forecaster->done >= call->forecast;
+}
+
+const char *forecaster_failed(const struct daemon *d)
+{
+	const struct forecast_task *last = d->forecaster->last;
+
+	if (!last)
+		return "there is no forecast yet";
+	return last->rc < 0 ? last->err.text : NULL;
+}
+
+const struct forecast *forecaster_last(const struct daemon *d)
+{
+	return &d->forecaster->last->forecast;
+}
+
+const struct buf *forecaster_text(const struct daemon *d)
+{
+	return &d->forecaster->last->text;
+}
+
+double forecaster_computed_at(const struct daemon *d)
+{
+	return d->forecaster->last->computed_at;
+}
+
+struct track forecaster_track(const struct daemon *d, bool starts)
+{
+	const struct outcomes *o = &d->forecaster->outcomes;
+
+	return calibration_track(starts ? &o->start : &o->finish);
+}
+
+struct correction forecaster_correction(const struct daemon *d, bool starts)
+{
+	const struct outcomes *o = &d->forecaster->outcomes;
+
+	return calibration_correction(starts ? &o->start : &o->finish);
+}
+
+/* ---- its life */
+
+static void wake(void *ctx)
+{
+	daemon_wake(ctx);
+}
+
+struct worker *forecaster_worker(struct daemon *d)
+{
+	if (!d->forecaster->worker)
+		d->forecaster->worker = worker_create(wake, d);
+	return d->forecaster->worker;
+}
+
+struct memory *forecaster_memory(struct daemon *d)
+{
+	return &d->forecaster->memory;
+}
+
+struct forecaster *forecaster_create(struct daemon *d, double every_s)
+{
+	struct forecaster *f = mem_alloc(sizeof(*f));
+	struct err err = { 0 };
+
+	f->daemon = d;
+	f->every_s = every_s;
+	f->path = mem_printf("%s/forecasts.json", d->config.state_dir);
+	memory_init(&f->memory, d->config.state_dir);
+	if (outcomes_read(f->path, &f->outcomes, &err) < 0)
+		log_warning(d->log, "the track record of forecasts begins anew: %s", err.text);
+	return f;
+}
+
+void forecaster_destroy(struct forecaster *f)
+{
+	if (!f)
+		return;
+	atomic_store(&f->stop, true);
+	worker_destroy(f->worker);
+	if (f->saved != f->outcomes.changes) {
+		struct forecast_task t = { .of = f,
+			.start = f->outcomes.start,
+			.finish = f->outcomes.finish };
+
+		save(&t);
+	}
+	destroy_task(f->going ? &f->going->task : NULL);
+	destroy_task(f->last ? &f->last->task : NULL);
+	memory_fini(&f->memory);
+	outcomes_fini(&f->outcomes);
+	free(f->path);
+	free(f);
+}

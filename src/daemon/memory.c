@@ -1,0 +1,82 @@
+#include "daemon/memory.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "live/live_job.h"
+
+void memory_init(struct memory *m, const char *state_dir)
+{
+	*m = (struct memory){ .path = mem_printf("%s/stint.db", state_dir), .until_s = -INFINITY };
+}
+
+void memory_fini(struct memory *m)
+{
+	record_close(m->record);
+	habits_fini(&m->habits);
+	free(m->path);
+}
+
+typedef VEC(struct live_job *) jobs_t;
+
+struct walk {
+	struct memory *memory;
+	jobs_t jobs; /* the newest first */
+};
+
+static int see(void *ctx, const struct record_job *row)
+{
+	struct walk *w = ctx;
+	json_t *status;
+	struct live_job *job = NULL;
+	struct err ignored = { 0 };
+
+	if (row->end_s <= w->memory->until_s)
+		return 0;
+	status = json_loads(row->status, 0, NULL);
+	if (status && live_job_from_status(status, &job, &ignored) == 0)
+		vec_push(&w->jobs, job);
+	json_decref(status);
+	return 0;
+}
+
+/* In seconds: what it had been said to take, and what it took. */
+static void add_habit(struct habits *habits, const struct live_job *job)
+{
+	struct job asked = job->base;
+
+	if (!(job->base.ran_s > 0))
+		return;
+	asked.arrival_s = job->arrival_s;
+	asked.by_steps = false;
+	asked.nominal_rate = 1;
+	asked.work_est = job->estimate_s > 0 ? job->estimate_s : job->base.ran_s;
+	asked.types = 0; /* by numbers of another day */
+	habits_add(habits, &asked, job->tenant, job->base.ran_s, job->estimate_s > 0);
+}
+
+int memory_refresh(struct memory *m, struct err *err)
+{
+	struct record_filter filter = {
+		.uid = UINT32_MAX,
+		.limit = HABITS_MAX,
+		.ended_since_s = isfinite(m->until_s) ? m->until_s : NAN,
+	};
+	struct walk w = { .memory = m };
+	int rc;
+
+	if (!m->record && record_open(m->path, true, &m->record, err) < 0)
+		return err->code;
+	rc = record_ended_jobs(m->record, &filter, see, &w, err);
+	for (size_t i = w.jobs.n; i-- > 0;) {
+		struct live_job *job = w.jobs.at[i];
+
+		add_habit(&m->habits, job);
+		m->until_s = fmax(m->until_s, job->end_s);
+		live_job_destroy(job);
+	}
+	vec_fini(&w.jobs);
+	habits_settle(&m->habits);
+	return rc;
+}

@@ -1,0 +1,190 @@
+#include "daemon/outcomes.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/json.h"
+
+enum { FILE_MAX = 1 << 20 };
+
+void outcomes_fini(struct outcomes *o)
+{
+	vec_fini(&o->said);
+}
+
+static struct said *find(struct outcomes *o, uint32_t job)
+{
+	size_t low = 0, high = o->said.n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (o->said.at[mid].job < job)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < o->said.n && o->said.at[low].job == job ? &o->said.at[low] : NULL;
+}
+
+/* ---- what is said */
+
+static int by_job(const void *a, const void *b)
+{
+	uint32_t x = ((const struct said *)a)->job, y = ((const struct said *)b)->job;
+
+	return (x > y) - (x < y);
+}
+
+static bool has_future(const struct forecast_job *job)
+{
+	return isfinite(job->raw_finish.p50) && (!job->waits || isfinite(job->raw_start.p50));
+}
+
+static bool is_open(const struct said *said)
+{
+	return said->open_start || said->open_finish;
+}
+
+void outcomes_take(struct outcomes *o, const struct forecast *forecast)
+{
+	size_t known = o->said.n, kept = 0;
+
+	for (size_t i = 0; i < forecast->jobs.n; i++) {
+		const struct forecast_job *job = &forecast->jobs.at[i];
+		struct said *said = find(o, job->number);
+
+		if (said && !has_future(job))
+			said->open_start = said->open_finish = false;
+	}
+	for (size_t i = 0; i < forecast->jobs.n; i++) {
+		const struct forecast_job *job = &forecast->jobs.at[i];
+
+		/* Found among those known before: the new ones are not in order yet. */
+		struct outcomes before = { .said = { o->said.at, known, known } };
+
+		if (has_future(job) && !find(&before, job->number))
+			vec_push(&o->said,
+				((struct said){ job->number, job->waits, true, forecast->at_s, *job }));
+	}
+	for (size_t i = 0; i < o->said.n; i++) {
+		if (is_open(&o->said.at[i]))
+			o->said.at[kept++] = o->said.at[i];
+	}
+	o->said.n = kept;
+	if (kept)
+		qsort(o->said.at, kept, sizeof(*o->said.at), by_job);
+}
+
+/* ---- what came */
+
+static void settle(struct outcomes *o, struct calibration *of, const struct moments *raw,
+	const struct moments *said, double plain_s, double actual_s)
+{
+	struct score score = calibration_judge(raw, said, plain_s, fmax(0, actual_s));
+
+	calibration_add(of, &score);
+	o->changes++;
+}
+
+void outcomes_started(struct outcomes *o, uint32_t job, double at_s)
+{
+	struct said *said = find(o, job);
+
+	if (!said || !said->open_start)
+		return;
+	said->open_start = false;
+	settle(o, &o->start, &said->forecast.raw_start, &said->forecast.start,
+		said->forecast.plain_start_s, at_s - said->at_s);
+}
+
+void outcomes_ended(struct outcomes *o, uint32_t job, double at_s)
+{
+	struct said *said = find(o, job);
+
+	if (!said)
+		return;
+	if (said->open_finish)
+		settle(o, &o->finish, &said->forecast.raw_finish, &said->forecast.finish,
+			said->forecast.plain_finish_s, at_s - said->at_s);
+	said->open_start = said->open_finish = false;
+}
+
+void outcomes_drop(struct outcomes *o, uint32_t job)
+{
+	struct said *said = find(o, job);
+
+	if (said)
+		said->open_start = said->open_finish = false;
+}
+
+/* ---- kept */
+
+static void put_calibration(const char *key, const struct calibration *c, struct json *j)
+{
+	json_begin_array(j, key);
+	for (uint32_t i = 0; i < c->n; i++) {
+		const struct score *score =
+			&c->at[(c->next + CALIBRATION_MAX - c->n + i) % CALIBRATION_MAX];
+
+		json_begin_array(j, NULL);
+		json_double(j, NULL, score->place);
+		json_double(j, NULL, score->error_s);
+		json_double(j, NULL, score->plain_s);
+		json_bool(j, NULL, score->covered);
+		json_end(j, ']');
+	}
+	json_end(j, ']');
+}
+
+void outcomes_write(const struct calibration *start, const struct calibration *finish, struct buf *out)
+{
+	struct json j;
+
+	json_init(&j, out, false);
+	json_begin_object(&j, NULL);
+	json_str(&j, "schema", "forecasts/1");
+	put_calibration("start", start, &j);
+	put_calibration("finish", finish, &j);
+	json_end(&j, '}');
+}
+
+/* Anything that is no outcome is passed over. */
+static void take_calibration(const json_t *list, struct calibration *out)
+{
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *one = json_array_get(list, i), *plain = json_array_get(one, 2);
+		struct score score = {
+			.place = json_number_value(json_array_get(one, 0)),
+			.error_s = json_number_value(json_array_get(one, 1)),
+			.plain_s = json_is_number(plain) ? json_number_value(plain) : NAN,
+			.covered = json_is_true(json_array_get(one, 3)),
+		};
+
+		if (json_array_size(one) == 4 && json_is_number(json_array_get(one, 0)))
+			calibration_add(out, &score);
+	}
+}
+
+int outcomes_read(const char *path, struct outcomes *out, struct err *err)
+{
+	struct file file;
+	json_error_t problem;
+	json_t *root;
+
+	if (!file_exists(path))
+		return 0;
+	if (file_read_upto(path, FILE_MAX, &file, err) < 0)
+		return err->code;
+	root = json_loadb(file.at, file.n, 0, &problem);
+	file_fini(&file);
+	if (!root)
+		return err_set(err, ERR_FORMAT, "%s:%d: %s", path, problem.line, problem.text);
+	take_calibration(json_object_get(root, "start"), &out->start);
+	take_calibration(json_object_get(root, "finish"), &out->finish);
+	json_decref(root);
+	return 0;
+}

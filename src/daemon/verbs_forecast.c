@@ -1,0 +1,88 @@
+/*
+ * When jobs start and end.
+ */
+#include <math.h>
+
+#include "daemon/forecaster.h"
+#include "daemon/verbs_run.h"
+
+/* Answered with why there is none. */
+static bool has_failed(struct daemon *d, struct call *call)
+{
+	const char *why = forecaster_failed(d);
+
+	if (why)
+		call_problem(call, 503, 1, "no forecast: %s", why);
+	return why != NULL;
+}
+
+void verb_forecast(struct daemon *d, struct call *call)
+{
+	struct track starts, finishes;
+	const struct buf *text;
+	struct json j;
+
+	if (!forecaster_ready(d, call, 0) || has_failed(d, call))
+		return;
+	starts = forecaster_track(d, true);
+	finishes = forecaster_track(d, false);
+	text = forecaster_text(d);
+	call_begin(call, &j);
+	put_track("calibration", &starts, &j);
+	put_track("calibration_finish", &finishes, &j);
+	/* The members of one object go into another: without its braces. */
+	buf_char(&call->body, ',');
+	buf_add(&call->body, text->at + 1, text->n - 2);
+	json_end(&j, '}');
+}
+
+static void put_eta(struct daemon *d, struct call *call, const struct live_job *job,
+	const struct forecast_job *said)
+{
+	const struct forecast *f = forecaster_last(d);
+	struct track track = forecaster_track(d, said->waits);
+	double zero_s = d->born_s + f->at_s;
+	struct json j;
+
+	call_begin(call, &j);
+	json_int(&j, "job", job->id);
+	json_str(&j, "state", live_state_name(job->state));
+	json_double(&j, "at", d->born_s + daemon_now_s(d));
+	json_double(&j, "computed_at", forecaster_computed_at(d));
+	json_int(&j, "futures", f->futures);
+	if (said->waits)
+		put_moments("start", &said->start, zero_s, &j);
+	else
+		json_str(&j, "start", NULL);
+	put_moments("finish", &said->finish, zero_s, &j);
+	json_double(&j, "never", said->never);
+	json_double(&j, "plain_start",
+		said->waits && isfinite(said->plain_start_s) ? zero_s + said->plain_start_s : NAN);
+	put_track("calibration", &track, &j);
+	json_end(&j, '}');
+}
+
+void verb_eta(struct daemon *d, struct call *call)
+{
+	const struct live_job *job;
+	const struct forecast_job *said;
+
+	if (!call->job)
+		call->job = call_job(d, call, false);
+	if (!call->job)
+		return;
+	job = core_job(d->core, call->job);
+	if (!job || live_ended(job)) {
+		call_problem(call, 409, 4,
+			"job %u has ended; 'stint show %u' says when, 'stint history %u' why",
+			call->job, call->job, call->job);
+		return;
+	}
+	if (!forecaster_ready(d, call, call->job) || has_failed(d, call))
+		return;
+	said = forecast_find(forecaster_last(d), call->job);
+	if (said)
+		put_eta(d, call, job, said);
+	else
+		call_problem(call, 503, 1, "job %u is in no forecast yet; ask again", call->job);
+}
