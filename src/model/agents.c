@@ -69,6 +69,7 @@ struct agents {
 	struct agents_options options;
 	uint32_t ntypes, nexperiences;
 	VEC(struct agent *) by_job;
+	struct arena memory; /* of agents, all but samples and answers, which grow */
 	/* Jobs of a model that are measured alike are fitted alike: most fits have been made before. */
 	struct fitted fits[FITS];
 	/* There are few models, types and sizes. */
@@ -85,27 +86,32 @@ struct agents *agents_create(uint32_t ntypes, struct agents_options options)
 	return agents;
 }
 
-static void agent_destroy(struct agents *agents, struct agent *agent)
+static void agent_fini(struct agents *agents, struct agent *agent)
 {
-	if (!agent)
-		return;
 	for (uint32_t i = 0; i < agents->nexperiences; i++)
 		vec_fini(&agent->experiences[i].samples);
-	free(agent->experiences);
-	free(agent->limits);
 	free(agent->answers);
-	free(agent);
+}
+
+void agents_clear(struct agents *agents)
+{
+	for (size_t i = 0; i < agents->by_job.n; i++) {
+		if (agents->by_job.at[i])
+			agent_fini(agents, agents->by_job.at[i]);
+	}
+	agents->by_job.n = 0;
+	arena_reset(&agents->memory);
 }
 
 void agents_destroy(struct agents *agents)
 {
 	if (!agents)
 		return;
-	for (size_t i = 0; i < agents->by_job.n; i++)
-		agent_destroy(agents, agents->by_job.at[i]);
+	agents_clear(agents);
 	for (uint32_t i = 0; i < FITS; i++)
 		free(agents->fits[i].samples);
 	vec_fini(&agents->by_job);
+	arena_fini(&agents->memory);
 	free(agents);
 }
 
@@ -122,10 +128,9 @@ static struct agent *agent_need(struct agents *agents, uint32_t job)
 
 	if (agent)
 		return agent;
-	agent = mem_alloc(sizeof(*agent));
-	agent->limits = mem_alloc(mem_array_size(agents->ntypes, sizeof(*agent->limits)));
-	agent->experiences = mem_alloc(
-		mem_array_size(agents->nexperiences, sizeof(*agent->experiences)));
+	agent = arena_new(&agents->memory, struct agent);
+	agent->limits = arena_array(&agents->memory, struct batch_limits, agents->ntypes);
+	agent->experiences = arena_array(&agents->memory, struct experience, agents->nexperiences);
 	agent->version = 1;
 	vec_grow_zero(&agents->by_job, (size_t)job + 1);
 	agents->by_job.at[job] = agent;

@@ -25,6 +25,8 @@ struct agents_options {
 
 struct agents *agents_create(uint32_t ntypes, struct agents_options options);
 void agents_destroy(struct agents *agents);
+/* Forgets every job; what was worked out once from measurements alone stays, and so does memory. */
+void agents_clear(struct agents *agents);
 
 /* What the job may do with its batch on a type; for each type before anything else of the job. */
 void agents_limit(struct agents *agents, uint32_t job, uint32_t type, struct batch_limits limits);

@@ -170,8 +170,7 @@ static void to_new_tenant(struct trial *t)
 	static const char alone[] = "\001alone";
 
 	if (!t->names.n) {
-		for (uint32_t i = 0; i < have->n; i++)
-			names_add(&t->names, have->at[i], strlen(have->at[i]));
+		names_copy(have, &t->names);
 		names_add(&t->names, alone, sizeof(alone) - 1);
 	}
 	t->view.tenant_names = t->names;
