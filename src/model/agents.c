@@ -4,6 +4,7 @@
  */
 #include "model/agents.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,15 +66,21 @@ struct listed {
 
 enum { LISTS = 256 };
 
-struct agents {
-	struct agents_options options;
-	uint32_t ntypes, nexperiences;
-	VEC(struct agent *) by_job;
-	struct arena memory; /* of agents, all but samples and answers, which grow */
+/* What was worked out from measurements and limits alone, whoever has them. */
+struct lessons {
 	/* Jobs of a model that are measured alike are fitted alike: most fits have been made before. */
 	struct fitted fits[FITS];
 	/* There are few models, types and sizes. */
 	struct listed lists[LISTS];
+};
+
+struct agents {
+	struct agents_options options;
+	uint32_t ntypes, nexperiences;
+	bool borrowed; /* agents and lessons are another's */
+	VEC(struct agent *) by_job;
+	struct arena memory; /* of agents, all but samples and answers, which grow */
+	struct lessons *lessons;
 };
 
 struct agents *agents_create(uint32_t ntypes, struct agents_options options)
@@ -83,6 +90,19 @@ struct agents *agents_create(uint32_t ntypes, struct agents_options options)
 	agents->options = options;
 	agents->ntypes = ntypes;
 	agents->nexperiences = options.merged ? 1 : ntypes;
+	agents->lessons = mem_alloc(sizeof(*agents->lessons));
+	return agents;
+}
+
+struct agents *agents_renumbered(const struct agents *from)
+{
+	struct agents *agents = mem_alloc(sizeof(*agents));
+
+	agents->options = from->options;
+	agents->ntypes = from->ntypes;
+	agents->nexperiences = from->nexperiences;
+	agents->borrowed = true;
+	agents->lessons = from->lessons;
 	return agents;
 }
 
@@ -96,7 +116,7 @@ static void agent_fini(struct agents *agents, struct agent *agent)
 void agents_clear(struct agents *agents)
 {
 	for (size_t i = 0; i < agents->by_job.n; i++) {
-		if (agents->by_job.at[i])
+		if (agents->by_job.at[i] && !agents->borrowed)
 			agent_fini(agents, agents->by_job.at[i]);
 	}
 	agents->by_job.n = 0;
@@ -108,8 +128,10 @@ void agents_destroy(struct agents *agents)
 	if (!agents)
 		return;
 	agents_clear(agents);
-	for (uint32_t i = 0; i < FITS; i++)
-		free(agents->fits[i].samples);
+	for (uint32_t i = 0; i < FITS && !agents->borrowed; i++)
+		free(agents->lessons->fits[i].samples);
+	if (!agents->borrowed)
+		free(agents->lessons);
 	vec_fini(&agents->by_job);
 	arena_fini(&agents->memory);
 	free(agents);
@@ -187,6 +209,13 @@ bool agents_observe(struct agents *agents, uint32_t job, uint32_t type,
 	e->knowledge = KNOWS_SAMPLES;
 	agent->version++;
 	return true;
+}
+
+void agents_put(struct agents *agents, uint32_t job, const struct agents *from, uint32_t other)
+{
+	assert(agents->borrowed);
+	vec_grow_zero(&agents->by_job, (size_t)job + 1);
+	agents->by_job.at[job] = agent_of(from, other);
 }
 
 void agents_take(struct agents *agents, uint32_t job, const struct agents *from, uint32_t other)
@@ -275,7 +304,7 @@ static struct fitted *fitted_place(struct agents *agents, const struct goodput_s
 
 	for (uint32_t i = 0; i < n; i++)
 		h = mixed(mixed(mixed(mixed(h, s[i].replicas), s[i].atomic), s[i].step_s), s[i].nodes);
-	return &agents->fits[h % FITS];
+	return &agents->lessons->fits[h % FITS];
 }
 
 static bool same_samples(const struct goodput_sample *a, const struct goodput_sample *b, uint32_t n)
@@ -416,7 +445,7 @@ static const struct goodput_batches *batches_for(struct agents *agents,
 	const struct batch_limits *limits, double replicas, double cap)
 {
 	uint64_t h = mixed(mixed(mixed(0, replicas), cap), limits->max_local);
-	struct listed *l = &agents->lists[mixed(mixed(h, limits->initial), limits->min_local) % LISTS];
+	struct listed *l = &agents->lessons->lists[mixed(mixed(h, limits->initial), limits->min_local) % LISTS];
 
 	if (!same_list(l, limits, replicas, cap)) {
 		l->known = true;

@@ -153,7 +153,7 @@ bool trial_applies(const struct trial *t, enum constraint c)
 	case BY_LENGTH:
 		return job_run_s(job) > 1 && job->work_est - job->done > job->nominal_rate;
 	case BY_SIZE:
-		return job->gpus > 1;
+		return job->gpus > 1 || job->max_gpus > 1;
 	case BY_QUEUE:
 		return others_wait(t);
 	case BY_BUSY:
