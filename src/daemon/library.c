@@ -64,19 +64,22 @@ static void put_devices(const struct daemon *d, struct desk *desk)
 	}
 }
 
-static struct desk *desk_create(struct daemon *d)
+struct desk *desk_create(struct daemon *d)
 {
 	struct desk *desk = mem_alloc(sizeof(*desk));
 
 	desk->born_s = d->born_s;
 	desk->now_s = daemon_now_s(d);
 	desk->runs = arena_strdup(&desk->words, d->config.runs);
+	desk->policy = arena_strdup(&desk->words, core_rules(d->core)->policy);
+	desk->refused = d->refused;
+	core_jobs(d->core, &desk->live);
 	put_devices(d, desk);
 	put_tenants(d, desk);
 	return desk;
 }
 
-static void desk_destroy(struct desk *desk)
+void desk_destroy(struct desk *desk)
 {
 	arena_fini(&desk->words);
 	free(desk);

@@ -37,6 +37,7 @@ enum metrics_time {
 	METRICS_DECISION, /* of one decision */
 	METRICS_COMMIT,   /* of one transaction of the record */
 	METRICS_SUBMIT,   /* from a submission's arrival to its answer */
+	METRICS_QUESTION, /* of the loop, for a question or a piece of a long one; CPU */
 	METRICS_TIMES,
 };
 
