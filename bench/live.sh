@@ -2,7 +2,7 @@
 # live: what the daemon can do on this machine's disk, beside the bars it should meet.
 # Nothing fails by being slow.  doc/performance.md says how to read it.
 #
-# live.sh [PART]...     submits queue flow; all of them unless said
+# live.sh [PART]...     submits queue flow looks; all of them unless said
 #
 # STINT (build/stint): stint-guard and bench/live_load are beside it.  DIR (/var/tmp) must be on a real disk.
 # BENCH_JOBS (100000: the full queue), BENCH_SECONDS (130: the flow).  On a machine that
@@ -125,6 +125,19 @@ flow() {
 	replay
 }
 
+looks() {
+	echo "== 10,000 jobs wait, 10,000 have run; bar: no question keeps the loop longer than 5 ms at a time"
+	up looks --slots 64
+	load fill "$state" 20100
+	down
+	end_jobs
+	load past "$state" 10000 3600
+	up looks --slots 64
+	load looks "$state" "${BENCH_TIMES:-5}"
+	load times "$state" stint_question_cpu_seconds
+	down
+}
+
 if [ -n "${BENCH_NICE:-}" ]; then
 	renice -n "$BENCH_NICE" -p $$ >/dev/null
 	# Where sessions are groups of their own (autogroup), the group counts.
@@ -133,7 +146,7 @@ if [ -n "${BENCH_NICE:-}" ]; then
 	fi
 fi
 echo "$("$stint" --version), $(nproc) cores, load $(cut -d ' ' -f 1 /proc/loadavg), on $(stat -f -c %T "$work")"
-for part in "${@:-submits queue flow}"; do
+for part in "${@:-submits queue flow looks}"; do
 	for one in $part; do
 		"$one"
 	done

@@ -10,6 +10,10 @@
  *	churn STATE SECONDS                    with a full queue: single submits, cancels of what runs
  *	flow STATE RATE SECONDS                jobs of `true` at that rate, and how many are in the system
  *	burst STATE JOBS                       that many at once, until the last has ended
+ *	past STATE JOBS SECONDS                while no daemon is there: so many of the jobs that wait have run,
+ *	                                       one after the other on each of its devices, in the last SECONDS
+ *	looks STATE TIMES                      what each question costs the loop, on which decisions wait, and
+ *	                                       the daemon as a whole: milliseconds of CPU, the best of so many
  *	times STATE NAME                       a histogram of /metrics: number, mean, 50th, 99th, most
  *
  * CPU and memory are the daemon's, from /proc.
@@ -721,6 +725,99 @@ static int times(char **arg)
 	return 0;
 }
 
+/* ---- a past that nobody has to wait for */
+
+static int past(char **argv)
+{
+	char *path = path_join(argv[0], "stint.db"), *sql;
+	sqlite3 *db;
+
+	check(sqlite3_open(path, &db) == SQLITE_OK, path);
+	/* From when the record's time was: its zero is now, so what is past is before that. */
+	sql = mem_printf(
+		"BEGIN; CREATE TEMP TABLE p AS SELECT id, (row_number() OVER (ORDER BY id) - 1) AS i"
+		" FROM job WHERE live = 1 AND state = 'PENDING' ORDER BY id LIMIT %s;"
+		" CREATE TEMP TABLE t AS SELECT id, i %% 64 AS device, (i / 64) * %s.0 * 64 / %s AS from_s,"
+		" (i / 64 + 0.9) * %s.0 * 64 / %s AS to_s FROM p;"
+		" INSERT INTO attempt SELECT id, 1, 1, json_object('job', id, 'attempt', 1, 'phase', 'over',"
+		" 'grant', json_object('type', 'cpu', 'gpus', 1, 'on', json_array(json_array(0, 1 << device))),"
+		" 'ordered_s', from_s, 'launched_s', from_s, 'begun_s', from_s, 'over_s', to_s, 'code', 0) FROM t;"
+		" UPDATE job SET state = 'COMPLETED', live = 0, end_s = (SELECT to_s FROM t WHERE t.id = job.id),"
+		" status = json_set(status, '$.state', 'COMPLETED', '$.attempt', 1, '$.code', 0, '$.attempts', 1,"
+		" '$.end_s', (SELECT to_s FROM t WHERE t.id = job.id)) WHERE id IN (SELECT id FROM t); COMMIT",
+		argv[1], argv[2], argv[1], argv[2], argv[1]);
+	do_sql(db, sql);
+	free(sql);
+	sqlite3_close(db);
+	free(path);
+	return 0;
+}
+
+/* ---- questions */
+
+/* Milliseconds of CPU of the daemon's first thread, which is its loop. */
+static double loop_cpu_ms(pid_t pid)
+{
+	char path[64], text[128] = "";
+	FILE *in;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", (int)pid, (int)pid);
+	in = fopen(path, "r");
+	check(in && fgets(text, sizeof(text), in), "the daemon is gone");
+	fclose(in);
+	return strtod(text, NULL) / 1e6;
+}
+
+static double all_cpu_ms(pid_t pid)
+{
+	struct timespec t;
+	clockid_t clock;
+
+	check(clock_getcpuclockid(pid, &clock) == 0 && clock_gettime(clock, &t) == 0,
+		"the daemon is gone");
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+static void look(struct client *client, pid_t pid, const char *path, uint32_t times)
+{
+	double loop = INFINITY, all = INFINITY, wall = INFINITY;
+	struct client_ask ask = { .method = "GET", .path = path, .timeout_s = 600 };
+	size_t bytes = 0;
+	struct err err = { 0 };
+
+	for (uint32_t i = 0; i < times; i++) {
+		double loop_ms = loop_cpu_ms(pid), all_ms = all_cpu_ms(pid), began_s = clock_wall_s();
+		struct client_answer answer = { 0 };
+
+		must(client_request(client, &ask, &answer, &err), &err);
+		must(client_check(&answer, &err), &err);
+		wall = fmin(wall, (clock_wall_s() - began_s) * 1e3);
+		usleep(2000); /* the loop goes back to sleep, and its account is settled */
+		loop = fmin(loop, loop_cpu_ms(pid) - loop_ms);
+		all = fmin(all, all_cpu_ms(pid) - all_ms);
+		bytes = answer.body.n;
+		client_answer_fini(&answer);
+	}
+	printf("  %-28s loop %7.2f   in all %8.2f   wall %8.1f ms   %9.1f kB\n", path, loop, all,
+		wall, (double)bytes / 1e3);
+}
+
+static int looks(char **argv)
+{
+	static const char *const paths[] = { "/v1/jobs", "/v1/jobs?limit=20000",
+		"/v1/jobs?limit=20000&brief=true", "/v1/jobs?state=ended", "/v1/jobs/1",
+		"/v1/jobs/20000/explain", "/v1/jobs/1/history", "/v1/nodes", "/v1/timeline",
+		"/v1/fairness", "/v1/quota", "/v1/report", "/v1/policies", "/metrics" };
+	struct client *client = connect_to(argv[0], false);
+	pid_t pid = daemon_pid(argv[0]);
+
+	printf("questions, CPU ms of the loop and of the daemon, best of %s\n", argv[1]);
+	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++)
+		look(client, pid, paths[i], number(argv[1]));
+	client_close(client);
+	return 0;
+}
+
 static const struct {
 	const char *name;
 	int args;
@@ -732,6 +829,8 @@ static const struct {
 	{ "churn", 2, churn },
 	{ "flow", 3, flow },
 	{ "burst", 2, burst },
+	{ "past", 3, past },
+	{ "looks", 2, looks },
 	{ "times", 2, times },
 };
 

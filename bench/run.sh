@@ -252,6 +252,18 @@ elastic() {
 	fi
 }
 
+# copies: of the live state, which the daemon's loop makes for an explanation; bench/snapshot.c.
+copies() {
+	local built
+	built=$(dirname "$stint")/bench/snapshot
+	if [ ! -x "$built" ]; then
+		printf '\nSKIPPED: no %s, so copies of the live state were not measured (make bench builds it)\n' "$built"
+		return
+	fi
+	echo
+	"$built" || echo "snapshot FAILED"
+}
+
 # Results are the same bytes at any number of threads; only the wall time may differ.
 threads() {
 	local n best_wall i
@@ -269,7 +281,7 @@ threads() {
 
 echo "stint $("$stint" --version 2>/dev/null | sed 's/^stint //'), $(nproc) cores, best of $repeat; CPU time, so that a busy machine matters less"
 # shellcheck disable=SC2086 # parts are words
-for part in ${BENCH_ONLY:-philly synthetic growth reading decisions harder solvers gavel elastic threads}; do
+for part in ${BENCH_ONLY:-philly synthetic growth reading decisions harder solvers gavel elastic threads copies}; do
 	"$part"
 done
 printf '\nPublished simulators cannot run here: make parity has their published CPU times beside ours.\n'

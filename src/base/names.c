@@ -21,6 +21,27 @@ void names_fini(struct names *names)
 	*names = (struct names){ 0 };
 }
 
+static void *copy_bytes(const void *from, size_t n, size_t each)
+{
+	size_t size = mem_array_size(n, each);
+	void *copy = size ? mem_resize(NULL, size) : NULL;
+
+	return size ? memcpy(copy, from, size) : NULL;
+}
+
+/* Hashes and places are as they were: nothing is looked up. */
+void names_copy(const struct names *from, struct names *out)
+{
+	struct names copy = { .n = from->n, .cap = from->cap, .nslots = from->nslots };
+
+	copy.at = copy_bytes(from->at, from->cap, sizeof(*from->at));
+	copy.hashes = copy_bytes(from->hashes, from->cap, sizeof(*from->hashes));
+	copy.slots = copy_bytes(from->slots, from->nslots, sizeof(*from->slots));
+	for (uint32_t i = 0; i < from->n; i++)
+		copy.at[i] = arena_strdup(&copy.text, from->at[i]);
+	*out = copy;
+}
+
 static uint32_t first_slot(const struct names *names, uint64_t hash)
 {
 	return (uint32_t)(hash ^ hash >> 32) & (names->nslots - 1);

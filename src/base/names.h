@@ -21,6 +21,8 @@ struct names {
 };
 
 void names_fini(struct names *names);
+/* The same texts by the same numbers. */
+void names_copy(const struct names *from, struct names *out);
 /* The number of the text, new if unseen.  A NUL inside ends the text. */
 uint32_t names_add(struct names *names, const char *text, size_t n);
 /* The number of the text, or NAME_NONE. */

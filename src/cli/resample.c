@@ -23,12 +23,6 @@ uint32_t resample_block(const struct trace *trace)
 	return trace->njobs ? (uint32_t)ceil(sqrt(trace->njobs)) : 1;
 }
 
-static void copy_names(const struct names *from, struct names *to)
-{
-	for (uint32_t i = 0; i < from->n; i++)
-		names_add(to, from->at[i], strlen(from->at[i]));
-}
-
 static double gap_s(const struct drawing *d, uint32_t job)
 {
 	const struct job *jobs = d->from->jobs;
@@ -102,9 +96,9 @@ static void begin(struct drawing *d)
 	const struct trace *from = d->from;
 
 	*d->to = (struct trace){ .source = mem_strdup(from->source), .format = from->format };
-	copy_names(&from->tenants, &d->to->tenants);
-	copy_names(&from->models, &d->to->models);
-	copy_names(&from->types, &d->to->types);
+	names_copy(&from->tenants, &d->to->tenants);
+	names_copy(&from->models, &d->to->models);
+	names_copy(&from->types, &d->to->types);
 	d->drawn = mem_alloc(mem_array_size((size_t)from->njobs + 1, sizeof(*d->drawn)));
 }
 

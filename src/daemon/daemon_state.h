@@ -24,6 +24,7 @@ struct made {
 	struct live_job *job;
 };
 
+struct call_list;
 struct desk;
 struct library;
 struct forecaster;
@@ -36,14 +37,15 @@ struct call {
 	daemon_answer *answer;
 	void *ctx;
 	struct call *next;
-	double came_s;         /* by the clock */
-	double until_s;        /* of one that waits; INFINITY */
-	uint32_t job;          /* that it waits for */
-	struct task *task;     /* that works it out; NULL: none */
-	uint64_t forecast;     /* the so-manieth, which it waits for; 0: none */
-	int status;            /* 0: not decided yet */
-	struct buf body;       /* of the answer */
-	VEC(struct made) made; /* of a submission: its jobs */
+	double came_s;          /* by the clock */
+	double until_s;         /* of one that waits; INFINITY */
+	uint32_t job;           /* that it waits for */
+	struct task *task;      /* that works it out; NULL: none */
+	uint64_t forecast;      /* the so-manieth, which it waits for; 0: none */
+	int status;             /* 0: not decided yet */
+	struct buf body;        /* of the answer */
+	struct call_list *list; /* of jobs, as far as it was written; NULL: none */
+	VEC(struct made) made;  /* of a submission: its jobs */
 	/* of one that the library answers: daemon/library.h */
 	void (*reader)(struct record *record, const struct desk *desk, struct call *call);
 	struct desk *desk;
@@ -195,6 +197,7 @@ const char *device_uuid(const struct machine_device *device);
 void verb_run(struct daemon *d, struct call *call);
 bool verb_is_submit(const struct verb *verb);
 void call_destroy(struct call *call);
+void call_list_destroy(struct call_list *list); /* verbs_look.c; takes NULL */
 /* Tenants that the table does not know yet make a new epoch, before anything of this cycle. */
 void verb_meet_tenants(struct daemon *d, const struct call *calls);
 /* Forgets the jobs of a submission that the core did not get. */
@@ -209,6 +212,7 @@ void call_problem(struct call *call, int status, int exit_code, const char *fmt,
 
 /* ---- job_json.c */
 enum job_detail {
+	JOB_BRIEF,  /* who waits for what, and why */
 	JOB_LINE,   /* as the queue has it */
 	JOB_PUBLIC, /* with its attempts */
 	JOB_OWNERS, /* and with its command, which is its user's own to see */

@@ -93,18 +93,27 @@ static void put_asked(const struct daemon *d, const struct live_job *job, struct
 	json_end(j, ']');
 }
 
+static double run_s_of(const struct live_job *job, double until_s)
+{
+	return job->used_s + (isnan(job->begun_s) ? 0 : until_s - job->begun_s);
+}
+
+static double wait_s_of(const struct live_job *job, double until_s)
+{
+	return fmax(0, until_s - job->arrival_s - run_s_of(job, until_s));
+}
+
 /* `seen` has the totals. */
 static void put_totals(const struct daemon *d, const struct live_job *job, const struct job *seen,
 	double now_s, struct json *j)
 {
 	double until_s = live_ended(job) ? job->end_s : now_s;
-	double run_s = job->used_s + (isnan(job->begun_s) ? 0 : until_s - job->begun_s);
 
 	put_moment(d, j, "start", job->first_begun_s);
 	put_moment(d, j, "begun", job->begun_s);
 	put_moment(d, j, "end", job->end_s);
-	json_double(j, "wait_s", fmax(0, until_s - job->arrival_s - run_s));
-	json_double(j, "run_s", run_s);
+	json_double(j, "wait_s", wait_s_of(job, until_s));
+	json_double(j, "run_s", run_s_of(job, until_s));
 	json_int(j, "attempt", job->attempt);
 	json_int(j, "preemptions", seen->preemptions);
 	json_int(j, "resizes", seen->resizes);
@@ -287,11 +296,26 @@ static void put_more(struct daemon *d, const struct live_job *job, struct json *
 	json_end(j, ']');
 }
 
+static void put_brief(const struct daemon *d, const struct live_job *job, double now_s, struct json *j)
+{
+	put_who(job, j);
+	json_int(j, "gpus", job->cpu_only ? 0 : job->base.gpus);
+	if (job->cpu_only)
+		json_int(j, "cpus", job->base.gpus);
+	json_double(j, "wait_s", wait_s_of(job, now_s));
+	put_reason(d, job, now_s, j);
+}
+
 void job_to_json(struct daemon *d, const struct live_job *job, struct json *j, enum job_detail detail)
 {
-	const struct attempt *a = present(d, job);
+	const struct attempt *a;
 	double now_s = daemon_now_s(d);
 
+	if (detail == JOB_BRIEF) {
+		put_brief(d, job, now_s, j);
+		return;
+	}
+	a = present(d, job);
 	put_who(job, j);
 	put_asked(d, job, j);
 	put_totals(d, job, core_engine_job(d->core, job), now_s, j);

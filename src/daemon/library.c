@@ -71,6 +71,9 @@ struct desk *desk_create(struct daemon *d)
 	desk->born_s = d->born_s;
 	desk->now_s = daemon_now_s(d);
 	desk->runs = arena_strdup(&desk->words, d->config.runs);
+	desk->policy = arena_strdup(&desk->words, core_rules(d->core)->policy);
+	desk->refused = d->refused;
+	core_jobs(d->core, &desk->live);
 	put_devices(d, desk);
 	put_tenants(d, desk);
 	return desk;

@@ -17,6 +17,13 @@ struct desk_tenant {
 	double weight;
 };
 
+/* What a tenant has and has used; for who asks for quotas. */
+struct desk_use {
+	const char *name;
+	uint32_t running, pending, gpus;
+	double used_gpu_s;
+};
+
 struct desk_device {
 	uint32_t node;
 	int32_t index; /* as people count it */
@@ -35,9 +42,14 @@ struct desk {
 	const uint32_t *device_at; /* [node * NODE_DEVICES_MAX + bit]: index in devices; UINT32_MAX: none */
 	struct desk_tenant *tenants;
 	uint32_t ntenants;
+	struct desk_use *uses; /* nuses of them; verb_quota() puts them there */
+	size_t nuses;
+	const char *policy;
+	size_t live;      /* jobs that have not ended */
+	uint64_t refused; /* jobs whose deadlines could not be promised */
 };
 
-/* As things are now; of whoever asks for it. */
+/* What there is to know now, for a reader that the daemon runs itself. */
 struct desk *desk_create(struct daemon *d);
 void desk_destroy(struct desk *desk);
 /* Numbers of a node's devices, as people count them, as an array of that name. */

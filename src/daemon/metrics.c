@@ -58,6 +58,9 @@ static const struct {
 		short_s },
 	[METRICS_SUBMIT] = { { "stint_submit_seconds", "From a submission's arrival to its answer." },
 		short_s },
+	[METRICS_QUESTION] = { { "stint_question_cpu_seconds",
+				       "CPU time of the loop for a question, or a piece of a long one." },
+		short_s },
 };
 
 static const struct family endings = { "stint_endings", "Jobs that ended, by state." };

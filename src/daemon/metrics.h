@@ -41,6 +41,7 @@ enum metrics_time {
 	METRICS_COMMIT,   /* of one transaction of the record */
 	METRICS_SUBMIT,   /* from a submission's arrival to its answer */
 	METRICS_FORECAST, /* of one forecast, beside the loop */
+	METRICS_QUESTION, /* of the loop, for a question or a piece of a long one; CPU */
 	METRICS_TIMES,
 };
 

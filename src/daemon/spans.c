@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/scan.h"
+
 struct walk {
 	struct record *record;
 	const struct desk *desk;
@@ -17,49 +19,122 @@ struct walk {
 	double from_s;
 	/* of the present job */
 	VEC(struct hold_span) spans;
-	uint32_t last_attempt;
+	int64_t last_attempt;
 	const char *state; /* its own, if it has ended */
+	struct arena words;
 };
 
+/* ---- what a status says */
+
+/* Of an attempt; slices are of its text. */
+struct attempt_facts {
+	int64_t attempt, code;
+	double launched_s, over_s; /* NAN: not yet */
+	struct slice stop;         /* why it was asked to, with quotes; empty: it was not */
+	struct slice grant;
+};
+
+static struct attempt_facts attempt_facts(const char *status)
+{
+	struct attempt_facts f = { .code = -1, .launched_s = NAN, .over_s = NAN };
+	struct scan s = scan_of(slice_of(status));
+	struct slice key, value;
+
+	while (scan_member(&s, &key, &value)) {
+		if (slice_is(key, "attempt"))
+			slice_int(value, &f.attempt);
+		else if (slice_is(key, "code"))
+			slice_int(value, &f.code);
+		else if (slice_is(key, "launched_s"))
+			slice_double(value, &f.launched_s);
+		else if (slice_is(key, "over_s"))
+			slice_double(value, &f.over_s);
+		else if (slice_is(key, "stop"))
+			f.stop = value;
+		else if (slice_is(key, "grant"))
+			f.grant = value;
+	}
+	return f;
+}
+
+struct job_facts {
+	const char *user;
+	bool held, after;
+	int64_t gpus, attempt, resizes;
+	double begin_s;
+};
+
+static struct job_facts job_facts(const char *status, struct arena *words)
+{
+	struct job_facts f = { .gpus = 1 };
+	struct scan s = scan_of(slice_of(status));
+	struct slice key, value;
+
+	while (scan_member(&s, &key, &value)) {
+		if (slice_is(key, "user"))
+			f.user = scan_text(value, words);
+		else if (slice_is(key, "held"))
+			f.held = slice_is(value, "true");
+		else if (slice_is(key, "after"))
+			f.after = true;
+		else if (slice_is(key, "gpus"))
+			slice_int(value, &f.gpus);
+		else if (slice_is(key, "attempt"))
+			slice_int(value, &f.attempt);
+		else if (slice_is(key, "resizes"))
+			slice_int(value, &f.resizes);
+		else if (slice_is(key, "begin_s"))
+			slice_double(value, &f.begin_s);
+	}
+	return f;
+}
+
 /* What became of an attempt that is over. */
-static const char *end_of(const struct walk *w, const json_t *status)
+static const char *end_of(const struct walk *w, const struct attempt_facts *f)
 {
 	static const struct {
 		const char *stop, *end;
 	} stops[] = {
-		{ "preempt", "PREEMPTED" },
-		{ "move", "MOVED" },
-		{ "lost", "NODE_FAIL" },
-		{ "cancel", "CANCELLED" },
-		{ "hold", "HELD" },
-		{ "requeue", "REQUEUED" },
+		{ "\"preempt\"", "PREEMPTED" },
+		{ "\"move\"", "MOVED" },
+		{ "\"lost\"", "NODE_FAIL" },
+		{ "\"cancel\"", "CANCELLED" },
+		{ "\"hold\"", "HELD" },
+		{ "\"requeue\"", "REQUEUED" },
 	};
-	const char *stop = member_text(status, "stop");
 
-	if (w->state && member_int(status, "attempt", 0) == w->last_attempt)
+	if (w->state && f->attempt == w->last_attempt)
 		return w->state;
-	for (size_t i = 0; stop && i < sizeof(stops) / sizeof(*stops); i++) {
-		if (!strcmp(stop, stops[i].stop))
+	for (size_t i = 0; f->stop.n && i < sizeof(stops) / sizeof(*stops); i++) {
+		if (slice_is(f->stop, stops[i].stop))
 			return stops[i].end;
 	}
-	if (member_int(status, "code", -1) == EXIT_CHECKPOINTED)
+	if (f->code == EXIT_CHECKPOINTED)
 		return "REQUEUED";
-	return member_int(status, "code", -1) == 0 ? "COMPLETED" : "FAILED";
+	return f->code == 0 ? "COMPLETED" : "FAILED";
 }
 
-static void add_slots(struct walk *w, const json_t *grant, struct hold_span span)
+/* "on":[[node,bits],…] */
+static void add_slots(struct walk *w, struct slice grant, struct hold_span span)
 {
-	const json_t *on = json_object_get(grant, "on"), *slot;
-	size_t i;
+	struct scan members = scan_of(grant), slots = { 0 };
+	struct slice key, value;
 
-	json_array_foreach(on, i, slot)
-	{
-		int64_t node = json_integer_value(json_array_get(slot, 0));
+	while (scan_member(&members, &key, &value)) {
+		if (slice_is(key, "on"))
+			slots = scan_of(value);
+	}
+	while (scan_element(&slots, &value)) {
+		struct scan pair = scan_of(value);
+		struct slice node, devices;
+		int64_t at, bits;
 
-		if (node < 0 || node >= w->desk->nnodes)
+		if (!scan_element(&pair, &node) || !scan_element(&pair, &devices) ||
+			!slice_int(node, &at) || !slice_int(devices, &bits) || at < 0 ||
+			at >= w->desk->nnodes)
 			continue;
-		span.node = (uint32_t)node;
-		span.devices = (uint64_t)json_integer_value(json_array_get(slot, 1));
+		span.node = (uint32_t)at;
+		span.devices = (uint64_t)bits;
 		vec_push(&w->spans, span);
 	}
 }
@@ -68,17 +143,16 @@ static void add_slots(struct walk *w, const json_t *grant, struct hold_span span
 static int see_attempt(void *ctx, const struct record_attempt *attempt)
 {
 	struct walk *w = ctx;
-	json_t *status = json_loads(attempt->status, 0, NULL);
+	struct attempt_facts f = attempt_facts(attempt->status);
 	struct hold_span span = {
 		.attempt = attempt->attempt,
-		.from_s = member_number(status, "launched_s", NAN),
-		.to_s = attempt->over ? member_number(status, "over_s", NAN) : NAN,
-		.end = attempt->over ? end_of(w, status) : NULL,
+		.from_s = f.launched_s,
+		.to_s = attempt->over ? f.over_s : NAN,
+		.end = attempt->over ? end_of(w, &f) : NULL,
 	};
 
 	if (isfinite(span.from_s) && !(span.to_s < w->from_s))
-		add_slots(w, json_object_get(status, "grant"), span);
-	json_decref(status);
+		add_slots(w, f.grant, span);
 	return 0;
 }
 
@@ -87,41 +161,37 @@ static int see_attempt(void *ctx, const struct record_attempt *attempt)
 struct resized {
 	struct walk *w;
 	uint32_t attempt;
-	json_t *grant; /* that it has */
+	struct buf grant; /* that it has; empty: none */
 	double since_s;
 };
 
 static void close_piece(struct resized *r, double to_s, const char *end)
 {
-	if (r->grant && !(to_s < r->w->from_s))
-		add_slots(r->w, r->grant,
+	if (r->grant.n && !(to_s < r->w->from_s))
+		add_slots(r->w, (struct slice){ r->grant.at, r->grant.n },
 			(struct hold_span){ .attempt = r->attempt,
 				.from_s = r->since_s,
 				.to_s = to_s,
 				.end = end });
-	json_decref(r->grant);
-	r->grant = NULL;
+	buf_clear(&r->grant);
 }
 
 static int see_event(void *ctx, const struct record_event *event)
 {
 	struct resized *r = ctx;
-	json_t *status = event->attempt_after ? json_loads(event->attempt_after, 0, NULL) : NULL;
-	json_t *grant = json_object_get(status, "grant");
-	bool another = event->attempt != r->attempt || !json_equal(grant, r->grant);
+	struct attempt_facts f = attempt_facts(event->attempt_after ? event->attempt_after : "");
+	bool another = event->attempt != r->attempt || !r->grant.n || !slice_is(f.grant, r->grant.at);
 
-	if (grant && json_object_get(status, "launched_s") && another && !event->attempt_over) {
+	if (f.grant.n && isfinite(f.launched_s) && another && !event->attempt_over) {
 		bool same_attempt = event->attempt == r->attempt;
 
 		close_piece(r, event->at_s, NULL);
 		r->attempt = event->attempt;
-		r->grant = json_incref(grant);
-		r->since_s = same_attempt ? event->at_s
-					  : member_number(status, "launched_s", event->at_s);
+		buf_add(&r->grant, f.grant.at, f.grant.n);
+		r->since_s = same_attempt ? event->at_s : f.launched_s;
 	}
 	if (event->attempt_over && event->attempt == r->attempt)
-		close_piece(r, member_number(status, "over_s", event->at_s), end_of(r->w, status));
-	json_decref(status);
+		close_piece(r, isfinite(f.over_s) ? f.over_s : event->at_s, end_of(r->w, &f));
 	return 0;
 }
 
@@ -131,42 +201,51 @@ static int walk_resized(struct walk *w, uint32_t job)
 	int rc = record_events(w->record, 0, job, 0, see_event, &r, w->err);
 
 	close_piece(&r, NAN, NULL);
+	buf_fini(&r.grant);
 	return rc;
 }
 
 /* ---- jobs */
 
+/* One that never had an attempt has no spans. */
+static int find_spans(struct walk *w, uint32_t id, const struct job_facts *f)
+{
+	w->spans.n = 0;
+	if (f->resizes > 0)
+		return walk_resized(w, id);
+	return f->attempt ? record_attempts(w->record, id, see_attempt, w, w->err) : 0;
+}
+
 static int see_job(void *ctx, const struct record_job *row)
 {
 	struct walk *w = ctx;
-	json_t *status = json_loads(row->status, 0, NULL);
-	struct span_job job = {
+	struct job_facts f;
+	struct span_job job;
+	int rc;
+
+	arena_reset(&w->words);
+	f = job_facts(row->status, &w->words);
+	job = (struct span_job){
 		.id = row->id,
 		.name = row->name,
-		.user = member_text(status, "user"),
+		.user = f.user,
 		.tenant = row->tenant,
 		.state = row->state,
 		.live = row->live,
-		.waits = !member_bool(status, "held", false) && !json_object_get(status, "after"),
-		.gpus = (uint32_t)member_int(status, "gpus", 1),
+		.waits = !f.held && !f.after,
+		.gpus = (uint32_t)f.gpus,
 		.arrival_s = row->arrival_s,
-		.begin_s = member_number(status, "begin_s", 0),
+		.begin_s = f.begin_s,
 		.end_s = row->end_s,
 	};
-	int rc;
-
 	w->ended += !row->live;
-	w->spans.n = 0;
 	w->state = row->live ? NULL : row->state;
-	w->last_attempt = (uint32_t)member_int(status, "attempt", 0);
-	rc = member_int(status, "resizes", 0) > 0
-		? walk_resized(w, row->id)
-		: record_attempts(w->record, row->id, see_attempt, w, w->err);
+	w->last_attempt = f.attempt;
+	rc = find_spans(w, row->id, &f);
 	job.spans = w->spans.at;
 	job.n = w->spans.n;
 	if (rc == 0)
 		w->see(w->ctx, &job);
-	json_decref(status);
 	return rc;
 }
 
@@ -185,5 +264,6 @@ int spans_walk(struct record *record, const struct desk *desk, double from_s, sp
 	if (rc == 0)
 		rc = record_live_jobs(record, see_job, &w, err);
 	vec_fini(&w.spans);
+	arena_fini(&w.words);
 	return rc;
 }

@@ -62,6 +62,7 @@ void call_destroy(struct call *call)
 	verb_drop_made(call);
 	if (call->task)
 		call->task->destroy(call->task);
+	call_list_destroy(call->list);
 	json_decref(call->args);
 	free(call);
 }

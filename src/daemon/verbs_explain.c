@@ -13,7 +13,7 @@ struct explain_task {
 	struct task task;
 	struct snapshot snapshot;
 	uint32_t job; /* by place */
-	bool *own;    /* by place */
+	uint32_t uid; /* of whose it is */
 	uint32_t types;
 	bool slots;
 	const char *gate;
@@ -24,13 +24,24 @@ struct explain_task {
 	struct buf members; /* of the answer */
 };
 
+/* Jobs that the same user may put aside, by place. */
+static bool *own_jobs(const struct snapshot *s, uint32_t uid)
+{
+	bool *own = mem_alloc(mem_array_size(s->jobs.n + 1, sizeof(*own)));
+
+	for (size_t i = 0; i < s->jobs.n; i++)
+		own[i] = s->jobs.at[i].user == uid;
+	return own;
+}
+
 static void run_task(struct task *task)
 {
 	struct explain_task *t = (struct explain_task *)task;
+	bool *own = own_jobs(&t->snapshot, t->uid);
 	struct explain_config config = {
 		.from = &t->snapshot,
 		.job = t->job,
-		.own = t->own,
+		.own = own,
 		.types = t->types,
 		.slots = t->slots,
 		.gate = t->gate,
@@ -47,6 +58,7 @@ static void run_task(struct task *task)
 		json_end(&j, '}');
 	}
 	explanation_fini(&e);
+	free(own);
 }
 
 static void destroy_task(struct task *task)
@@ -54,23 +66,9 @@ static void destroy_task(struct task *task)
 	struct explain_task *t = (struct explain_task *)task;
 
 	snapshot_fini(&t->snapshot);
-	free(t->own);
 	buf_fini(&t->gate_text);
 	buf_fini(&t->members);
 	free(t);
-}
-
-/* Jobs that the same user may put aside. */
-static bool *own_jobs(const struct daemon *d, const struct snapshot *s, uint32_t uid)
-{
-	bool *own = mem_alloc(mem_array_size(s->jobs.n + 1, sizeof(*own)));
-
-	for (size_t i = 0; i < s->jobs.n; i++) {
-		const struct live_job *other = core_job(d->core, s->jobs.at[i].number);
-
-		own[i] = other && other->uid == uid;
-	}
-	return own;
 }
 
 /* Gates that a snapshot does not have: the job is kept back by them, and they are told in words. */
@@ -107,7 +105,7 @@ static bool begin_task(struct daemon *d, struct call *call, const struct live_jo
 		destroy_task(&t->task);
 		return false;
 	}
-	t->own = own_jobs(d, &t->snapshot, job->uid);
+	t->uid = job->uid;
 	t->types = possible_types(d, job);
 	t->slots = job->cpu_only;
 	take_gate(d, job, t);

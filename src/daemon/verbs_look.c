@@ -116,35 +116,112 @@ struct listing {
 	bool more;
 };
 
-/* Those with devices first. */
-static void list_live(struct listing *l, bool with_devices)
+/*
+ * A long list is written piece by piece, with turns of the loop in between: decisions wait for a piece at
+ * most.  Each job is told once, as it is when its line is written.
+ */
+enum { LINES_AT_ONCE = 300, LOOKED_AT_ONCE = 30000, ENDED_AT_ONCE = 100 };
+
+struct call_list {
+	struct choice choice;
+	struct listing l;
+	struct json j;
+	enum { LIST_HOLDERS, LIST_OTHERS, LIST_ENDED, LIST_DONE } part;
+	uint32_t next; /* number of the next live job; of ended ones, the last that was told */
+	VEC(uint32_t) holders; /* told as such, by number */
+	size_t holder;         /* of these, the first that is not before `next` */
+	bool brief;            /* of those that wait only what a list shows */
+};
+
+void call_list_destroy(struct call_list *list)
+{
+	if (!list)
+		return;
+	vec_fini(&list->holders);
+	free(list);
+}
+
+static size_t index_of(const struct live_job *const *jobs, size_t n, uint32_t id)
+{
+	size_t low = 0;
+
+	while (low < n) {
+		size_t middle = low + (n - low) / 2;
+
+		if (jobs[middle]->id < id)
+			low = middle + 1;
+		else
+			n = middle;
+	}
+	return low;
+}
+
+static bool told_before(struct call_list *list, uint32_t id)
+{
+	while (list->holder < list->holders.n && list->holders.at[list->holder] < id)
+		list->holder++;
+	return list->holder < list->holders.n && list->holders.at[list->holder] == id;
+}
+
+/* Those with devices first; then all that were not told, for one may have got some since. */
+static bool is_next(struct call_list *list, const struct live_job *job)
+{
+	if (list->part == LIST_HOLDERS ? job->state == LIVE_PENDING : told_before(list, job->id))
+		return false;
+	return chosen(&list->choice, job);
+}
+
+static void tell_job(struct call_list *list, const struct live_job *job)
+{
+	struct listing *l = &list->l;
+	bool waits = job->state == LIVE_PENDING;
+
+	l->total++;
+	if (list->part == LIST_HOLDERS)
+		vec_push(&list->holders, job->id);
+	if (l->shown >= list->choice.limit) {
+		l->more = true;
+		return;
+	}
+	l->shown++;
+	json_begin_object(l->j, NULL);
+	job_to_json(l->d, job, l->j, list->brief && waits ? JOB_BRIEF : JOB_LINE);
+	json_end(l->j, '}');
+}
+
+/* A piece of the live ones. */
+static void list_live(struct call_list *list)
 {
 	size_t n;
-	const struct live_job *const *jobs = core_jobs(l->d->core, &n);
+	const struct live_job *const *jobs = core_jobs(list->l.d->core, &n);
+	size_t i = index_of(jobs, n, list->next);
+	size_t end = i + LOOKED_AT_ONCE < n ? i + LOOKED_AT_ONCE : n;
+	int64_t before = list->l.shown;
 
-	for (size_t i = 0; i < n; i++) {
-		if ((jobs[i]->state != LIVE_PENDING) != with_devices || !chosen(l->choice, jobs[i]))
-			continue;
-		l->total++;
-		if (l->shown >= l->choice->limit) {
-			l->more = true;
-			continue;
-		}
-		l->shown++;
-		json_begin_object(l->j, NULL);
-		job_to_json(l->d, jobs[i], l->j, JOB_LINE);
-		json_end(l->j, '}');
+	for (; i < end && list->l.shown - before < LINES_AT_ONCE; i++) {
+		if (is_next(list, jobs[i]))
+			tell_job(list, jobs[i]);
 	}
+	list->next = i < n ? jobs[i]->id : 0;
+	if (i < n)
+		return;
+	list->part = list->part == LIST_HOLDERS ? LIST_OTHERS
+		: list->choice.ended            ? LIST_ENDED
+						: LIST_DONE;
+	if (list->part == LIST_ENDED)
+		list->next = (uint32_t)list->choice.after;
 }
 
 static int see_ended(void *ctx, const struct record_job *row)
 {
-	struct listing *l = ctx;
+	struct call_list *list = ctx;
+	struct listing *l = &list->l;
 
-	if (l->shown >= l->choice->limit) {
+	if (l->shown >= list->choice.limit) {
 		l->more = true;
 		return 0;
 	}
+	list->next = row->id;
 	l->total++;
 	l->shown++;
 	json_begin_object(l->j, NULL);
@@ -153,28 +230,34 @@ static int see_ended(void *ctx, const struct record_job *row)
 	return 0;
 }
 
-static void list_ended(struct listing *l)
+/* A piece of the ended ones, the last first. */
+static void list_ended(struct call_list *list)
 {
-	const struct choice *c = l->choice;
+	const struct choice *c = &list->choice;
 	const char *states[LIVE_STATES];
+	struct listing *l = &list->l;
+	int64_t before = l->shown, left = c->limit - l->shown + 1; /* whether there are more */
 	struct record_filter filter = {
 		.tenant = c->tenant,
 		.name = c->name,
 		.states = states,
 		.uid = c->uid,
-		.before_id = (uint32_t)c->after,
-		.limit = (uint32_t)(c->limit - l->shown) + 1, /* whether there are more */
+		.before_id = list->next,
+		.limit = (uint32_t)(left < ENDED_AT_ONCE ? left : ENDED_AT_ONCE),
 		.ended_since_s = NAN,
 	};
 	struct err ignored = { 0 };
 
+	list->part = LIST_DONE;
 	if (c->user && c->uid == NOBODY)
 		return;
 	for (int i = LIVE_COMPLETED; c->states != UINT32_MAX && i < LIVE_STATES; i++) {
 		if (c->states >> i & 1)
 			states[filter.nstates++] = live_state_name((enum live_state)i);
 	}
-	record_ended_jobs(l->d->record, &filter, see_ended, l, &ignored);
+	record_ended_jobs(l->d->record, &filter, see_ended, list, &ignored);
+	if (l->shown - before == ENDED_AT_ONCE)
+		list->part = LIST_ENDED;
 }
 
 static void put_counts(struct daemon *d, struct json *j)
@@ -190,33 +273,57 @@ static void put_counts(struct daemon *d, struct json *j)
 	json_end(j, '}');
 }
 
+static struct call_list *begin_list(struct daemon *d, struct call *call)
+{
+	struct call_list *list = mem_alloc(sizeof(*list));
+
+	if (!read_choice(d, call, &list->choice)) {
+		free(list);
+		return NULL;
+	}
+	list->brief = member_bool(call->args, "brief", false);
+	list->part = list->choice.live ? LIST_HOLDERS : LIST_ENDED;
+	list->next = list->choice.live ? 0 : (uint32_t)list->choice.after;
+	list->l = (struct listing){ .d = d, .choice = &list->choice, .j = &list->j };
+	call_begin(call, &list->j);
+	json_double(&list->j, "now", d->born_s + daemon_now_s(d));
+	json_str(&list->j, "policy", core_rules(d->core)->policy);
+	put_counts(d, &list->j);
+	json_begin_array(&list->j, "jobs");
+	call->until_s = 0; /* asked again at once, as long as there is more to tell */
+	return list;
+}
+
+static void end_list(struct daemon *d, struct call *call)
+{
+	struct call_list *list = call->list;
+
+	json_end(&list->j, ']');
+	json_int(&list->j, "total", list->l.total);
+	json_int(&list->j, "shown", list->l.shown);
+	json_bool(&list->j, "more", list->l.more);
+	if (d->trouble[0])
+		json_str(&list->j, "trouble", d->trouble);
+	json_end(&list->j, '}');
+	call->status = 200;
+}
+
 void verb_jobs(struct daemon *d, struct call *call)
 {
-	struct choice choice;
-	struct listing l = { .d = d, .choice = &choice };
-	struct json j;
+	int64_t before;
 
-	if (!read_choice(d, call, &choice))
+	if (!call->list)
+		call->list = begin_list(d, call);
+	if (!call->list)
 		return;
-	call_begin(call, &j);
-	l.j = &j;
-	json_double(&j, "now", d->born_s + daemon_now_s(d));
-	json_str(&j, "policy", core_rules(d->core)->policy);
-	put_counts(d, &j);
-	json_begin_array(&j, "jobs");
-	if (choice.live) {
-		list_live(&l, true);
-		list_live(&l, false);
-	}
-	if (choice.ended)
-		list_ended(&l);
-	json_end(&j, ']');
-	json_int(&j, "total", l.total);
-	json_int(&j, "shown", l.shown);
-	json_bool(&j, "more", l.more);
-	if (d->trouble[0])
-		json_str(&j, "trouble", d->trouble);
-	json_end(&j, '}');
+	call->status = 0;
+	before = call->list->l.shown;
+	while (call->list->part < LIST_ENDED && call->list->l.shown - before < LINES_AT_ONCE)
+		list_live(call->list);
+	if (call->list->part == LIST_ENDED && call->list->l.shown == before)
+		list_ended(call->list);
+	if (call->list->part == LIST_DONE)
+		end_list(d, call);
 }
 
 /* ---- one job */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/scan.h"
+#include "daemon/library.h"
 #include "daemon/verbs_run.h"
 
 struct figures {
@@ -14,30 +16,61 @@ struct figures {
 	double gpu_s, held_gpu_s, lost_s;
 };
 
+/* What a status says of a job that has ended; a few of its members are numbers of its course. */
+struct course_facts {
+	double preemptions, resizes, restarts, deadline_s, occupied_s, served_s, lost_s, used_s;
+};
+
+static struct course_facts course_facts(const char *status)
+{
+	struct course_facts f = { .deadline_s = INFINITY };
+	const struct {
+		const char *name;
+		double *value;
+	} known[] = {
+		{ "preemptions", &f.preemptions },
+		{ "resizes", &f.resizes },
+		{ "restarts", &f.restarts },
+		{ "deadline_s", &f.deadline_s },
+		{ "occupied_s", &f.occupied_s },
+		{ "served_s", &f.served_s },
+		{ "lost_s", &f.lost_s },
+		{ "used_s", &f.used_s },
+	};
+	struct scan s = scan_of(slice_of(status));
+	struct slice key, value;
+
+	while (scan_member(&s, &key, &value)) {
+		for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
+			if (slice_is(key, known[i].name))
+				slice_double(value, known[i].value);
+		}
+	}
+	return f;
+}
+
 static int see_ended(void *ctx, const struct record_job *row)
 {
 	struct figures *f = ctx;
-	json_t *status = json_loads(row->status, 0, NULL);
+	struct course_facts c = course_facts(row->status);
 	double jct_s = row->end_s - row->arrival_s;
-	double deadline_s = member_number(status, "deadline_s", INFINITY);
 	bool fine = !strcmp(row->state, "COMPLETED");
 
 	f->finished += fine;
 	f->failed += !strcmp(row->state, "FAILED") || !strcmp(row->state, "TIMEOUT");
 	f->cancelled += !strcmp(row->state, "CANCELLED");
-	f->preemptions += (uint32_t)member_int(status, "preemptions", 0);
-	f->resizes += (uint32_t)member_int(status, "resizes", 0);
-	f->restarts += (uint32_t)member_int(status, "restarts", 0);
-	f->deadlines += isfinite(deadline_s);
-	f->met += fine && row->end_s <= deadline_s && isfinite(deadline_s);
-	f->held_gpu_s += member_number(status, "occupied_s", 0);
-	f->gpu_s += member_number(status, "served_s", 0);
-	f->lost_s += member_number(status, "lost_s", 0);
+	f->preemptions += (uint32_t)c.preemptions;
+	f->resizes += (uint32_t)c.resizes;
+	f->restarts += (uint32_t)c.restarts;
+	f->deadlines += isfinite(c.deadline_s);
+	f->met += fine && row->end_s <= c.deadline_s && isfinite(c.deadline_s);
+	f->held_gpu_s += c.occupied_s;
+	f->gpu_s += c.served_s;
+	f->lost_s += c.lost_s;
 	if (fine) {
 		vec_push(&f->jct, jct_s);
-		vec_push(&f->wait, fmax(0, jct_s - member_number(status, "used_s", 0)));
+		vec_push(&f->wait, fmax(0, jct_s - c.used_s));
 	}
-	json_decref(status);
 	return 0;
 }
 
@@ -62,9 +95,9 @@ static double quantile(const double *sorted, size_t n, double q)
 	return n ? sorted[(size_t)fmin((double)n - 1, floor(q * (double)n))] : NAN;
 }
 
-void verb_report(struct daemon *d, struct call *call)
+static void read_report(struct record *record, const struct desk *desk, struct call *call)
 {
-	double since_s = member_number(call->args, "since_s", 86400), now_s = daemon_now_s(d);
+	double since_s = member_number(call->args, "since_s", 86400), now_s = desk->now_s;
 	struct record_filter filter = {
 		.uid = UINT32_MAX,
 		.limit = 1000000,
@@ -73,23 +106,21 @@ void verb_report(struct daemon *d, struct call *call)
 	struct figures f = { 0 };
 	struct err err = { 0 };
 	double span_s = fmin(since_s, now_s);
-	size_t live;
 	struct json j;
 
-	if (record_ended_jobs(d->record, &filter, see_ended, &f, &err) < 0) {
+	if (record_ended_jobs(record, &filter, see_ended, &f, &err) < 0) {
 		call_fail(call, err.code, err.text);
 		return;
 	}
-	core_jobs(d->core, &live);
 	if (f.jct.n) {
 		qsort(f.jct.at, f.jct.n, sizeof(double), ascending);
 		qsort(f.wait.at, f.wait.n, sizeof(double), ascending);
 	}
 	call_begin(call, &j);
-	json_double(&j, "from", d->born_s + fmax(0, now_s - since_s));
-	json_double(&j, "to", d->born_s + now_s);
-	json_str(&j, "policy", core_rules(d->core)->policy);
-	json_int(&j, "jobs_live", (int64_t)live);
+	json_double(&j, "from", desk->born_s + fmax(0, now_s - since_s));
+	json_double(&j, "to", desk->born_s + now_s);
+	json_str(&j, "policy", desk->policy);
+	json_int(&j, "jobs_live", (int64_t)desk->live);
 	json_int(&j, "jobs_finished", f.finished);
 	json_int(&j, "jobs_failed", f.failed);
 	json_int(&j, "jobs_cancelled", f.cancelled);
@@ -104,13 +135,17 @@ void verb_report(struct daemon *d, struct call *call)
 	json_int(&j, "deadlines", f.deadlines);
 	json_int(&j, "deadlines_met", f.met);
 	/* Of what is refused nothing stays, so this daemon alone knows of it. */
-	json_int(&j, "deadlines_refused", (int64_t)d->refused);
+	json_int(&j, "deadlines_refused", (int64_t)desk->refused);
 	json_double(&j, "held_gpu_s", f.held_gpu_s);
 	json_double(&j, "served_gpu_s", f.gpu_s);
 	json_double(&j, "lost_s", f.lost_s);
-	json_double(&j, "utilisation",
-		span_s > 0 ? f.gpu_s / (span_s * d->epoch.cluster.devices) : NAN);
+	json_double(&j, "utilisation", span_s > 0 ? f.gpu_s / (span_s * desk->ndevices) : NAN);
 	json_end(&j, '}');
 	vec_fini(&f.jct);
 	vec_fini(&f.wait);
+}
+
+void verb_report(struct daemon *d, struct call *call)
+{
+	library_ask(d, call, read_report);
 }

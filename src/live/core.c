@@ -52,6 +52,7 @@ static void copy_config(struct core *c, const struct core_config *config)
 	c->speeds = profile_create(c->cluster, &c->model_names);
 	c->belief = (struct rates){ .cluster = c->cluster, .profile = c->speeds, .cautious = true };
 	c->watch = core_observer(c);
+	c->copies = snapshot_store_create();
 	c->engine_config = (struct engine_config){
 		.cluster = c->cluster,
 		.belief = &c->belief,
@@ -109,6 +110,7 @@ void core_close(struct core *c)
 	names_fini(&c->model_names);
 	tenants_fini(&c->tenants);
 	tenants_fini(&c->bound);
+	snapshot_store_release(c->copies);
 	free(c->policy);
 	free(c->placer);
 	free(c->admit);
@@ -145,6 +147,7 @@ void core_list(struct core *c, struct live_job *job)
 	size_t i = core_index(c, job->id);
 
 	vec_push(&c->jobs, job);
+	snapshot_store_expect(c->copies, c->jobs.n);
 	memmove(&c->jobs.at[i + 1], &c->jobs.at[i], (c->jobs.n - 1 - i) * sizeof(c->jobs.at[0]));
 	c->jobs.at[i] = job;
 }

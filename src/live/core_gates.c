@@ -117,6 +117,7 @@ void core_bind(struct core *c, struct live_job *job)
 	base->name = job->name;
 	base->tenant = number_of(&c->tenant_names, job->tenant);
 	base->model = number_of(&c->model_names, job->model);
+	profile_learn_names(c->speeds);
 	base->types = live_job_types(job, c->cluster);
 	base->reason = (struct reason){ .other = JOB_NONE };
 	base->grant = NULL;
@@ -165,6 +166,7 @@ void core_wait_outside(struct core *c, struct live_job *job)
 	if (job->outside)
 		return;
 	job->outside = true;
+	job->base.types = live_job_types(job, c->cluster); /* for whoever asks before it is bound */
 	vec_push(&c->outside, job);
 }
 

@@ -9,11 +9,6 @@
 
 #include "live/core_state.h"
 
-static const struct live_job *inside(const struct live_job *job)
-{
-	return job->engine_id != JOB_NONE && !live_ended(job) ? job : NULL;
-}
-
 /* How sure its run time is, see model/snapshot.h. */
 static double known_of(const struct live_job *job)
 {
@@ -22,39 +17,92 @@ static double known_of(const struct live_job *job)
 	return job->estimate_s > 0 ? 0.5 : 0;
 }
 
-static struct snapshot_job *add(struct core *c, const struct live_job *job,
-	const struct grant *grant, struct snapshot *s)
-{
-	const struct job *seen = core_engine_job(c, job);
-	struct job copy = *seen;
-	struct snapshot_job *one;
+/* The number of a text, and of the one before: jobs of one user or one array stand side by side. */
+struct recent {
+	const char *text;
+	uint32_t number;
+};
 
-	job_take_belief(&copy, &job->base);
-	copy.name = job->name;
-	copy.tenant = job->tenant ? names_find(&c->tenant_names, job->tenant, strlen(job->tenant))
-				  : NAME_NONE;
-	copy.model = job->model ? names_find(&c->model_names, job->model, strlen(job->model))
-				: NAME_NONE;
+static uint32_t number_of(struct names *names, const char *text, struct recent *recent)
+{
+	if (!text)
+		return NAME_NONE;
+	if (!recent->text || strcmp(recent->text, text) != 0)
+		*recent = (struct recent){ text, names_add(names, text, strlen(text)) };
+	return recent->number;
+}
+
+/* A copy in the making. */
+struct copying {
+	struct core *core;
+	const struct job *seen; /* by the engine */
+	uint32_t nseen;
+	struct snapshot *out;
+	struct recent tenant, model;
+	VEC(const struct live_job *) running;   /* by number */
+	VEC(const struct live_job *) followers; /* wait for others, by place */
+};
+
+/* As core_engine_job(), which this asks for every job. */
+static const struct job *seen_of(const struct copying *c, const struct live_job *job)
+{
+	return job->engine_id < c->nseen ? &c->seen[job->engine_id] : &job->base;
+}
+
+/* One that is not in the engine may have no numbers of this epoch. */
+static void name(struct copying *c, const struct live_job *job, struct job *to)
+{
+	struct snapshot *s = c->out;
+
+	to->name = arena_strdup(&s->memory, job->name);
+	to->tenant = number_of(&s->tenant_names, job->tenant, &c->tenant);
+	to->model = number_of(&s->model_names, job->model, &c->model);
+}
+
+static struct snapshot_job *add(struct copying *c, const struct live_job *job, const struct grant *grant)
+{
+	struct snapshot *s = c->out;
+	struct snapshot_job *one = snapshot_add(s, seen_of(c, job), grant, job->id);
+
+	one->user = job->uid;
+	job_take_belief(&one->job, &job->base);
 	if (!grant)
-		copy.state = JOB_FUTURE;
-	one = snapshot_add(s, &copy, grant, job->id);
+		one->job.state = JOB_FUTURE;
 	if (job->engine_id != JOB_NONE)
-		agents_take(s->agents, one->job.id, c->agents, job->engine_id);
+		agents_take(s->agents, one->job.id, c->core->agents, job->engine_id);
+	else
+		name(c, job, &one->job);
 	if (job->time_s > 0)
 		one->limit_s = fmax(0, job->time_s - job->used_s);
 	one->known = known_of(job);
 	return one;
 }
 
-static void add_running(struct core *c, struct snapshot *s)
+static bool runs(const struct job *seen)
 {
-	for (size_t i = 0; i < c->jobs.n; i++) {
-		const struct live_job *job = inside(c->jobs.at[i]);
-		const struct job *seen = job ? core_engine_job(c, job) : NULL;
+	return seen->state == JOB_RUNNING && seen->grant;
+}
 
-		if (seen && seen->state == JOB_RUNNING && seen->grant)
-			add(c, job, seen->grant, s);
+static int by_number(const void *a, const void *b)
+{
+	const struct live_job *const *x = a, *const *y = b;
+
+	return ((*x)->id > (*y)->id) - ((*x)->id < (*y)->id);
+}
+
+/* They are few, and the engine's jobs lie side by side: those of the core are not looked at for this. */
+static void add_running(struct copying *c)
+{
+	for (uint32_t i = 0; i < c->nseen && i < c->core->of_engine.n; i++) {
+		const struct live_job *job = runs(&c->seen[i]) ? c->core->of_engine.at[i] : NULL;
+
+		if (job && !live_ended(job))
+			vec_push(&c->running, job);
 	}
+	if (c->running.n)
+		qsort(c->running.at, c->running.n, sizeof(*c->running.at), by_number);
+	for (size_t i = 0; i < c->running.n; i++)
+		add(c, c->running.at[i], seen_of(c, c->running.at[i])->grant);
 }
 
 /* When its gate opens, as far as that is known now. */
@@ -67,36 +115,39 @@ static double opens_s(const struct live_job *job)
 	return job->begin_s > 0 ? job->begin_s : -INFINITY;
 }
 
-static void add_waiting(struct core *c, struct snapshot *s)
+static void add_waiting(struct copying *c)
 {
-	for (size_t i = 0; i < c->jobs.n; i++) {
-		const struct live_job *job = c->jobs.at[i];
-		const struct job *seen = core_engine_job(c, job);
+	const struct core *core = c->core;
 
-		if (live_ended(job) || (inside(job) && seen->state == JOB_RUNNING && seen->grant))
+	for (size_t i = 0; i < core->jobs.n; i++) {
+		const struct live_job *job = core->jobs.at[i];
+
+		if (live_ended(job) || (job->engine_id != JOB_NONE && runs(seen_of(c, job))))
 			continue;
-		add(c, job, NULL, s)->opens_s = opens_s(job);
+		add(c, job, NULL)->opens_s = opens_s(job);
+		if (job->nafter)
+			vec_push(&c->followers, job);
 	}
 }
 
 /* Dependencies, once everybody has a place. */
-static void link_jobs(const struct core *c, struct snapshot *s)
+static void link_jobs(struct copying *c)
 {
-	for (size_t i = s->nrunning; i < s->jobs.n; i++) {
-		struct snapshot_job *one = &s->jobs.at[i];
-		const struct live_job *job = core_find(c, one->number);
-		uint32_t *after;
+	struct snapshot *s = c->out;
 
-		if (!job || !job->nafter)
-			continue;
-		after = arena_array(&s->memory, uint32_t, job->nafter);
+	for (size_t i = 0; i < c->followers.n; i++) {
+		const struct live_job *job = c->followers.at[i];
+		uint32_t place = snapshot_find(s, job->id);
+		uint32_t *after = arena_array(&s->memory, uint32_t, job->nafter), n = 0;
+
 		for (uint32_t k = 0; k < job->nafter; k++) {
 			uint32_t other = snapshot_find(s, job->after[k].job);
 
-			if (other != JOB_NONE && other != (uint32_t)i)
-				after[one->nafter++] = other;
+			if (other != JOB_NONE && other != place)
+				after[n++] = other;
 		}
-		one->after = after;
+		s->jobs.at[place].after = after;
+		s->jobs.at[place].nafter = n;
 	}
 }
 
@@ -110,10 +161,24 @@ static void add_down(const struct core *c, struct snapshot *s)
 	}
 }
 
+static void add_jobs(struct core *c, struct snapshot *out)
+{
+	struct copying copying = { .core = c, .out = out };
+
+	copying.seen = engine_jobs(core_engine(c), &copying.nseen);
+	vec_reserve(&out->jobs, c->jobs.n);
+	add_running(&copying);
+	add_waiting(&copying);
+	link_jobs(&copying);
+	vec_fini(&copying.running);
+	vec_fini(&copying.followers);
+}
+
 void core_snapshot(struct core *c, double now_s, struct snapshot *out)
 {
 	core_engine(c);
 	snapshot_init(out, c->cluster, now_s);
+	snapshot_take_memory(out, c->copies);
 	out->policy = mem_strdup(c->policy);
 	out->placer = mem_strdup(c->placer);
 	out->admit = mem_strdup(c->admit);
@@ -121,16 +186,14 @@ void core_snapshot(struct core *c, double now_s, struct snapshot *out)
 	snapshot_take_names(out, &c->tenant_names, &c->model_names);
 	snapshot_take_speeds(out, c->speeds);
 	tenants_copy(&c->tenants, &out->tenants);
-	out->agents = agents_create(c->cluster->ntypes, agents_options_of(c->agents));
+	if (!out->agents)
+		out->agents = agents_create(c->cluster->ntypes, agents_options_of(c->agents));
 	out->belief = (struct rates){
 		.cluster = &out->cluster,
 		.profile = out->speeds,
 		.agents = out->agents,
 		.cautious = c->belief.cautious,
 	};
-	vec_reserve(&out->jobs, c->jobs.n);
-	add_running(c, out);
-	add_waiting(c, out);
-	link_jobs(c, out);
+	add_jobs(c, out);
 	add_down(c, out);
 }

@@ -43,6 +43,7 @@ struct core {
 	VEC(struct core_note) notes;
 	bool stale;         /* jobs or attempts that have ended are still here */
 	struct arena words; /* of the notes */
+	struct snapshot_store *copies;
 };
 
 /* ---- core.c */

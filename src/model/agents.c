@@ -4,6 +4,7 @@
  */
 #include "model/agents.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,14 +66,21 @@ struct listed {
 
 enum { LISTS = 256 };
 
-struct agents {
-	struct agents_options options;
-	uint32_t ntypes, nexperiences;
-	VEC(struct agent *) by_job;
+/* What was worked out from measurements and limits alone, whoever has them. */
+struct lessons {
 	/* Jobs of a model that are measured alike are fitted alike: most fits have been made before. */
 	struct fitted fits[FITS];
 	/* There are few models, types and sizes. */
 	struct listed lists[LISTS];
+};
+
+struct agents {
+	struct agents_options options;
+	uint32_t ntypes, nexperiences;
+	bool borrowed; /* agents and lessons are another's */
+	VEC(struct agent *) by_job;
+	struct arena memory; /* of agents, all but samples and answers, which grow */
+	struct lessons *lessons;
 };
 
 struct agents *agents_create(uint32_t ntypes, struct agents_options options)
@@ -82,30 +90,50 @@ struct agents *agents_create(uint32_t ntypes, struct agents_options options)
 	agents->options = options;
 	agents->ntypes = ntypes;
 	agents->nexperiences = options.merged ? 1 : ntypes;
+	agents->lessons = mem_alloc(sizeof(*agents->lessons));
 	return agents;
 }
 
-static void agent_destroy(struct agents *agents, struct agent *agent)
+struct agents *agents_renumbered(const struct agents *from)
 {
-	if (!agent)
-		return;
+	struct agents *agents = mem_alloc(sizeof(*agents));
+
+	agents->options = from->options;
+	agents->ntypes = from->ntypes;
+	agents->nexperiences = from->nexperiences;
+	agents->borrowed = true;
+	agents->lessons = from->lessons;
+	return agents;
+}
+
+static void agent_fini(struct agents *agents, struct agent *agent)
+{
 	for (uint32_t i = 0; i < agents->nexperiences; i++)
 		vec_fini(&agent->experiences[i].samples);
-	free(agent->experiences);
-	free(agent->limits);
 	free(agent->answers);
-	free(agent);
+}
+
+void agents_clear(struct agents *agents)
+{
+	for (size_t i = 0; i < agents->by_job.n; i++) {
+		if (agents->by_job.at[i] && !agents->borrowed)
+			agent_fini(agents, agents->by_job.at[i]);
+	}
+	agents->by_job.n = 0;
+	arena_reset(&agents->memory);
 }
 
 void agents_destroy(struct agents *agents)
 {
 	if (!agents)
 		return;
-	for (size_t i = 0; i < agents->by_job.n; i++)
-		agent_destroy(agents, agents->by_job.at[i]);
-	for (uint32_t i = 0; i < FITS; i++)
-		free(agents->fits[i].samples);
+	agents_clear(agents);
+	for (uint32_t i = 0; i < FITS && !agents->borrowed; i++)
+		free(agents->lessons->fits[i].samples);
+	if (!agents->borrowed)
+		free(agents->lessons);
 	vec_fini(&agents->by_job);
+	arena_fini(&agents->memory);
 	free(agents);
 }
 
@@ -122,10 +150,9 @@ static struct agent *agent_need(struct agents *agents, uint32_t job)
 
 	if (agent)
 		return agent;
-	agent = mem_alloc(sizeof(*agent));
-	agent->limits = mem_alloc(mem_array_size(agents->ntypes, sizeof(*agent->limits)));
-	agent->experiences = mem_alloc(
-		mem_array_size(agents->nexperiences, sizeof(*agent->experiences)));
+	agent = arena_new(&agents->memory, struct agent);
+	agent->limits = arena_array(&agents->memory, struct batch_limits, agents->ntypes);
+	agent->experiences = arena_array(&agents->memory, struct experience, agents->nexperiences);
 	agent->version = 1;
 	vec_grow_zero(&agents->by_job, (size_t)job + 1);
 	agents->by_job.at[job] = agent;
@@ -182,6 +209,13 @@ bool agents_observe(struct agents *agents, uint32_t job, uint32_t type,
 	e->knowledge = KNOWS_SAMPLES;
 	agent->version++;
 	return true;
+}
+
+void agents_put(struct agents *agents, uint32_t job, const struct agents *from, uint32_t other)
+{
+	assert(agents->borrowed);
+	vec_grow_zero(&agents->by_job, (size_t)job + 1);
+	agents->by_job.at[job] = agent_of(from, other);
 }
 
 void agents_take(struct agents *agents, uint32_t job, const struct agents *from, uint32_t other)
@@ -270,7 +304,7 @@ static struct fitted *fitted_place(struct agents *agents, const struct goodput_s
 
 	for (uint32_t i = 0; i < n; i++)
 		h = mixed(mixed(mixed(mixed(h, s[i].replicas), s[i].atomic), s[i].step_s), s[i].nodes);
-	return &agents->fits[h % FITS];
+	return &agents->lessons->fits[h % FITS];
 }
 
 static bool same_samples(const struct goodput_sample *a, const struct goodput_sample *b, uint32_t n)
@@ -411,7 +445,7 @@ static const struct goodput_batches *batches_for(struct agents *agents,
 	const struct batch_limits *limits, double replicas, double cap)
 {
 	uint64_t h = mixed(mixed(mixed(0, replicas), cap), limits->max_local);
-	struct listed *l = &agents->lists[mixed(mixed(h, limits->initial), limits->min_local) % LISTS];
+	struct listed *l = &agents->lessons->lists[mixed(mixed(h, limits->initial), limits->min_local) % LISTS];
 
 	if (!same_list(l, limits, replicas, cap)) {
 		l->known = true;

@@ -25,6 +25,8 @@ struct agents_options {
 
 struct agents *agents_create(uint32_t ntypes, struct agents_options options);
 void agents_destroy(struct agents *agents);
+/* Forgets every job; what was worked out once from measurements alone stays, and so does memory. */
+void agents_clear(struct agents *agents);
 
 /* What the job may do with its batch on a type; for each type before anything else of the job. */
 void agents_limit(struct agents *agents, uint32_t job, uint32_t type, struct batch_limits limits);
@@ -37,6 +39,12 @@ bool agents_observe(struct agents *agents, uint32_t job, uint32_t type,
 void agents_forget(struct agents *agents, uint32_t job);
 /* `job` shall know what `other` of `from` knows, of as many types and with the same options; nothing if it has no agent. */
 void agents_take(struct agents *agents, uint32_t job, const struct agents *from, uint32_t other);
+/*
+ * The very agents of `from` under other numbers, none at first; keeps `from`.  agents_put(): `job` is who is
+ * `other` there, or nobody if there is no such agent.  They are for asking, not for teaching.
+ */
+struct agents *agents_renumbered(const struct agents *from);
+void agents_put(struct agents *agents, uint32_t job, const struct agents *from, uint32_t other);
 /* How it was made. */
 struct agents_options agents_options_of(const struct agents *agents);
 /* The latest gradient statistics. */

@@ -120,7 +120,7 @@ static struct known look_up(const struct profile *profile, uint32_t model)
 	return known;
 }
 
-static void look_up_new(struct profile *profile)
+void profile_learn_names(struct profile *profile)
 {
 	for (uint32_t i = (uint32_t)profile->known.n; i < profile->models->n; i++)
 		vec_push(&profile->known, look_up(profile, i));
@@ -160,7 +160,7 @@ struct profile *profile_create(const struct cluster *cluster, const struct names
 	profile->cluster = cluster;
 	profile->models = models;
 	count_racks(profile);
-	look_up_new(profile);
+	profile_learn_names(profile);
 	return profile;
 }
 
@@ -189,15 +189,24 @@ static void table_copy(const struct table *from, struct table *to)
 struct profile *profile_copy(const struct profile *from, const struct cluster *cluster,
 	const struct names *models)
 {
-	struct profile *profile = profile_create(cluster, models);
+	struct profile *profile = mem_alloc(sizeof(*profile));
 
+	*profile = (struct profile){
+		.cluster = cluster,
+		.models = models,
+		.up_Bps = from->up_Bps,
+		.version = from->version,
+	};
+	memcpy(profile->rack_nodes, from->rack_nodes, sizeof(profile->rack_nodes));
+	for (size_t i = 0; i < from->known.n; i++)
+		vec_push(&profile->known, from->known.at[i]);
+	profile_learn_names(profile);
 	table_copy(&from->speeds, &profile->speeds);
 	table_copy(&from->pairs, &profile->pairs);
 	table_copy(&from->beside, &profile->beside);
 	table_copy(&from->nearest, &profile->nearest);
 	for (size_t i = 0; i < from->anchors.n; i++)
 		vec_push(&profile->anchors, from->anchors.at[i]);
-	profile->version = from->version;
 	return profile;
 }
 
@@ -254,7 +263,7 @@ void profile_add(struct profile *profile, uint32_t model, uint32_t type, uint32_
 {
 	struct anchor anchor = { type, profile_packed(profile, type, gpus), steps_per_s };
 
-	look_up_new(profile);
+	profile_learn_names(profile);
 	profile->version += table_put(&profile->speeds, (struct key){ model, type, gpus, nodes },
 		steps_per_s);
 	if (!(steps_per_s > 0))
@@ -269,7 +278,7 @@ void profile_add(struct profile *profile, uint32_t model, uint32_t type, uint32_
 void profile_add_pair(struct profile *profile, uint32_t type, uint32_t gpus, uint32_t a,
 	double a_steps_per_s, uint32_t b, double b_steps_per_s)
 {
-	look_up_new(profile);
+	profile_learn_names(profile);
 	profile->version += table_put(&profile->pairs, (struct key){ b, a, type, gpus }, b_steps_per_s);
 	profile->version += table_put(&profile->pairs, (struct key){ a, b, type, gpus }, a_steps_per_s);
 }
@@ -277,7 +286,7 @@ void profile_add_pair(struct profile *profile, uint32_t type, uint32_t gpus, uin
 void profile_add_beside(struct profile *profile, uint32_t type, uint32_t gpus, uint32_t a,
 	uint32_t b, double fraction)
 {
-	look_up_new(profile);
+	profile_learn_names(profile);
 	profile->version += table_put(&profile->beside, (struct key){ a, b, type, gpus }, fraction);
 }
 

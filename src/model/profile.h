@@ -29,6 +29,9 @@ void profile_destroy(struct profile *profile);
 struct profile *profile_copy(const struct profile *from, const struct cluster *cluster,
 	const struct names *models);
 
+/* Looks up what the catalogue says of names that have come since, so that nobody has to at every question. */
+void profile_learn_names(struct profile *profile);
+
 /*
  * A measured speed of the whole job alone; nodes 0: any placement.  0 means it cannot run so.
  * What was known of the same configuration is replaced.

@@ -19,27 +19,23 @@ void snapshot_fini(struct snapshot *s)
 	free(s->placer);
 	free(s->admit);
 	profile_destroy(s->speeds);
-	agents_destroy(s->agents);
 	names_fini(&s->tenant_names);
 	names_fini(&s->model_names);
 	tenants_fini(&s->tenants);
-	vec_fini(&s->jobs);
 	vec_fini(&s->down);
 	cluster_fini(&s->cluster);
+	if (s->store)
+		snapshot_give_memory(s);
+	agents_destroy(s->agents);
+	vec_fini(&s->jobs);
 	arena_fini(&s->memory);
 	*s = (struct snapshot){ 0 };
 }
 
-static void copy_names(const struct names *from, struct names *to)
-{
-	for (uint32_t i = 0; i < from->n; i++)
-		names_add(to, from->at[i], strlen(from->at[i]));
-}
-
 void snapshot_take_names(struct snapshot *s, const struct names *tenants, const struct names *models)
 {
-	copy_names(tenants, &s->tenant_names);
-	copy_names(models, &s->model_names);
+	names_copy(tenants, &s->tenant_names);
+	names_copy(models, &s->model_names);
 }
 
 void snapshot_take_speeds(struct snapshot *s, const struct profile *speeds)
@@ -70,29 +66,63 @@ static const uint16_t *copy_gangs(struct snapshot *s, const uint16_t *gangs)
 struct snapshot_job *snapshot_add(struct snapshot *s, const struct job *job,
 	const struct grant *grant, uint32_t number)
 {
-	struct snapshot_job one = {
+	size_t n = s->jobs.n;
+	struct snapshot_job *one;
+
+	vec_reserve(&s->jobs, n + 1);
+	one = &s->jobs.at[n];
+	*one = (struct snapshot_job){
 		.job = *job,
 		.grant = grant ? copy_grant(s, grant) : NULL,
 		.number = number,
 		.opens_s = -INFINITY,
 		.limit_s = INFINITY,
 	};
-
-	one.job.id = (uint32_t)s->jobs.n;
-	one.job.grant = NULL;
-	one.job.label = arena_strdup(&s->memory, job->label ? job->label : "");
-	one.job.name = job->name ? arena_strdup(&s->memory, job->name) : NULL;
-	one.job.gpus_by_type = copy_gangs(s, job->gpus_by_type);
-	vec_push(&s->jobs, one);
+	one->job.id = (uint32_t)n;
+	one->job.grant = NULL;
+	one->job.label = arena_strdup(&s->memory, job->label ? job->label : "");
+	one->job.name = job->name ? arena_strdup(&s->memory, job->name) : NULL;
+	one->job.gpus_by_type = copy_gangs(s, job->gpus_by_type);
+	if (n && !one->grant == !one[-1].grant && number <= one[-1].number)
+		s->unsorted = true;
 	s->nrunning += grant != NULL;
-	return &s->jobs.at[s->jobs.n - 1];
+	s->jobs.n++;
+	return one;
 }
 
-uint32_t snapshot_find(const struct snapshot *s, uint32_t number)
+static uint32_t find_one_by_one(const struct snapshot *s, uint32_t number)
 {
 	for (uint32_t i = 0; i < s->jobs.n; i++) {
 		if (s->jobs.at[i].number == number)
 			return i;
 	}
 	return JOB_NONE;
+}
+
+/* Among [low, high), where numbers ascend. */
+static uint32_t find_between(const struct snapshot *s, uint32_t low, uint32_t high, uint32_t number)
+{
+	uint32_t end = high;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (s->jobs.at[middle].number < number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < end && s->jobs.at[low].number == number ? low : JOB_NONE;
+}
+
+uint32_t snapshot_find(const struct snapshot *s, uint32_t number)
+{
+	uint32_t found;
+
+	if (s->unsorted)
+		return find_one_by_one(s, number);
+	found = find_between(s, 0, s->nrunning, number);
+	if (found == JOB_NONE)
+		found = find_between(s, s->nrunning, (uint32_t)s->jobs.n, number);
+	return found;
 }

@@ -25,6 +25,7 @@ struct snapshot_job {
 	struct job job;            /* job.grant is NULL; totals up to counted_s if it runs */
 	const struct grant *grant; /* what it holds; NULL: it waits */
 	uint32_t number;           /* as people call it */
+	uint32_t user;             /* whose it is, by number; 0 where nobody said */
 	double opens_s; /* it is not considered before; -INFINITY: it may run now, INFINITY: somebody must let it go */
 	const uint32_t *after; /* jobs of the snapshot that must have ended, whatever came of them */
 	uint32_t nafter;
@@ -38,6 +39,12 @@ struct snapshot_down {
 	uint64_t devices;
 };
 
+/*
+ * Memory of snapshots that are gone, for the next ones of the same scheduler: asking the kernel for pages takes longer than
+ * filling them.  Any thread may release a snapshot.
+ */
+struct snapshot_store;
+
 struct snapshot {
 	double now_s;
 	char *policy, *placer, *admit;
@@ -50,13 +57,25 @@ struct snapshot {
 	struct rates belief; /* of the above */
 	VEC(struct snapshot_job) jobs;
 	uint32_t nrunning; /* the first so many */
+	bool unsorted;     /* numbers do not ascend among those that run, or those that wait */
 	VEC(struct snapshot_down) down;
-	struct arena memory; /* text, grants, dependencies */
+	struct arena memory;          /* text, grants, dependencies */
+	struct snapshot_store *store; /* where memory goes back to; NULL: nowhere */
 };
 
 /* Prepares an empty one for this cluster, which is copied.  Fill in the rest; release with snapshot_fini(). */
 void snapshot_init(struct snapshot *snapshot, const struct cluster *cluster, double now_s);
 void snapshot_fini(struct snapshot *snapshot);
+
+struct snapshot_store *snapshot_store_create(void);
+/* Takes NULL.  Snapshots with memory of the store may outlive this. */
+void snapshot_store_release(struct snapshot_store *store);
+/* There will be snapshots of so many jobs: gets memory for one ready, a little with each call that asks for a little more. */
+void snapshot_store_expect(struct snapshot_store *store, size_t njobs);
+/* After snapshot_init(): takes what memory there is, agents without jobs among it, and gives it back with snapshot_fini(). */
+void snapshot_take_memory(struct snapshot *snapshot, struct snapshot_store *store);
+/* Part of snapshot_fini(). */
+void snapshot_give_memory(struct snapshot *snapshot);
 
 /* Names in the same order get the same numbers; speeds by these numbers. */
 void snapshot_take_names(struct snapshot *snapshot, const struct names *tenants,
@@ -66,7 +85,7 @@ void snapshot_take_speeds(struct snapshot *snapshot, const struct profile *speed
 /* Adds a job; text, gangs and grant are copied.  All that run before all that wait. */
 struct snapshot_job *snapshot_add(struct snapshot *snapshot, const struct job *job,
 	const struct grant *grant, uint32_t number);
-/* By number; JOB_NONE: it is not here. */
+/* By number, in a few steps where numbers ascend; JOB_NONE: it is not here. */
 uint32_t snapshot_find(const struct snapshot *snapshot, uint32_t number);
 
 #endif

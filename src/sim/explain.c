@@ -233,30 +233,71 @@ static int smallest(struct search *s, const struct steps *steps, int n)
 	return s->e->cut ? 0 : high; /* without the tries to know the one before, nothing is said */
 }
 
+bool explain_is_elastic(const struct job *job)
+{
+	return job->min_gpus != job->max_gpus;
+}
+
+/* Of an elastic one the least it takes counts: what it would like stays. */
 static void make_smaller(struct trial *t, const void *ctx, int step)
 {
 	struct job *job = trial_job(t);
 
 	(void)ctx;
-	job->gpus -= step;
-	job->min_gpus = job->min_gpus < job->gpus ? job->min_gpus : job->gpus;
-	job->max_gpus = job->min_gpus < job->max_gpus && job->max_gpus < job->gpus ? job->max_gpus
-										   : job->gpus;
+	if (explain_is_elastic(job))
+		job->min_gpus -= step;
+	else
+		job->gpus = job->min_gpus = job->max_gpus = job->gpus - step;
 }
 
-/* Of an elastic one the least it takes decides, and that is its own choice already. */
 static void try_gpus(struct search *s)
 {
 	const struct job *job = &s->e->config.from->jobs.at[s->e->config.job].job;
 	const struct steps steps = { make_smaller, NULL };
 	int step;
 
-	if (job->gpus < 2 || job->gpus_by_type || job->min_gpus != job->gpus ||
-		job->max_gpus != job->gpus)
+	if (job->min_gpus < 2 || job->gpus_by_type)
 		return;
-	step = smallest(s, &steps, job->gpus - 1);
+	step = smallest(s, &steps, job->min_gpus - 1);
 	if (step)
-		add_change(s, CHANGE_GPUS, job->gpus - step);
+		add_change(s, CHANGE_GPUS, job->min_gpus - step);
+}
+
+/* ---- what it needs beside devices; all it asks for, in whole numbers, is step 0 */
+
+enum { MOST_STEPS = 1 << 20 };
+
+static int whole(double amount)
+{
+	return amount < MOST_STEPS ? (int)ceil(amount) : MOST_STEPS;
+}
+
+static void make_fewer_cpus(struct trial *t, const void *ctx, int step)
+{
+	(void)ctx;
+	trial_job(t)->cpus = whole(trial_job(t)->cpus) - step;
+}
+
+static void make_less_mem(struct trial *t, const void *ctx, int step)
+{
+	double gib = whole((double)trial_job(t)->mem_bytes / EXPLAIN_GIB) - step;
+
+	(void)ctx;
+	trial_job(t)->mem_bytes = (int64_t)(gib * EXPLAIN_GIB);
+}
+
+static void try_host(struct search *s)
+{
+	const struct job *job = &s->e->config.from->jobs.at[s->e->config.job].job;
+	const struct steps fewer = { make_fewer_cpus, NULL }, less = { make_less_mem, NULL };
+	int cpus = whole(job->cpus), gib = whole((double)job->mem_bytes / EXPLAIN_GIB), step;
+
+	step = cpus ? smallest(s, &fewer, cpus) : 0;
+	if (step)
+		add_change(s, CHANGE_CPUS, cpus - step);
+	step = gib ? smallest(s, &less, gib) : 0;
+	if (step)
+		add_change(s, CHANGE_MEM, (gib - step) * EXPLAIN_GIB);
 }
 
 static void try_types(struct search *s)
@@ -454,6 +495,8 @@ static void find_changes(struct search *s, uint32_t alone)
 		add_change(s, CHANGE_RELEASE, s->e->config.job);
 	if (alone >> BY_SIZE & 1)
 		try_gpus(s);
+	if (alone >> BY_HOST & 1)
+		try_host(s);
 	if (alone >> BY_TYPES & 1)
 		try_types(s);
 	if (alone >> BY_LENGTH & 1)

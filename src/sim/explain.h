@@ -17,7 +17,9 @@
  *
  * Every change, made by itself, starts the job; and no smaller one of its kind does:
  *
- *	gpus      so many devices; one more would not do
+ *	gpus      so many devices, or at least so many of an elastic job; one more would not do
+ *	cpus      so many CPUs; one more would not do
+ *	mem       so much memory in whole GiB; one more would not do
  *	types     this type as well; each that would do is listed
  *	time      believed to run so long; the next rung of a ladder of usual times would not do
  *	priority  the next lower one that differs against any other job would not do
@@ -35,6 +37,8 @@
 enum change_kind {
 	CHANGE_RELEASE,
 	CHANGE_GPUS,
+	CHANGE_CPUS,
+	CHANGE_MEM,
 	CHANGE_TYPES,
 	CHANGE_TIME,
 	CHANGE_PRIORITY,
@@ -69,7 +73,7 @@ struct cause {
 
 struct change {
 	enum change_kind kind;
-	double value;         /* devices, seconds, priority; the type's or the job's place here */
+	double value;         /* devices, CPUs, bytes, seconds, priority; the type's or the job's place here */
 	const uint32_t *jobs; /* CHANGE_WAIT: for these, by place */
 	uint32_t njobs;
 };
@@ -93,6 +97,9 @@ void explanation_fini(struct explanation *explanation);
 
 /* Seconds from now that a running job is believed to need; never less than 0. */
 double explain_left_s(const struct snapshot *snapshot, uint32_t job);
+/* Whether it takes several sizes. */
+bool explain_is_elastic(const struct job *job);
+#define EXPLAIN_GIB 1073741824.0
 /* Usual times in seconds, by size; 0 after the last. */
 extern const double explain_ladder_s[];
 

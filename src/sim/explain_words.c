@@ -34,6 +34,8 @@ const char *change_name(enum change_kind kind)
 	static const char *const names[CHANGE_KINDS] = {
 		[CHANGE_RELEASE] = "release",
 		[CHANGE_GPUS] = "gpus",
+		[CHANGE_CPUS] = "cpus",
+		[CHANGE_MEM] = "mem",
 		[CHANGE_TYPES] = "types",
 		[CHANGE_TIME] = "time",
 		[CHANGE_PRIORITY] = "priority",
@@ -124,6 +126,18 @@ static void said_text(const struct explanation *e, struct buf *out)
 	reason_text(&e->said, named ? other : NULL, out);
 }
 
+static void host_text(const struct job *job, struct buf *out)
+{
+	char size[32];
+
+	buf_str(out, "beside devices there is no room for its ");
+	if (job->cpus > 0)
+		buf_printf(out, "%g CPU%s", job->cpus, plural(job->cpus));
+	if (job->mem_bytes > 0)
+		buf_printf(out, "%s%s of memory", job->cpus > 0 ? " and " : "",
+			text_size((double)job->mem_bytes, size));
+}
+
 static void own_text(const struct explanation *e, enum constraint c, struct buf *out)
 {
 	const struct snapshot *s = world(e);
@@ -151,8 +165,7 @@ static void own_text(const struct explanation *e, enum constraint c, struct buf 
 		buf_str(out, "devices it could use are down");
 		break;
 	case BY_HOST:
-		buf_printf(out, "its %g CPUs and %.3g GB of memory are not free beside devices",
-			job->cpus, (double)job->mem_bytes / 1e9);
+		host_text(job, out);
 		break;
 	case BY_TYPES:
 		buf_str(out, "it may use only ");
@@ -224,8 +237,15 @@ void explain_change_text(const struct explanation *e, const struct change *c, st
 		buf_str(out, "let it go");
 		break;
 	case CHANGE_GPUS:
-		buf_printf(out, "%.0f %s%s instead of %d", c->value,
-			e->config.slots ? "CPU" : "GPU", plural(c->value), job->gpus);
+		buf_printf(out, "%s%.0f %s%s instead of %d", explain_is_elastic(job) ? "at least " : "",
+			c->value, e->config.slots ? "CPU" : "GPU", plural(c->value), job->min_gpus);
+		break;
+	case CHANGE_CPUS:
+		buf_printf(out, "%.0f CPU%s instead of %g", c->value, plural(c->value), job->cpus);
+		break;
+	case CHANGE_MEM:
+		buf_printf(out, "%s of memory", text_size(c->value, text));
+		buf_printf(out, " instead of %s", text_size((double)job->mem_bytes, text));
 		break;
 	case CHANGE_TYPES:
 		buf_printf(out, "type %s as well", s->cluster.types[(uint32_t)c->value].name);
@@ -267,7 +287,19 @@ static void put_command(const struct explanation *e, const struct change *c, str
 		break;
 	case CHANGE_GPUS:
 		key = "resubmit";
-		buf_printf(&text, "--%s %.0f", e->config.slots ? "cpus-per-task" : "gpus", c->value);
+		buf_printf(&text, "--%s %.0f",
+			explain_is_elastic(&subject(e)->job) ? "min-gpus"
+				: e->config.slots            ? "cpus-per-task"
+							     : "gpus",
+			c->value);
+		break;
+	case CHANGE_CPUS:
+		key = "resubmit";
+		buf_printf(&text, "--cpus-per-task %.0f", c->value);
+		break;
+	case CHANGE_MEM:
+		key = "resubmit";
+		buf_printf(&text, "--mem %.0fG", c->value / EXPLAIN_GIB);
 		break;
 	case CHANGE_TYPES:
 		key = "resubmit";

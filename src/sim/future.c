@@ -30,6 +30,8 @@ struct entrant {
 struct future {
 	const struct future_config *config;
 	struct engine_config engine_config;
+	struct rates belief; /* the snapshot's, with agents by the engine's numbers */
+	struct agents *agents;
 	struct tenants bound;
 	uint32_t n;
 	struct entrant *entrants;
@@ -112,6 +114,15 @@ static void queue_entrants(struct future *f)
 	}
 }
 
+/* The engine numbers jobs as they come, which is not how the snapshot does where some come later. */
+static void number(struct future *f, uint32_t i)
+{
+	f->entrants[i].engine_id = (uint32_t)f->of_engine.n;
+	if (f->agents)
+		agents_put(f->agents, f->entrants[i].engine_id, f->config->from->agents, i);
+	vec_push(&f->of_engine, i);
+}
+
 static void release_dependants(struct future *f, uint32_t ended, double now_s)
 {
 	for (size_t d = 0; d < f->dependants.n; d++) {
@@ -132,7 +143,7 @@ static void release_dependants(struct future *f, uint32_t ended, double now_s)
 /* As the live core believes it: what the job showed of itself, else what is known of its model. */
 static double speed_on(const struct future *f, const struct action *a)
 {
-	const struct rates *belief = &f->config->from->belief;
+	const struct rates *belief = &f->belief;
 	double speed = 0;
 
 	if (!a->grant->mixed && a->nbeside == 0 && belief->agents &&
@@ -190,8 +201,7 @@ static struct event tell_arrival(struct future *f)
 	f->coming = *job_of(f, item.id);
 	f->coming.state = JOB_FUTURE;
 	f->coming.grant = NULL;
-	f->entrants[item.id].engine_id = (uint32_t)f->of_engine.n;
-	vec_push(&f->of_engine, item.id);
+	number(f, item.id);
 	return (struct event){
 		.kind = EV_SUBMIT,
 		.at_s = item.key,
@@ -397,8 +407,7 @@ static void adopt_running(struct future *f, struct engine *engine)
 
 		if (isnan(job.counted_s))
 			job.counted_s = s->now_s;
-		f->entrants[i] = (struct entrant){ .engine_id = i };
-		vec_push(&f->of_engine, i);
+		number(f, i);
 		engine_adopt(engine, &job, s->jobs.at[i].grant);
 		job.grant = s->jobs.at[i].grant; /* what it has done meanwhile counts */
 		job.state = JOB_RUNNING;
@@ -424,12 +433,18 @@ static int open_rules(struct future *f, struct err *err)
 		f->observers[i + 1] = f->config->observers[i];
 	f->engine_config = (struct engine_config){
 		.cluster = &s->cluster,
-		.belief = &s->belief,
+		.belief = &f->belief,
 		.seed = f->config->seed,
 		.expected_jobs = f->n,
 		.observers = f->observers,
 		.nobservers = n + 1,
+		/* As the live core has it. */
+		.eager = true,
+		.takes_all = true,
 	};
+	f->belief = s->belief;
+	if (s->belief.agents)
+		f->belief.agents = f->agents = agents_renumbered(s->agents);
 	if (s->tenants.n) {
 		tenants_bind(&s->tenants, &s->tenant_names, &f->bound);
 		f->engine_config.tenants = &f->bound;
@@ -440,6 +455,7 @@ static int open_rules(struct future *f, struct err *err)
 static void close_future(struct future *f)
 {
 	rules_release(&f->engine_config);
+	agents_destroy(f->agents);
 	tenants_fini(&f->bound);
 	heap_fini(&f->gates);
 	heap_fini(&f->ends);

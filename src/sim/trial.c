@@ -153,7 +153,7 @@ bool trial_applies(const struct trial *t, enum constraint c)
 	case BY_LENGTH:
 		return job_run_s(job) > 1 && job->work_est - job->done > job->nominal_rate;
 	case BY_SIZE:
-		return job->gpus > 1;
+		return job->gpus > 1 || job->max_gpus > 1;
 	case BY_QUEUE:
 		return others_wait(t);
 	case BY_BUSY:
@@ -170,8 +170,7 @@ static void to_new_tenant(struct trial *t)
 	static const char alone[] = "\001alone";
 
 	if (!t->names.n) {
-		for (uint32_t i = 0; i < have->n; i++)
-			names_add(&t->names, have->at[i], strlen(have->at[i]));
+		names_copy(have, &t->names);
 		names_add(&t->names, alone, sizeof(alone) - 1);
 	}
 	t->view.tenant_names = t->names;

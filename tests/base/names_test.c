@@ -61,12 +61,33 @@ static void many_names_keep_their_numbers(void **state)
 	names_fini(&names);
 }
 
+static void a_copy_is_its_own(void **state)
+{
+	struct names names = { 0 }, copy, empty;
+
+	(void)state;
+	names_copy(&names, &empty);
+	assert_int_equal(add(&empty, "first"), 0);
+	for (char text[] = "a"; text[0] <= 'z'; text[0]++)
+		add(&names, text);
+	names_copy(&names, &copy);
+	names_fini(&names);
+	assert_int_equal(copy.n, 26);
+	assert_int_equal(names_find(&copy, "q", 1), 'q' - 'a');
+	assert_int_equal(add(&copy, "b"), 1);
+	assert_int_equal(add(&copy, "new"), 26);
+	assert_int_equal(names_find(&copy, "z", 1), 25);
+	names_fini(&copy);
+	names_fini(&empty);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(equal_texts_get_equal_numbers),
 		cmocka_unit_test(empty_and_cut_texts),
 		cmocka_unit_test(many_names_keep_their_numbers),
+		cmocka_unit_test(a_copy_is_its_own),
 	};
 
 	return cmocka_run_group_tests_name("base/names", tests, NULL, NULL);

@@ -181,6 +181,31 @@ static void test_memory(void **state)
 	agents_destroy(agents);
 }
 
+static void test_other_numbers(void **state)
+{
+	struct agents *agents = agents_with(false), *view = agents_renumbered(agents);
+	struct goodput_choice here, there;
+
+	(void)state;
+	agents_observe(agents, 3, A, &one);
+	agents_put(view, 7, agents, 3);
+	agents_put(view, 8, agents, 99); /* nobody */
+	assert_null(agents_limits(view, 3, A));
+	assert_null(agents_limits(view, 8, A));
+	assert_float_equal(agents_limits(view, 7, A)->max, 384, 0);
+	assert_int_equal(agents_goodput(view, 7, A, four, 384, 0, &there),
+		agents_goodput(agents, 3, A, four, 384, 0, &here));
+	assert_float_equal(here.goodput, there.goodput, 0);
+	agents_destroy(view);
+	/* Those that it had are where they were. */
+	assert_int_equal(agents_most(agents, 3, A), 1);
+	agents_clear(agents);
+	assert_null(agents_limits(agents, 3, A));
+	agents_limit(agents, 3, A, limits);
+	assert_int_equal(agents_most(agents, 3, A), 0);
+	agents_destroy(agents);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -191,6 +216,7 @@ int main(void)
 		cmocka_unit_test(test_forget),
 		cmocka_unit_test(test_bad_sample),
 		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_other_numbers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

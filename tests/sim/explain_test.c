@@ -8,135 +8,17 @@
 
 #include "base/vec.h"
 #include "engine/rules.h"
+#include "explain_states.h"
 #include "sim/explain.h"
-#include "support/property.h"
-#include "support/scene.h"
 
 #define ENDLESS 1e18
 
-/* ---- random states */
-
-struct state {
-	struct cluster cluster;
-	struct snapshot snapshot;
-	uint32_t job;      /* that is asked about */
-	uint64_t used[16]; /* by node */
-};
-
-/* Some free devices of a node, and the node; 0: none. */
-static uint64_t take_devices(struct state *s, struct rng *rng, uint32_t *node, uint32_t want)
+/* Fails with what was claimed, and of which state: SEED=… and the number repeat it. */
+static void claim(const struct state *s, bool holds, const char *what)
 {
-	uint64_t got = 0;
-	uint32_t n = 0;
-
-	*node = pick(rng, s->cluster.nnodes) - 1;
-	for (uint32_t i = 0; i < s->cluster.nodes[*node].devices && n < want; i++) {
-		if (s->used[*node] >> i & 1)
-			continue;
-		got |= UINT64_C(1) << i;
-		n++;
-	}
-	s->used[*node] |= got;
-	return got;
-}
-
-static struct job draw_job(struct rng *rng)
-{
-	struct job job;
-
-	job_init(&job);
-	job.gpus = job.min_gpus = job.max_gpus = 1 << (pick(rng, 3) - 1);
-	job.work_est = pick(rng, 5000) + 5;
-	job.nominal_rate = 1;
-	job.tenant = pick(rng, 3) - 1;
-	job.priority = (int32_t)pick(rng, 4) - 1;
-	job.arrival_s = pick(rng, 900);
-	job.types = pick(rng, 3) == 1 ? pick(rng, 2) : 0;
-	return job;
-}
-
-static void add_running(struct state *s, struct rng *rng)
-{
-	struct grant *grant = mem_alloc(sizeof(*grant) + sizeof(grant->slots[0]));
-	struct job job = draw_job(rng);
-	uint32_t node;
-	uint64_t devices = take_devices(s, rng, &node, (uint32_t)job.gpus);
-
-	if (devices) {
-		job.gpus = __builtin_popcountll(devices);
-		job.min_gpus = job.max_gpus = job.gpus;
-		job.types = 0;
-		grant->gpus = (uint32_t)job.gpus;
-		grant->type = s->cluster.nodes[node].type;
-		grant->nslots = 1;
-		grant->share = 1;
-		grant->slots[0] = (struct slot){ node, devices };
-		job.rate = 1;
-		job.start_s = job.held_s = job.ready_s = job.counted_s = 900 + pick(rng, 100);
-		job.attempts = 1;
-		snapshot_add(&s->snapshot, &job, grant, (uint32_t)s->snapshot.jobs.n + 1);
-	}
-	free(grant);
-}
-
-static void add_waiting(struct state *s, struct rng *rng, double arrival_s)
-{
-	struct job job = draw_job(rng);
-	struct snapshot_job *one;
-	uint32_t luck = pick(rng, 12), before = (uint32_t)s->snapshot.jobs.n;
-
-	job.arrival_s = job.wait_since_s = arrival_s;
-	one = snapshot_add(&s->snapshot, &job, NULL, before + 1);
-	if (luck == 1)
-		one->opens_s = INFINITY;
-	else if (luck == 2)
-		one->opens_s = 1000000;
-	else if (luck == 3 && before) {
-		uint32_t *after = arena_array(&s->snapshot.memory, uint32_t, 1);
-
-		after[0] = pick(rng, before) - 1;
-		one->after = after;
-		one->nafter = 1;
-	}
-}
-
-static void draw_state(struct state *s, struct rng *rng, const char *policy)
-{
-	static const char *const clusters[] = { "2x4:v100", "3x2:v100,1x4:k80", "1x8:v100,2x2:k80" };
-	static const char *const tenants[] = { "ann", "bob", "cyd" };
-	uint32_t nrunning = pick(rng, 6), nwaiting = pick(rng, 7);
-	struct names names = { 0 }, none = { 0 };
-	struct err err = { 0 };
-
-	*s = (struct state){ 0 };
-	if (cluster_parse(clusters[pick(rng, COUNT(clusters)) - 1], &s->cluster, &err) < 0)
-		fail_msg("%s", err.text);
-	snapshot_init(&s->snapshot, &s->cluster, 1000 + pick(rng, 100));
-	s->snapshot.policy = mem_strdup(policy);
-	s->snapshot.agents = agents_create(s->cluster.ntypes, (struct agents_options){ 0 });
-	s->snapshot.belief = (struct rates){ .cluster = &s->snapshot.cluster };
-	for (size_t i = 0; i < COUNT(tenants); i++)
-		names_add(&names, tenants[i], strlen(tenants[i]));
-	snapshot_take_names(&s->snapshot, &names, &none);
-	names_fini(&names);
-	for (uint32_t i = 0; i < nrunning; i++)
-		add_running(s, rng);
-	for (uint32_t i = 0; i < nwaiting; i++)
-		add_waiting(s, rng, 900 + 10 * i);
-	s->job = s->snapshot.nrunning + pick(rng, nwaiting) - 1;
-	if (pick(rng, 4) == 1) {
-		uint32_t node = pick(rng, s->cluster.nnodes) - 1;
-		uint64_t last = UINT64_C(1) << (s->cluster.nodes[node].devices - 1);
-
-		if (!(s->used[node] & last))
-			vec_push(&s->snapshot.down, ((struct snapshot_down){ node, last }));
-	}
-}
-
-static void drop_state(struct state *s)
-{
-	snapshot_fini(&s->snapshot);
-	cluster_fini(&s->cluster);
+	if (!holds)
+		fail_msg("state %u (%s, %s, %s), job %u: not so: %s", s->number, s->snapshot.policy,
+			s->snapshot.placer, s->snapshot.admit, s->job, what);
 }
 
 /* ---- decisions of our own */
@@ -176,9 +58,12 @@ static bool starts_in(struct other_world *w, uint32_t job)
 	struct err err = { 0 };
 	bool starts;
 
-	if (future_run(&(struct future_config){ .from = &w->s, .work = w->work, .until_s = at_s },
+	if (future_run(&(struct future_config){ .from = &w->s,
+			       .work = w->work,
+			       .until_s = at_s,
+			       .seed = w->s.seed },
 		    out, &err) < 0)
-		fail_msg("%s", err.text);
+		fail_msg("%s: %s", w->s.policy, err.text);
 	starts = out[job].start_s <= at_s;
 	free(out);
 	free(w->s.jobs.at);
@@ -189,9 +74,10 @@ static bool starts_in(struct other_world *w, uint32_t job)
 
 static void leave(struct other_world *w, uint32_t i)
 {
-	if (i < w->s.nrunning)
+	if (i < w->s.nrunning) {
 		w->work[i] = 0;
-	else
+		w->s.jobs.at[i].job.ready_s = fmin(w->s.jobs.at[i].job.ready_s, w->s.now_s);
+	} else
 		w->s.jobs.at[i].opens_s = INFINITY;
 }
 
@@ -202,7 +88,28 @@ static bool starts_with_gpus(const struct state *s, int gpus)
 
 	copy_world(&s->snapshot, &w);
 	job = &w.s.jobs.at[s->job].job;
-	job->gpus = job->min_gpus = job->max_gpus = gpus;
+	if (job->min_gpus < job->max_gpus)
+		job->min_gpus = gpus;
+	else
+		job->gpus = job->min_gpus = job->max_gpus = gpus;
+	return starts_in(&w, s->job);
+}
+
+static bool starts_with_cpus(const struct state *s, double cpus)
+{
+	struct other_world w;
+
+	copy_world(&s->snapshot, &w);
+	w.s.jobs.at[s->job].job.cpus = cpus;
+	return starts_in(&w, s->job);
+}
+
+static bool starts_with_mem(const struct state *s, double bytes)
+{
+	struct other_world w;
+
+	copy_world(&s->snapshot, &w);
+	w.s.jobs.at[s->job].job.mem_bytes = (int64_t)bytes;
 	return starts_in(&w, s->job);
 }
 
@@ -220,7 +127,7 @@ static bool starts_with_time(const struct state *s, double time_s)
 	struct other_world w;
 
 	copy_world(&s->snapshot, &w);
-	w.s.jobs.at[s->job].job.work_est = time_s;
+	w.s.jobs.at[s->job].job.work_est = w.s.jobs.at[s->job].job.done + time_s;
 	return starts_in(&w, s->job);
 }
 
@@ -243,78 +150,6 @@ static bool starts_after(const struct state *s, const uint32_t *jobs, uint32_t n
 	return starts_in(&w, s->job);
 }
 
-/* ---- changes hold what they promise */
-
-static void check_wait(const struct state *s, const struct change *c)
-{
-	const struct snapshot *from = &s->snapshot;
-
-	assert_true(c->njobs > 0);
-	assert_true(starts_after(s, c->jobs, c->njobs));
-	if (c->njobs > 1) {
-		assert_false(starts_after(s, c->jobs, c->njobs - 1));
-		return;
-	}
-	for (uint32_t i = 0; i < from->nrunning; i++) {
-		if (explain_left_s(from, i) < explain_left_s(from, c->jobs[0]))
-			assert_false(starts_after(s, &i, 1));
-	}
-}
-
-static void check_time(const struct state *s, double time_s)
-{
-	const double *next = explain_ladder_s;
-
-	while (*next != time_s)
-		next++;
-	next++;
-	assert_true(starts_with_time(s, time_s));
-	if (*next > 0 && *next < s->snapshot.jobs.at[s->job].job.work_est)
-		assert_false(starts_with_time(s, *next));
-}
-
-static void check_change(const struct state *s, const struct change *c)
-{
-	const struct job *job = &s->snapshot.jobs.at[s->job].job;
-	uint32_t other = (uint32_t)c->value;
-
-	switch (c->kind) {
-	case CHANGE_GPUS:
-		assert_true(c->value >= 1 && c->value < job->gpus);
-		assert_true(starts_with_gpus(s, (int)c->value));
-		for (int gpus = (int)c->value + 1; gpus < job->gpus; gpus++)
-			assert_false(starts_with_gpus(s, gpus));
-		break;
-	case CHANGE_TYPES:
-		assert_false(job_may_use(job, other));
-		assert_true(starts_with_type(s, other));
-		break;
-	case CHANGE_TIME:
-		check_time(s, c->value);
-		break;
-	case CHANGE_PRIORITY:
-		assert_true(c->value > job->priority);
-		assert_true(starts_with_priority(s, (int32_t)c->value));
-		for (int32_t p = job->priority + 1; p < c->value; p++)
-			assert_false(starts_with_priority(s, p));
-		break;
-	case CHANGE_WAIT:
-		check_wait(s, c);
-		break;
-	case CHANGE_HOLD:
-		assert_true(s->snapshot.jobs.at[other].job.tenant == job->tenant);
-		assert_true(starts_after(s, &other, 1));
-		break;
-	case CHANGE_RELEASE:
-		assert_true(isinf(s->snapshot.jobs.at[s->job].opens_s));
-		break;
-	default:
-		fail();
-	}
-}
-
-/* ---- causes are the binding constraints */
-
 /* Lifts what the bits say, by our own hand. */
 static bool starts_lifted(const struct state *s, uint32_t constraints)
 {
@@ -324,10 +159,18 @@ static bool starts_lifted(const struct state *s, uint32_t constraints)
 
 	copy_world(&s->snapshot, &w);
 	one = &w.s.jobs.at[s->job];
-	if (constraints >> BY_HOLD & 1 || constraints >> BY_BEGIN & 1)
+	if (constraints >> (one->opens_s == INFINITY ? BY_HOLD : BY_BEGIN) & 1)
 		one->opens_s = -INFINITY;
 	if (constraints >> BY_DEPENDENCY & 1)
 		one->nafter = 0;
+	if (constraints >> BY_ADMISSION & 1)
+		w.s.admit = "all";
+	if (constraints >> BY_HOST & 1) {
+		one->job.cpus = 0;
+		one->job.mem_bytes = 0;
+	}
+	if (constraints >> BY_DEADLINE & 1)
+		one->job.deadline_s = INFINITY;
 	if (constraints >> BY_DOWN & 1)
 		w.s.down.n = 0;
 	if (constraints >> BY_TYPES & 1)
@@ -335,9 +178,8 @@ static bool starts_lifted(const struct state *s, uint32_t constraints)
 	if (constraints >> BY_SIZE & 1)
 		one->job.gpus = one->job.min_gpus = one->job.max_gpus = 1;
 	if (constraints >> BY_LENGTH & 1)
-		one->job.work_est = 1;
+		one->job.work_est = one->job.done + 1;
 	if (constraints >> BY_PRIORITY & 1) {
-		one->job.priority = INT32_MIN;
 		for (size_t i = 0; i < w.s.jobs.n; i++) {
 			if (i != s->job && w.s.jobs.at[i].job.priority >= one->job.priority)
 				one->job.priority = w.s.jobs.at[i].job.priority + 1;
@@ -356,6 +198,96 @@ static bool starts_lifted(const struct state *s, uint32_t constraints)
 	return starts_in(&w, s->job);
 }
 
+/* ---- changes hold what they promise */
+
+static void check_wait(const struct state *s, const struct change *c)
+{
+	const struct snapshot *from = &s->snapshot;
+
+	claim(s, c->njobs > 0, "it waits for somebody");
+	claim(s, starts_after(s, c->jobs, c->njobs), "it starts after those it waits for");
+	if (c->njobs > 1) {
+		claim(s, !starts_after(s, c->jobs, c->njobs - 1), "the last one matters");
+		return;
+	}
+	for (uint32_t i = 0; i < from->nrunning; i++) {
+		if (explain_left_s(from, i) < explain_left_s(from, c->jobs[0]))
+			claim(s, !starts_after(s, &i, 1), "nobody who ends sooner would do");
+	}
+}
+
+static void check_time(const struct state *s, double time_s)
+{
+	const struct job *job = &s->snapshot.jobs.at[s->job].job;
+	const double *next = explain_ladder_s;
+
+	while (*next != time_s)
+		next++;
+	next++;
+	claim(s, starts_with_time(s, time_s), "it starts if it is so short");
+	if (*next > 0 && *next < job->work_est - job->done)
+		claim(s, !starts_with_time(s, *next), "the next longer time would not do");
+}
+
+static void check_change(const struct state *s, const struct change *c)
+{
+	const struct job *job = &s->snapshot.jobs.at[s->job].job;
+	uint32_t other = (uint32_t)c->value;
+
+	switch (c->kind) {
+	case CHANGE_GPUS:
+		claim(s, c->value >= 1 && c->value < job->min_gpus, "fewer devices are fewer");
+		claim(s, starts_with_gpus(s, (int)c->value), "it starts with so few devices");
+		for (int gpus = (int)c->value + 1; gpus < job->min_gpus; gpus++)
+			claim(s, !starts_with_gpus(s, gpus), "more devices would not do");
+		break;
+	case CHANGE_CPUS:
+		claim(s, c->value >= 0 && c->value < job->cpus, "fewer CPUs are fewer");
+		claim(s, starts_with_cpus(s, c->value), "it starts with so few CPUs");
+		if (c->value + 1 < job->cpus)
+			claim(s, !starts_with_cpus(s, c->value + 1), "one CPU more would not do");
+		break;
+	case CHANGE_MEM:
+		claim(s, c->value >= 0 && c->value < (double)job->mem_bytes, "less memory is less");
+		claim(s, starts_with_mem(s, c->value), "it starts with so little memory");
+		if (c->value + EXPLAIN_GIB < (double)job->mem_bytes)
+			claim(s, !starts_with_mem(s, c->value + EXPLAIN_GIB),
+				"one GiB more would not do");
+		break;
+	case CHANGE_TYPES:
+		claim(s, !job_may_use(job, other), "the type is new to it");
+		claim(s, starts_with_type(s, other), "it starts with the type as well");
+		break;
+	case CHANGE_TIME:
+		check_time(s, c->value);
+		break;
+	case CHANGE_PRIORITY:
+		claim(s, c->value > job->priority, "the priority is higher");
+		claim(s, starts_with_priority(s, (int32_t)c->value), "it starts with the priority");
+		for (int32_t p = job->priority + 1; p < c->value; p++)
+			claim(s, !starts_with_priority(s, p), "a lower priority would not do");
+		break;
+	case CHANGE_WAIT:
+		check_wait(s, c);
+		break;
+	case CHANGE_HOLD:
+		claim(s, s->snapshot.jobs.at[other].job.tenant == job->tenant, "one's own job is held");
+		claim(s, starts_after(s, &other, 1), "it starts if that one is held");
+		break;
+	case CHANGE_RELEASE:
+		claim(s, isinf(s->snapshot.jobs.at[s->job].opens_s) && starts_lifted(s, 1u << BY_HOLD),
+			"it starts when it is let go");
+		break;
+	default:
+		fail();
+	}
+}
+
+/* ---- causes are the binding constraints */
+
+static const char *const constraint_words[CONSTRAINTS] = { "hold", "begin", "dependency", "admission",
+	"down", "host", "types", "deadline", "share", "priority", "length", "size", "queue", "busy" };
+
 static void check_causes(const struct state *s, const struct explanation *e)
 {
 	uint32_t all = 0, alone = 0, needed = 0;
@@ -365,8 +297,8 @@ static void check_causes(const struct state *s, const struct explanation *e)
 	for (size_t i = 0; i < e->causes.n; i++) {
 		const struct cause *cause = &e->causes.at[i];
 
-		assert_true(cause->said || cause->alone || cause->needed);
-		assert_true(!cause->said || i == 0);
+		claim(s, cause->said || cause->alone || cause->needed, "a cause is binding or said");
+		claim(s, !cause->said || i == 0, "what was said comes first");
 		if (cause->constraint == CONSTRAINTS)
 			continue;
 		alone |= (uint32_t)cause->alone << cause->constraint;
@@ -376,21 +308,19 @@ static void check_causes(const struct state *s, const struct explanation *e)
 	for (int c = 0; c < CONSTRAINTS; c++)
 		all |= (uint32_t)trial_applies(&trial, (enum constraint)c) << c;
 	trial_fini(&trial);
-	/* Each that does it alone is named, and only those. */
-	for (int c = 0; c < CONSTRAINTS; c++) {
-		if (all >> c & 1)
-			assert_int_equal(starts_lifted(s, UINT32_C(1) << c), alone >> c & 1);
-	}
-	assert_int_equal(e->never, !starts_lifted(s, all) && !alone);
+	/* Each that does it alone is named, and only those; what does not apply makes no difference. */
+	for (int c = 0; c < CONSTRAINTS; c++)
+		claim(s, starts_lifted(s, UINT32_C(1) << c) == (alone >> c & 1), constraint_words[c]);
+	claim(s, e->never == (!starts_lifted(s, all) && !alone), "never means never");
 	if (!starts_lifted(s, all))
 		return;
 	/* Together the needed are enough; without any one of them they are not. */
-	assert_true(needed && starts_lifted(s, needed));
+	claim(s, needed && starts_lifted(s, needed), "the needed are enough");
 	for (int c = 0; c < CONSTRAINTS; c++) {
 		uint32_t one = UINT32_C(1) << c;
 
 		if (needed & one)
-			assert_false(starts_lifted(s, needed & ~one));
+			claim(s, !starts_lifted(s, needed & ~one), "each of the needed is");
 	}
 }
 
@@ -407,20 +337,27 @@ static void check_types_are_whole(const struct state *s, const struct explanatio
 			listed |= e->changes.at[i].kind == CHANGE_TYPES &&
 				e->changes.at[i].value == type;
 		if (job->types && !job_may_use(job, type))
-			assert_int_equal(listed, starts_with_type(s, type));
+			claim(s, listed == starts_with_type(s, type),
+				"every type that would do is listed");
 	}
 }
 
 static void explanations_are_right(void **state)
 {
 	static const char *const rules[] = { "fifo", "easy", "srtf", "fair-share", "las",
-		"las:round_s=60", "tiresias", "gavel", "priority", "drf", "sjf", "conservative" };
+		"las:round_s=60", "tiresias", "gavel", "priority", "drf", "sjf", "conservative",
+		"sia", "elasticflow", "pollux:population=12,generations=5", "shockwave", "afs",
+		"allox", "e-las", "fair-share:preempt=1", "gandiva", "gavel:packing=1", "gittins",
+		"heet", "isolated", "kungfu", "lyra", "optimus", "proportional", "srsf",
+		"elasticflow:slot_s=60", "gavel:tenants=1", "elasticflow:fill=backward",
+		"gavel:objective=slo-cost", "gavel:objective=finish-time", "gavel:gangs=free" };
 	struct rng rng = property("explanations hold what they say");
 	size_t asked = 0, changes = 0, kinds[CHANGE_KINDS] = { 0 };
 	uint32_t most = 0;
+	size_t binding[CONSTRAINTS] = { 0 };
 
 	(void)state;
-	for (size_t round = 0; round < rounds(480); round++) {
+	for (size_t round = 0; round < rounds(1000); round++) {
 		struct explanation e;
 		struct err err = { 0 };
 		struct buf text = { 0 };
@@ -428,14 +365,21 @@ static void explanations_are_right(void **state)
 		struct state s;
 
 		draw_state(&s, &rng, rules[round % COUNT(rules)]);
+		s.number = (uint32_t)round;
 		if (explain(&(struct explain_config){ .from = &s.snapshot, .job = s.job }, &e, &err) < 0)
 			fail_msg("%s: %s", s.snapshot.policy, err.text);
-		assert_int_equal(e.starts, starts_lifted(&s, 0));
-		assert_true(e.tries <= EXPLAIN_TRIES);
+		claim(&s, e.starts == starts_lifted(&s, 0), "it starts as things are");
+		claim(&s, e.tries <= EXPLAIN_TRIES, "few tries");
 		most = e.tries > most ? e.tries : most;
 		if (!e.starts) {
 			asked++;
 			check_causes(&s, &e);
+			for (size_t i = 0; i < e.causes.n; i++) {
+				const struct cause *cause = &e.causes.at[i];
+
+				if (cause->alone || cause->needed)
+					binding[cause->constraint]++;
+			}
 			for (size_t i = 0; i < e.changes.n; i++) {
 				check_change(&s, &e.changes.at[i]);
 				kinds[e.changes.at[i].kind]++;
@@ -458,6 +402,11 @@ static void explanations_are_right(void **state)
 		changes, most);
 	for (int kind = 0; kind < CHANGE_KINDS; kind++)
 		printf(" %s %zu", change_name((enum change_kind)kind), kinds[kind]);
+	printf("\n[          ] binding:");
+	for (int c = 0; c < CONSTRAINTS; c++) {
+		printf(" %s %zu", constraint_words[c], binding[c]);
+		assert_true(binding[c] > 0 || c == BY_DEADLINE);
+	}
 	printf("\n");
 }
 

@@ -145,12 +145,43 @@ static void who_follows_comes_after(void **state)
 	cluster_fini(&cluster);
 }
 
+/* Jobs as they stand in the snapshot have agents there; one before it that never comes changes no numbers. */
+static void each_has_its_own_agent(void **state)
+{
+	const double work[] = { 60, 10, 100 };
+	struct goodput_sample slow = { 1, 1, 8, 10, 0 }, quick = { 1, 1, 8, 2, 0 };
+	struct batch_limits limits = { .initial = 8, .max = 8, .min_local = 8, .max_local = 8 };
+	struct future_job out[3];
+	struct cluster cluster;
+	struct snapshot s;
+	struct err err = { 0 };
+
+	(void)state;
+	take_two(&cluster, &s);
+	s.belief.agents = s.agents;
+	s.jobs.at[1].opens_s = INFINITY;
+	for (uint32_t i = 1; i < 3; i++) {
+		agents_limit(s.agents, i, 0, limits);
+		agents_observe(s.agents, i, 0, i == 1 ? &slow : &quick);
+		s.jobs.at[i].job.batch = 8;
+		s.jobs.at[i].job.max_gpus = 2;
+	}
+	if (future_run(&(struct future_config){ .from = &s, .work = work, .until_s = 1e6 }, out,
+		    &err) < 0)
+		fail_msg("%s", err.text);
+	assert_true(isinf(out[1].start_s));
+	assert_float_equal(out[2].finish_s, 400, 1); /* 100 steps of 2 s */
+	snapshot_fini(&s);
+	cluster_fini(&cluster);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_future_is_a_simulation),
 		cmocka_unit_test(who_runs_goes_on),
 		cmocka_unit_test(who_follows_comes_after),
+		cmocka_unit_test(each_has_its_own_agent),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
