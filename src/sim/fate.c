@@ -5,35 +5,77 @@
 
 enum { ARRIVALS_LEAST = 200 };
 
-void fate_init(struct fate *fate, const struct snapshot *from)
+/* Of how far off a job is, the part that it has in common with its tenant's others. */
+static const double IN_COMMON = 0.4;
+
+void fate_init(struct fate *fate, const struct snapshot *from, const struct habits *habits, uint64_t seed)
 {
 	uint32_t n = (uint32_t)from->jobs.n;
 
-	*fate = (struct fate){ .from = from, .most = n > ARRIVALS_LEAST ? n : ARRIVALS_LEAST };
+	*fate = (struct fate){
+		.from = from,
+		.habits = habits,
+		.most = n > ARRIVALS_LEAST ? n : ARRIVALS_LEAST,
+	};
 	fate->work = mem_alloc(mem_array_size(n + 1u, sizeof(*fate->work)));
+	fate->tenant = mem_alloc(mem_array_size(n + 1u, sizeof(*fate->tenant)));
+	fate->likely = mem_alloc(mem_array_size((size_t)n * HABITS_LIKELY + 1, sizeof(*fate->likely)));
 	fate->arrivals = mem_alloc(mem_array_size(fate->most, sizeof(*fate->arrivals)));
+	for (uint32_t i = 0; i < n; i++) {
+		const struct snapshot_job *one = &from->jobs.at[i];
+		struct rng rng;
+
+		rng_for(&rng, seed, RNG_ERROR, one->number);
+		fate->tenant[i] = one->job.tenant;
+		habits_likely_work(habits, from, one, &rng, fate->likely + (size_t)i * HABITS_LIKELY);
+	}
 }
 
 void fate_fini(struct fate *fate)
 {
+	free(fate->likely);
+	free(fate->tenant);
 	free(fate->work);
 	free(fate->arrivals);
 }
 
+/* The part of a bell curve that lies below z. */
+static double below(double z)
+{
+	return 0.5 * erfc(-z * M_SQRT1_2);
+}
+
+static double draw_one(const struct fate *fate, uint32_t i, uint64_t stream)
+{
+	const double *likely = fate->likely + (size_t)i * HABITS_LIKELY;
+	struct rng rng, common;
+	double z, at, part;
+	uint32_t k;
+
+	rng_for(&rng, stream, RNG_SAMPLE, fate->from->jobs.at[i].number);
+	z = rng_normal(&rng);
+	if (fate->tenant[i] != NAME_NONE) {
+		rng_for(&common, stream, RNG_ERROR, fate->tenant[i]);
+		z = sqrt(IN_COMMON) * rng_normal(&common) + sqrt(1 - IN_COMMON) * z;
+	}
+	at = below(z) * (HABITS_LIKELY - 1);
+	k = (uint32_t)at;
+	part = at - k;
+	return k + 1 < HABITS_LIKELY ? likely[k] + part * (likely[k + 1] - likely[k]) : likely[k];
+}
+
 /* Draws of a job depend on nothing but the job, so that one more job changes no other's. */
-void fate_draw(struct fate *fate, const struct habits *habits, double until_s, uint64_t seed,
-	uint32_t number)
+void fate_draw(struct fate *fate, double until_s, uint64_t seed, uint32_t number)
 {
 	const struct snapshot *s = fate->from;
 	uint64_t stream = seed ^ (UINT64_C(0x9e3779b97f4a7c15) * (number + 1u));
 	struct rng rng;
 
-	for (size_t i = 0; i < s->jobs.n; i++) {
-		rng_for(&rng, stream, RNG_SAMPLE, s->jobs.at[i].number);
-		fate->work[i] = habits_draw_work(habits, s, &s->jobs.at[i], &rng);
-	}
+	for (uint32_t i = 0; i < s->jobs.n; i++)
+		fate->work[i] = draw_one(fate, i, stream);
 	rng_for(&rng, stream, RNG_TRACE, 0);
-	fate->narrivals = habits_draw_arrivals(habits, s, until_s, &rng, fate->arrivals, fate->most);
+	fate->narrivals = habits_draw_arrivals(fate->habits, s, until_s, &rng, fate->arrivals,
+		fate->most);
 }
 
 void fate_as_said(struct fate *fate)

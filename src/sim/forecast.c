@@ -75,7 +75,7 @@ static int run_futures(struct work *w, uint32_t wanted, struct err *err)
 
 		if (budget_s > 0 && i >= FORECAST_LEAST && clock_wall_s() > began_s + budget_s)
 			break;
-		fate_draw(&w->fate, w->config->habits, w->until_s, w->config->seed, i);
+		fate_draw(&w->fate, w->until_s, w->config->seed, i);
 		rc = run_fate(w, last_s, err);
 		if (rc == ERR_TIMEOUT && w->samples.n > 0 && !is_stopped(w))
 			break;
@@ -238,7 +238,7 @@ static int run_spans(struct work *w, struct err *err)
 		.span_ctx = w,
 	};
 
-	fate_draw(&w->fate, w->config->habits, w->until_s, w->config->seed, nearest(w));
+	fate_draw(&w->fate, w->until_s, w->config->seed, nearest(w));
 	config.narrivals = w->fate.narrivals;
 	return future_run(&config, w->jobs, err);
 }
@@ -275,7 +275,7 @@ int forecast_run(const struct forecast_config *config, struct forecast *out, str
 	int rc;
 
 	*out = (struct forecast){ .at_s = config->from->now_s };
-	fate_init(&w.fate, config->from);
+	fate_init(&w.fate, config->from, config->habits, config->seed);
 	w.samples.start = mem_alloc(room);
 	w.samples.finish = mem_alloc(room);
 	w.jobs = mem_alloc(mem_array_size((size_t)n + w.fate.most, sizeof(*w.jobs)));

@@ -10,7 +10,8 @@ enum {
 	ARRIVALS = 10,     /* fewer tell nothing of who comes */
 	AROUND_LEAST = 15, /* guesses on either side that are about as long */
 	AROUND_MOST = 100,
-	TRIES = 12,
+	FEW = 5, /* too few to draw from */
+	OUTLOOK_MAX = 512,
 	DAY_S = 86400,
 };
 
@@ -45,14 +46,12 @@ static const double REPORTED_SPREAD = 0.05;
 static void drop_values(struct habits *h)
 {
 	for (uint32_t i = 0; h->settled && i <= h->tenants.n; i++) {
-		vec_fini(&h->ratios[i].at);
 		vec_fini(&h->runs[i].at);
 		vec_fini(&h->guesses[i].at);
 	}
-	free(h->ratios);
 	free(h->runs);
 	free(h->guesses);
-	h->ratios = h->runs = NULL;
+	h->runs = NULL;
 	h->guesses = NULL;
 	h->settled = false;
 }
@@ -176,25 +175,18 @@ void habits_settle(struct habits *h)
 
 	if (h->settled)
 		return;
-	h->ratios = mem_alloc(mem_array_size(groups, sizeof(*h->ratios)));
 	h->runs = mem_alloc(mem_array_size(groups, sizeof(*h->runs)));
 	h->guesses = mem_alloc(mem_array_size(groups, sizeof(*h->guesses)));
 	h->settled = true;
 	qsort(h->past.at, h->past.n, sizeof(*h->past.at), by_arrival);
-	for (size_t i = 0; i < sizeof(usual_ratios) / sizeof(usual_ratios[0]); i++)
-		vec_push(&h->ratios[0].at, usual_ratios[i]);
 	for (size_t i = 0; i < h->past.n; i++) {
 		const struct habit *one = &h->past.at[i];
 
-		if (one->estimated) {
-			note_value(h->ratios, one->job.tenant, one->work / one->job.work_est);
+		if (one->estimated)
 			note_guess(h, one);
-		}
 		note_value(h->runs, one->job.tenant, one->work / one->job.nominal_rate);
 	}
 	for (size_t i = 0; i < groups; i++) {
-		if (h->ratios[i].at.n)
-			qsort(h->ratios[i].at.at, h->ratios[i].at.n, sizeof(double), by_value);
 		if (h->runs[i].at.n)
 			qsort(h->runs[i].at.at, h->runs[i].at.n, sizeof(double), by_value);
 		if (h->guesses[i].at.n)
@@ -231,16 +223,23 @@ static double draw_like(const struct habit_values *all, uint32_t tenant, double 
 	return isnan(value) ? draw_above(&all[0], floor, rng) : value;
 }
 
-/*
- * One of the guesses about as long as this one: very long ones are more often too long, very short
- * ones too short.  NAN: of a few that were tried none is above `floor`.
- */
-static double draw_near(const struct habit_guesses *guesses, double estimate, double floor,
-	struct rng *rng)
-{
-	size_t n = guesses->at.n, low = 0, high = n, around = n / 20;
+/* What may become of an estimate, given that it has not ended yet. */
+struct outlook {
+	double own[OUTLOOK_MAX], all[OUTLOOK_MAX]; /* ratios: of its tenant's, of everybody's */
+	uint32_t nown, nall;
+	double of_own; /* how likely its own count */
+};
 
-	around = around < AROUND_LEAST ? AROUND_LEAST : around > AROUND_MOST ? AROUND_MOST : around;
+/*
+ * Of the guesses about as long as this one those that lasted longer than it has: very long ones are
+ * more often too long, very short ones too short.
+ */
+static uint32_t gather(const struct habit_guesses *guesses, double estimate, double floor,
+	size_t around, double *out)
+{
+	size_t n = guesses->at.n, low = 0, high = n;
+	uint32_t found = 0;
+
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
@@ -251,34 +250,57 @@ static double draw_near(const struct habit_guesses *guesses, double estimate, do
 	}
 	high = low + around < n ? low + around : n;
 	low = low > around ? low - around : 0;
-	for (int tries = 0; low < high && tries < TRIES; tries++) {
-		double ratio = guesses->at.at[low + rng_below(rng, high - low)].ratio;
-
-		if (ratio > floor)
-			return ratio;
+	for (; low < high && found < OUTLOOK_MAX; low++) {
+		if (guesses->at.at[low].ratio > floor)
+			out[found++] = guesses->at.at[low].ratio;
 	}
-	return NAN;
+	return found;
 }
 
-static double draw_ratio(const struct habits *h, uint32_t tenant, double estimate, double floor,
-	struct rng *rng)
+static size_t usual_around(size_t n)
 {
-	double own = tenant == NAME_NONE ? 0 : (double)h->guesses[1 + tenant].at.n, ratio = NAN;
+	size_t around = n / 20;
 
-	if (rng_uniform(rng) < own / (own + ENOUGH))
-		ratio = draw_near(&h->guesses[1 + tenant], estimate, floor, rng);
-	if (isnan(ratio) && h->guesses[0].at.n >= ENOUGH)
-		ratio = draw_near(&h->guesses[0], estimate, floor, rng);
-	return isnan(ratio) ? draw_above(&h->ratios[0], floor, rng) : ratio;
+	return around < AROUND_LEAST ? AROUND_LEAST : around > AROUND_MOST ? AROUND_MOST : around;
+}
+
+static void look_out(const struct habits *h, uint32_t tenant, double estimate, double floor,
+	struct outlook *out)
+{
+	const struct habit_guesses *own = tenant == NAME_NONE ? NULL : &h->guesses[1 + tenant];
+	const struct habit_guesses *all = &h->guesses[0];
+	size_t around = usual_around(all->at.n);
+
+	*out = (struct outlook){ 0 };
+	if (own) {
+		out->nown = gather(own, estimate, floor, usual_around(own->at.n), out->own);
+		out->of_own = (double)own->at.n / (double)(own->at.n + ENOUGH);
+	}
+	/* Few have lasted as long: those of other lengths are better than nothing. */
+	for (; out->nall < FEW && around <= 2 * all->at.n; around *= 2)
+		out->nall = gather(all, estimate, floor, around, out->all);
+	for (size_t i = 0; all->at.n < ENOUGH && i < sizeof(usual_ratios) / sizeof(usual_ratios[0]);
+		i++) {
+		if (usual_ratios[i] > floor)
+			out->all[out->nall++] = usual_ratios[i];
+	}
+}
+
+/* NAN: none has lasted as long. */
+static double draw_ratio(const struct outlook *o, struct rng *rng)
+{
+	if (o->nown && rng_uniform(rng) < o->of_own)
+		return o->own[rng_below(rng, o->nown)];
+	return o->nall ? o->all[rng_below(rng, o->nall)] : NAN;
 }
 
 /* Nobody ever took so long: the longer it has run already, the longer it may. */
 static double draw_beyond(double done, struct rng *rng)
 {
-	return done / pow(1 - rng_uniform(rng), 0.5);
+	return done / pow(1 - rng_uniform(rng), 0.25);
 }
 
-static uint32_t tenant_of(const struct habits *h, const struct snapshot *s, const struct job *job)
+uint32_t habits_tenant(const struct habits *h, const struct snapshot *s, const struct job *job)
 {
 	const char *name = job->tenant < s->tenant_names.n ? s->tenant_names.at[job->tenant] : NULL;
 
@@ -298,28 +320,34 @@ static double draw_unknown(const struct habits *h, const struct job *job, uint32
 	return isnan(run_s) ? draw_beyond(fmax(done, per_s), rng) : run_s * per_s;
 }
 
-double habits_draw_work(const struct habits *h, const struct snapshot *s,
-	const struct snapshot_job *one, struct rng *rng)
+static double draw_work(const struct habits *h, const struct snapshot_job *one, uint32_t tenant,
+	const struct outlook *outlook, double done, struct rng *rng)
 {
 	const struct job *job = &one->job;
-	uint32_t tenant = tenant_of(h, s, job);
-	double done = job_done(job, s->now_s), work;
+	double ratio;
 
-	if (one->known >= 1) {
-		double left = fmax(job->work_est - done, 0);
+	if (one->known >= 1)
+		return done + fmax(job->work_est - done, 0) * rng_lognormal(rng, 0, REPORTED_SPREAD);
+	if (!(one->known > 0 && job->work_est > 0))
+		return draw_unknown(h, job, tenant, done, rng);
+	ratio = draw_ratio(outlook, rng);
+	return isnan(ratio) ? draw_beyond(done, rng) : ratio * job->work_est;
+}
 
-		work = done + left * rng_lognormal(rng, 0, REPORTED_SPREAD);
-	} else if (one->known > 0 && job->work_est > 0) {
-		double per_s = job->nominal_rate > 0 ? job->nominal_rate : 1;
-		double ratio = draw_ratio(h, tenant, job->work_est / per_s, done / job->work_est, rng);
+void habits_likely_work(const struct habits *h, const struct snapshot *s,
+	const struct snapshot_job *one, struct rng *rng, double out[HABITS_LIKELY])
+{
+	const struct job *job = &one->job;
+	double per_s = job->nominal_rate > 0 ? job->nominal_rate : 1;
+	double done = job_done(job, s->now_s);
+	double most = isfinite(one->limit_s) ? done + one->limit_s * per_s : INFINITY;
+	uint32_t tenant = habits_tenant(h, s, job);
+	struct outlook outlook;
 
-		work = isnan(ratio) ? draw_beyond(done, rng) : ratio * job->work_est;
-	} else {
-		work = draw_unknown(h, job, tenant, done, rng);
-	}
-	if (isfinite(one->limit_s) && job->nominal_rate > 0)
-		work = fmin(work, done + one->limit_s * job->nominal_rate);
-	return fmax(work, done);
+	look_out(h, tenant, job->work_est / per_s, done / job->work_est, &outlook);
+	for (int i = 0; i < HABITS_LIKELY; i++)
+		out[i] = fmax(fmin(draw_work(h, one, tenant, &outlook, done, rng), most), done);
+	qsort(out, HABITS_LIKELY, sizeof(*out), by_value);
 }
 
 /* ---- who comes */

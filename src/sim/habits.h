@@ -37,8 +37,8 @@ struct habits {
 	uint32_t next; /* sequence */
 	bool settled;
 	/* for drawing: of all, then of each tenant */
-	struct habit_values *ratios, *runs; /* sorted */
-	struct habit_guesses *guesses;      /* by estimate */
+	struct habit_values *runs;     /* sorted */
+	struct habit_guesses *guesses; /* by estimate */
 };
 
 /* A zeroed one is valid and empty. */
@@ -51,9 +51,14 @@ void habits_add(struct habits *habits, const struct job *job, const char *tenant
 /* After the last was added, before anything is drawn. */
 void habits_settle(struct habits *habits);
 
-/* Steps in all of a job of the snapshot; at least what it has done. */
-double habits_draw_work(const struct habits *habits, const struct snapshot *snapshot,
-	const struct snapshot_job *one, struct rng *rng);
+enum { HABITS_LIKELY = 64 };
+
+/* What a job of the snapshot may be in all, in steps: as many as likely as others, rising; at least what it has done. */
+void habits_likely_work(const struct habits *habits, const struct snapshot *snapshot,
+	const struct snapshot_job *one, struct rng *rng, double out[HABITS_LIKELY]);
+/* The number of its tenant among the habits'; NAME_NONE: none is known. */
+uint32_t habits_tenant(const struct habits *habits, const struct snapshot *snapshot,
+	const struct job *job);
 
 /*
  * Those who come after the snapshot: at most `most`, none later than `until_s`, by arrival.
