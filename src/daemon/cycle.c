@@ -172,6 +172,18 @@ static void note_submitted(struct daemon *d)
 	}
 }
 
+static void move_stamp(struct daemon *d)
+{
+	for (size_t i = d->rows.n; i-- > 0;) {
+		const struct record_event *event = &d->rows.at[i].event;
+
+		if (!strcmp(event->kind, "progress") || !strcmp(event->kind, "checkpointed"))
+			continue;
+		d->stamp = event->seq;
+		return;
+	}
+}
+
 bool daemon_flush(struct daemon *d)
 {
 	struct err err = { 0 };
@@ -193,6 +205,7 @@ bool daemon_flush(struct daemon *d)
 		publish(d, &d->rows.at[i]);
 	note_submitted(d);
 	d->last_seq = d->rows.at[d->rows.n - 1].event.seq;
+	move_stamp(d);
 	d->rows.n = 0;
 	arena_reset(&d->row_words);
 	trouble_over(d);

@@ -102,6 +102,7 @@ struct daemon {
 	uid_t user_uid; /* whose name `user` is */
 	char *user;
 	uint64_t last_seq;
+	uint64_t stamp; /* the last of what may change decisions: not what jobs report of themselves */
 	int lock_fd, epoll_fd, wake_fd, timer_fd, signal_fd;
 	bool stopping;
 	double looked_s; /* at the machine */
@@ -204,6 +205,8 @@ void verb_meet_tenants(struct daemon *d, const struct call *calls);
 void verb_drop_made(struct call *call);
 /* Checks a submission call and appends its rows; false: it is answered with why not. */
 bool verb_prepare_submit(struct daemon *d, struct call *call);
+/* The same for jobs that are not to be submitted: call->made has them, and nothing else is left of it. */
+bool verb_draft(struct daemon *d, struct call *call);
 /* After the rows are durable: the core gets them. */
 void verb_finish_submit(struct daemon *d, struct call *call);
 void call_fail(struct call *call, int rc, const char *text);

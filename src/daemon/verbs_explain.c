@@ -121,7 +121,7 @@ static void put_head(struct daemon *d, struct call *call, const char *state, str
 	json_int(j, "job", call->job);
 	json_str(j, "state", state);
 	json_double(j, "at", d->born_s + daemon_now_s(d));
-	json_int(j, "stamp", (int64_t)d->last_seq);
+	json_int(j, "stamp", (int64_t)d->stamp);
 }
 
 static void put_no_causes(const char *verdict, struct json *j)

@@ -386,13 +386,54 @@ static int check_promises(struct daemon *d, const struct call *call, struct err 
 	return rc;
 }
 
+bool verb_draft(struct daemon *d, struct call *call)
+{
+	size_t before = d->rows.n;
+	uint32_t next_job = d->next_job;
+	struct err err = { 0 };
+	int rc;
+
+	d->asked.n = 0;
+	rc = add_all(d, call, &err);
+	if (rc == 0)
+		rc = check_promises(d, call, &err);
+	d->asked.n = 0;
+	d->rows.n = before;
+	d->next_job = next_job;
+	if (rc < 0) {
+		verb_drop_made(call);
+		call_fail(call, err.code, err.text);
+	}
+	return rc == 0;
+}
+
+/* Whoever has made a plan wants it carried out as it was, or not at all. */
+static int check_stamp(const struct daemon *d, struct call *call, struct err *err)
+{
+	json_t *stamp = json_object_get(call->args, "if_unchanged");
+	json_int_t planned = json_integer_value(stamp);
+
+	if (!stamp)
+		return 0;
+	if (!json_is_integer(stamp) || planned < 0)
+		return err_set(err, ERR_USAGE,
+			"if_unchanged: the stamp of a plan is needed, a whole number");
+	json_object_del(call->args, "if_unchanged");
+	if ((uint64_t)planned == d->stamp)
+		return 0;
+	return err_set(err, ERR_REFUSED,
+		"things have changed since the plan with stamp %lld (now %llu): plan again",
+		(long long)planned, (unsigned long long)d->stamp);
+}
+
 bool verb_prepare_submit(struct daemon *d, struct call *call)
 {
 	size_t before = d->rows.n;
 	uint32_t next_job = d->next_job;
 	struct err err = { 0 };
 
-	if (add_all(d, call, &err) == 0 && check_promises(d, call, &err) == 0)
+	if (check_stamp(d, call, &err) == 0 && add_all(d, call, &err) == 0 &&
+		check_promises(d, call, &err) == 0)
 		return true;
 	d->rows.n = before;
 	d->next_job = next_job;

@@ -129,6 +129,9 @@ double core_believed_per_s(const struct core *core, const struct live_job *job, 
 uint64_t core_decisions(const struct core *core);
 /* Everything a forecast or a trial needs to go on from here; release with snapshot_fini(). */
 void core_snapshot(struct core *core, double now_s, struct snapshot *out);
+/* The same with jobs that are not here yet, as if they came at that moment; they are its last. */
+void core_snapshot_with(struct core *core, double now_s, const struct live_job *const *jobs, size_t n,
+	struct snapshot *out);
 /* Jobs that the engine keeps though they have left it. */
 size_t core_forgotten(const struct core *core);
 const struct rule_specs *core_rules(const struct core *core);

@@ -197,3 +197,25 @@ void core_snapshot(struct core *c, double now_s, struct snapshot *out)
 	add_jobs(c, out);
 	add_down(c, out);
 }
+
+static void add_new(struct copying *c, const struct live_job *job)
+{
+	struct snapshot_job *one = add(c, job, NULL);
+
+	one->job.types = live_job_types(job, c->core->cluster);
+	one->opens_s = opens_s(job);
+	if (job->nafter)
+		vec_push(&c->followers, job);
+}
+
+void core_snapshot_with(struct core *core, double now_s, const struct live_job *const *jobs,
+	size_t n, struct snapshot *out)
+{
+	struct copying c = { .core = core, .out = out };
+
+	core_snapshot(core, now_s, out);
+	for (size_t i = 0; i < n; i++)
+		add_new(&c, jobs[i]);
+	link_jobs(&c);
+	vec_fini(&c.followers);
+}

@@ -1,0 +1,236 @@
+#include "sim/dry_run.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "sim/fate.h"
+
+static const double HORIZON_S = 30 * 86400.0;
+static const double NOW_S = 1;     /* no later is now */
+static const double NOTHING_S = 1; /* less is no harm */
+
+struct work {
+	const struct dry_run_config *config;
+	struct dry_run *out;
+	struct snapshot without; /* a view of the same in which the new ones never come */
+	struct snapshot_job *jobs;
+	uint32_t old;   /* jobs that are there */
+	uint32_t n;     /* futures so far */
+	uint32_t never; /* of these, with one that does not start */
+	struct fate fate;
+	struct future_job *with_jobs, *without_jobs;
+	double *late;                   /* by old job and future */
+	uint32_t *stopped;              /* by old job: futures */
+	double *start, *finish, *gpu_s; /* by future */
+	double held_s;                  /* of the new ones, in the present one */
+	uint32_t room;
+};
+
+/* ---- one future, twice */
+
+static void note_hold(void *ctx, uint32_t i, const struct grant *grant, double from_s, double to_s)
+{
+	struct work *w = ctx;
+
+	if (i < w->old || i >= w->old + w->config->nnew)
+		return;
+	w->held_s += (to_s - from_s) * grant->gpus * (grant->share > 0 ? grant->share : 1);
+	if (w->n == 0 && !w->out->gpus && i == w->old) {
+		w->out->node = grant->slots[0].node;
+		w->out->type = grant->type;
+		w->out->gpus = grant->gpus;
+		w->out->nodes = grant->nslots;
+	}
+}
+
+static int run(struct work *w, const struct snapshot *from, struct future_job *out, double last_s,
+	struct err *err)
+{
+	bool with = from == w->config->from;
+	struct future_config config = {
+		.from = from,
+		.work = w->fate.work,
+		.arrivals = w->fate.arrivals,
+		.narrivals = w->fate.narrivals,
+		.until_s = from->now_s + HORIZON_S,
+		.until_ended = true,
+		.wall_s = last_s,
+		.stop = w->config->stop,
+		.seed = w->config->seed,
+		.span = with ? note_hold : NULL,
+		.span_ctx = w,
+	};
+
+	return future_run(&config, out, err);
+}
+
+/* INFINITY against INFINITY is no difference. */
+static double later(double with_s, double without_s)
+{
+	return isinf(with_s) && isinf(without_s) ? 0 : with_s - without_s;
+}
+
+static void note_future(struct work *w)
+{
+	double now_s = w->config->from->now_s, start_s = INFINITY, finish_s = now_s;
+	bool never = false;
+
+	for (uint32_t i = 0; i < w->old; i++) {
+		const struct future_job *a = &w->with_jobs[i], *b = &w->without_jobs[i];
+
+		w->late[(size_t)i * w->room + w->n] = later(a->finish_s, b->finish_s);
+		w->stopped[i] += a->stops > b->stops;
+	}
+	for (uint32_t i = w->old; i < w->old + w->config->nnew; i++) {
+		const struct future_job *one = &w->with_jobs[i];
+
+		start_s = fmin(start_s, one->start_s);
+		finish_s = fmax(finish_s, one->finish_s);
+		never |= isinf(one->start_s);
+	}
+	w->start[w->n] = start_s - now_s;
+	w->finish[w->n] = finish_s - now_s;
+	w->gpu_s[w->n] = w->held_s;
+	w->never += never;
+	w->n++;
+}
+
+static int run_futures(struct work *w, struct err *err)
+{
+	double began_s = clock_wall_s(), budget_s = w->config->budget_s;
+	double last_s = budget_s > 0 ? began_s + 10 * budget_s : 0;
+
+	for (uint32_t i = 0; i < w->room; i++) {
+		int rc;
+
+		if (budget_s > 0 && i >= 5 && clock_wall_s() > began_s + budget_s)
+			break;
+		w->held_s = 0;
+		fate_draw(&w->fate, w->config->from->now_s + HORIZON_S, w->config->seed, i);
+		rc = run(w, w->config->from, w->with_jobs, last_s, err);
+		if (rc == 0)
+			rc = run(w, &w->without, w->without_jobs, last_s, err);
+		if (rc == ERR_TIMEOUT && w->n > 0 && !(w->config->stop && atomic_load(w->config->stop)))
+			break;
+		if (rc < 0)
+			return rc;
+		note_future(w);
+	}
+	return 0;
+}
+
+/* ---- summing up */
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static struct moments moments_of(double *values, uint32_t n)
+{
+	qsort(values, n, sizeof(*values), by_value);
+	return (struct moments){
+		quantile_of(values, n, 0.1),
+		quantile_of(values, n, 0.5),
+		quantile_of(values, n, 0.9),
+	};
+}
+
+static int by_harm(const void *a, const void *b)
+{
+	const struct dry_run_harm *x = a, *y = b;
+
+	if (x->late.p50 != y->late.p50)
+		return x->late.p50 < y->late.p50 ? 1 : -1;
+	if (x->late.p90 != y->late.p90)
+		return x->late.p90 < y->late.p90 ? 1 : -1;
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+static void sum_up(struct work *w)
+{
+	struct dry_run *out = w->out;
+	struct moments start = moments_of(w->start, w->n), finish = moments_of(w->finish, w->n);
+
+	out->futures = w->n;
+	out->starts_now = start.p50 <= NOW_S;
+	out->start = w->config->start && !out->starts_now ? correction_apply(w->config->start, &start)
+							  : start;
+	out->finish = w->config->finish ? correction_apply(w->config->finish, &finish) : finish;
+	out->never = (double)w->never / w->n;
+	out->gpu_s = moments_of(w->gpu_s, w->n).p50;
+	for (uint32_t i = 0; i < w->old; i++) {
+		struct dry_run_harm harm = {
+			.number = w->config->from->jobs.at[i].number,
+			.stopped = (double)w->stopped[i] / w->n,
+			.late = moments_of(w->late + (size_t)i * w->room, w->n),
+		};
+
+		if (harm.late.p90 > NOTHING_S || harm.stopped >= 0.5)
+			vec_push(&out->harms, harm);
+	}
+	if (out->harms.n)
+		qsort(out->harms.at, out->harms.n, sizeof(*out->harms.at), by_harm);
+}
+
+/* ---- all of it */
+
+/* The same snapshot, but a gate that nobody opens before the new ones. */
+static void take_away(struct work *w)
+{
+	const struct snapshot *s = w->config->from;
+	size_t size = mem_array_size(s->jobs.n + 1, sizeof(*w->jobs));
+
+	w->jobs = mem_alloc(size);
+	memcpy(w->jobs, s->jobs.at, s->jobs.n * sizeof(*w->jobs));
+	for (uint32_t i = w->old; i < s->jobs.n; i++)
+		w->jobs[i].opens_s = INFINITY;
+	w->without = *s;
+	w->without.jobs.at = w->jobs;
+}
+
+int dry_run(const struct dry_run_config *config, struct dry_run *out, struct err *err)
+{
+	uint32_t n = (uint32_t)config->from->jobs.n;
+	struct work w = {
+		.config = config,
+		.out = out,
+		.old = n - config->nnew,
+		.room = config->futures ? config->futures : DRY_RUN_FUTURES,
+	};
+	size_t all;
+	int rc;
+
+	*out = (struct dry_run){ 0 };
+	fate_init(&w.fate, config->from, config->habits, config->seed);
+	all = (size_t)n + w.fate.most;
+	w.with_jobs = mem_alloc(mem_array_size(all, sizeof(*w.with_jobs)));
+	w.without_jobs = mem_alloc(mem_array_size(all, sizeof(*w.without_jobs)));
+	w.late = mem_alloc(mem_array_size((size_t)w.old * w.room + 1, sizeof(*w.late)));
+	w.stopped = mem_alloc(mem_array_size(w.old + 1u, sizeof(*w.stopped)));
+	w.start = mem_alloc(mem_array_size(w.room, sizeof(*w.start)));
+	w.finish = mem_alloc(mem_array_size(w.room, sizeof(*w.finish)));
+	w.gpu_s = mem_alloc(mem_array_size(w.room, sizeof(*w.gpu_s)));
+	take_away(&w);
+	rc = run_futures(&w, err);
+	if (rc == 0)
+		sum_up(&w);
+	fate_fini(&w.fate);
+	free(w.jobs);
+	free(w.with_jobs);
+	free(w.without_jobs);
+	free(w.late);
+	free(w.stopped);
+	free(w.start);
+	free(w.finish);
+	free(w.gpu_s);
+	return rc;
+}
+
+void dry_run_fini(struct dry_run *dry_run)
+{
+	vec_fini(&dry_run->harms);
+}
