@@ -14,19 +14,21 @@ const [, , url, token, pid, times = '5'] = process.argv;
 const { chromium } = createRequire(`${process.env.WEB_MODULES}/`)('playwright-core');
 
 const daemonMs = () => readdirSync(`/proc/${pid}/task`).reduce((sum, task) => sum + Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8').split(' ')[0]) / 1e6, 0);
-const rendererMs = async () => (await system.send('SystemInfo.getProcessInfo')).processInfo.filter(p => p.type === 'renderer').reduce((sum, p) => sum + p.cpuTime * 1000, 0);
+// By process: one may come or go with a navigation.
+const renderers = async () => new Map((await system.send('SystemInfo.getProcessInfo')).processInfo.filter(p => p.type === 'renderer').map(p => [p.id, p.cpuTime * 1000]));
 const middle = list => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];
 const ms = x => x.toFixed(0).padStart(5);
 
 async function load(page, hash, answer, ready) {
 	await page.goto('about:blank');
-	const before = daemonMs(), rendered = await rendererMs();
+	const before = daemonMs(), rendered = await renderers();
 	await page.goto(url + hash, { waitUntil: 'commit' });
 	const shown = await page.evaluate(([ready]) => new Promise(done => {
 		const look = new Function(`return ${ready}`);
 		requestAnimationFrame(function step() { if (look()) done(performance.now()); else requestAnimationFrame(step); });
 	}), [ready]);
-	const daemon = daemonMs() - before, renderer = await rendererMs() - rendered;
+	const daemon = daemonMs() - before;
+	const renderer = [...await renderers()].reduce((sum, [id, cpu]) => sum + cpu - (rendered.get(id) ?? 0), 0);
 	const marks = await page.evaluate(answer => {
 		const all = performance.getEntriesByType('resource'), fetched = all.find(r => r.name.includes(answer));
 		return { files: Math.max(...all.filter(r => r.initiatorType !== 'fetch').map(r => r.responseEnd).filter(t => t < fetched.startTime + 1)), asked: fetched.startTime, first: fetched.responseStart, last: fetched.responseEnd };
