@@ -184,6 +184,7 @@ void core_snapshot(struct core *c, double now_s, struct snapshot *out)
 	out->placer = mem_strdup(c->placer);
 	out->admit = mem_strdup(c->admit);
 	out->seed = c->engine_config.seed;
+	out->nmemory = engine_remember(c->engine, &out->memory_of_policy);
 	snapshot_take_names(out, &c->tenant_names, &c->model_names);
 	snapshot_take_speeds(out, c->speeds);
 	tenants_copy(&c->tenants, &out->tenants);

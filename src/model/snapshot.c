@@ -16,6 +16,7 @@ void snapshot_init(struct snapshot *s, const struct cluster *cluster, double now
 void snapshot_fini(struct snapshot *s)
 {
 	free(s->policy);
+	free(s->memory_of_policy);
 	free(s->placer);
 	free(s->admit);
 	profile_destroy(s->speeds);

@@ -51,6 +51,8 @@ struct snapshot {
 	double now_s;
 	char *policy, *placer, *admit;
 	uint64_t seed;
+	void *memory_of_policy; /* what it remembers beyond jobs, as its `resume` takes it; NULL: nothing */
+	size_t nmemory;         /* bytes of it */
 	struct cluster cluster;
 	struct names tenant_names, model_names;
 	struct tenants tenants; /* as given, not bound; may be empty */

@@ -145,14 +145,15 @@ static uint32_t who_waits(const struct world *w)
 
 static void the_core_does_what_was_said(void **state)
 {
-	/* Those that remember nothing but their jobs. */
+	/* Those that decide at every event, and whose memory beyond jobs, if any, is in the copy. */
 	static const char *const rules[] = { "fifo", "easy", "conservative", "sjf", "srtf",
-		"priority", "drf" };
+		"priority", "drf", "las", "srsf", "tiresias", "fair-share:preempt=1,elastic=1",
+		"fair-share", "afs", "lyra", "gittins", "e-las" };
 	uint32_t asked = 0, applied = 0;
 
 	(void)state;
 	property("explanations against the core");
-	for (size_t round = 0; round < rounds(210); round++) {
+	for (size_t round = 0; round < rounds(320); round++) {
 		struct world w = { .policy = rules[round % COUNT(rules)], .number = round };
 		struct explanation e;
 		struct snapshot s;
