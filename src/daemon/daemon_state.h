@@ -36,14 +36,14 @@ struct call {
 	daemon_answer *answer;
 	void *ctx;
 	struct call *next;
-	double came_s;         /* by the clock */
-	double until_s;        /* of one that waits; INFINITY */
-	uint32_t job;          /* that it waits for */
-	struct task *task;     /* that works it out; NULL: none */
-	int status;            /* 0: not decided yet */
-	struct buf body;       /* of the answer */
+	double came_s;          /* by the clock */
+	double until_s;         /* of one that waits; INFINITY */
+	uint32_t job;           /* that it waits for */
+	struct task *task;      /* that works it out; NULL: none */
+	int status;             /* 0: not decided yet */
+	struct buf body;        /* of the answer */
 	struct call_list *list; /* of jobs, as far as it was written; NULL: none */
-	VEC(struct made) made; /* of a submission: its jobs */
+	VEC(struct made) made;  /* of a submission: its jobs */
 	/* of one that the library answers: daemon/library.h */
 	void (*reader)(struct record *record, const struct desk *desk, struct call *call);
 	struct desk *desk;
