@@ -2,7 +2,7 @@
 # live: what the daemon can do on this machine's disk, beside the bars it should meet.
 # Nothing fails by being slow.  doc/performance.md says how to read it.
 #
-# live.sh [PART]...     submits queue flow looks; all of them unless said
+# live.sh [PART]...     submits queue flow looks page; all of them unless said
 #
 # STINT (build/stint): stint-guard and bench/live_load are beside it.  DIR (/var/tmp) must be on a real disk.
 # BENCH_JOBS (100000: the full queue), BENCH_SECONDS (130: the flow).  On a machine that
@@ -125,16 +125,42 @@ flow() {
 	replay
 }
 
-looks() {
-	echo "== 10,000 jobs wait, 10,000 have run; bar: no question keeps the loop longer than 5 ms at a time"
-	up looks --slots 64
+# full_past NAME: a daemon with 10,000 jobs that ran within the last hour, and as many that wait.
+full_past() {
+	up "$1" --slots 64
 	load fill "$state" 20100
 	down
 	end_jobs
 	load past "$state" 10000 3600
-	up looks --slots 64
+	up "$1" --slots 64
+}
+
+looks() {
+	echo "== 10,000 jobs wait, 10,000 have run; bar: no question keeps the loop longer than 5 ms at a time"
+	full_past looks
 	load looks "$state" "${BENCH_TIMES:-5}"
 	load times "$state" stint_question_cpu_seconds
+	down
+}
+
+page() {
+	local modules chromium
+	modules=$(realpath -m "${WEB_MODULES:-build/node_modules}")
+	chromium=${CHROMIUM:-$(command -v chromium || command -v chromium-browser || command -v google-chrome)}
+	if [ ! -e "$modules/playwright-core" ] || [ -z "$chromium" ]; then
+		echo "SKIPPED: no playwright-core or Chromium, so the page was not measured (tools/setup browser)"
+		return
+	fi
+	# A browser is a session of its own.
+	if [ -n "${BENCH_NICE:-}" ] && [ -w /proc/self/autogroup ]; then
+		printf '#!/bin/sh\necho %s >/proc/self/autogroup\nexec %s "$@"\n' "$BENCH_NICE" "$chromium" >"$work/chromium"
+		chmod +x "$work/chromium"
+		chromium=$work/chromium
+	fi
+	echo "== the page, 10,000 jobs on its timeline and 10,000 in the queue; bars: shown <= 300 ms, frames <= 16 ms"
+	full_past page
+	WEB_MODULES=$modules CHROMIUM=$chromium node bench/page.mjs "$(cat "$state/address")/" "$(cat "$state/token")" "$pid" \
+		"${BENCH_TIMES:-5}"
 	down
 }
 
@@ -146,7 +172,7 @@ if [ -n "${BENCH_NICE:-}" ]; then
 	fi
 fi
 echo "$("$stint" --version), $(nproc) cores, load $(cut -d ' ' -f 1 /proc/loadavg), on $(stat -f -c %T "$work")"
-for part in "${@:-submits queue flow looks}"; do
+for part in "${@:-submits queue flow looks page}"; do
 	for one in $part; do
 		"$one"
 	done

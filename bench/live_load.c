@@ -733,7 +733,7 @@ static int past(char **argv)
 	sqlite3 *db;
 
 	check(sqlite3_open(path, &db) == SQLITE_OK, path);
-	/* From when the record's time was: its zero is now, so what is past is before that. */
+	/* The record began so long ago, then. */
 	sql = mem_printf(
 		"BEGIN; CREATE TEMP TABLE p AS SELECT id, (row_number() OVER (ORDER BY id) - 1) AS i"
 		" FROM job WHERE live = 1 AND state = 'PENDING' ORDER BY id LIMIT %s;"
@@ -744,8 +744,9 @@ static int past(char **argv)
 		" 'ordered_s', from_s, 'launched_s', from_s, 'begun_s', from_s, 'over_s', to_s, 'code', 0) FROM t;"
 		" UPDATE job SET state = 'COMPLETED', live = 0, end_s = (SELECT to_s FROM t WHERE t.id = job.id),"
 		" status = json_set(status, '$.state', 'COMPLETED', '$.attempt', 1, '$.code', 0, '$.attempts', 1,"
-		" '$.end_s', (SELECT to_s FROM t WHERE t.id = job.id)) WHERE id IN (SELECT id FROM t); COMMIT",
-		argv[1], argv[2], argv[1], argv[2], argv[1]);
+		" '$.end_s', (SELECT to_s FROM t WHERE t.id = job.id)) WHERE id IN (SELECT id FROM t);"
+		" UPDATE meta SET value = value - %s WHERE key = 'born'; COMMIT",
+		argv[1], argv[2], argv[1], argv[2], argv[1], argv[2]);
 	do_sql(db, sql);
 	free(sql);
 	sqlite3_close(db);

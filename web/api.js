@@ -38,7 +38,22 @@ async function send(path, options) {
 	throw new Problem(answer.status, text);
 }
 
-export const get = async path => (await send(path, { headers: headers() })).json();
+// What the page that is being loaded will ask for first: asked now, answered to the first who does.
+const early = new Map();
+export function ahead(paths) {
+	for (const path of paths) {
+		const answer = send(path, { headers: headers() });
+		answer.catch(() => {}); // whoever asks is told
+		early.set(path, { answer, until: performance.now() + 3000 });
+	}
+}
+function sendOrTake(path) {
+	const one = early.get(path);
+	early.delete(path);
+	return one && one.until > performance.now() ? one.answer : send(path, { headers: headers() });
+}
+
+export const get = async path => (await sendOrTake(path)).json();
 export const text = async path => (await send(path, { headers: headers() })).text();
 export const post = async (path, body) => (await send(path, {
 	method: 'POST', headers: headers({ 'Content-Type': 'application/json' }), body: JSON.stringify(body ?? {}),

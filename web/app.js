@@ -3,8 +3,8 @@ import { h, say, fill } from './dom.js';
 import * as api from './api.js';
 
 const pages = {
-	now: { title: 'Now', load: () => import('./now.js') },
-	timeline: { title: 'Timeline', load: () => import('./timeline.js') },
+	now: { title: 'Now', load: () => import('./now.js'), first: ['/v1/jobs?brief=true&limit=20000', '/v1/nodes'] },
+	timeline: { title: 'Timeline', load: () => import('./timeline.js'), first: ['/v1/timeline?since_s=3600'] },
 	job: { title: 'Job', load: () => import('./job.js') },
 	fairness: { title: 'Fairness', load: () => import('./fairness.js') },
 	whatif: { title: 'What-if', load: () => import('./whatif.js') },
@@ -87,8 +87,9 @@ async function show(focus) {
 function enter() {
 	inside = true;
 	document.getElementById('logout').hidden = false;
-	api.begin();
+	api.ahead(pages[route().name].first ?? []);
 	show(false);
+	api.begin();
 }
 
 // ---- the frame itself

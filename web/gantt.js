@@ -121,19 +121,20 @@ export class Gantt {
 		c.rect(this.gutter, axis, w - this.gutter, hgt - axis);
 		c.clip();
 		c.textAlign = 'left';
-		const scale = this.room / (this.to - this.from);
+		// Asked once: an element's width is never free.
+		const g = this.gutter, room = w - g, scale = room / (this.to - this.from);
 		this.drawn = 0;
 		for (let r = first; r < lastRow; r++) {
 			const row = this.rows[r], y = axis + r * rh - this.top;
-			if (row.up === false) { c.fillStyle = this.colours.bad; c.globalAlpha = 0.15; c.fillRect(this.gutter, y, this.room, rh - gap); c.globalAlpha = 1; }
+			if (row.up === false) { c.fillStyle = this.colours.bad; c.globalAlpha = 0.15; c.fillRect(g, y, room, rh - gap); c.globalAlpha = 1; }
 			let covered = -Infinity; // as far as this row is painted, in pixels
 			for (let i = firstAfter(row.spans, this.from); i < row.spans.length; i++) {
 				const s = row.spans[i];
 				if (s.from > this.to) break;
-				let x0 = this.gutter + (s.from - this.from) * scale;
-				const x1 = Math.min(w, this.gutter + (s.to - this.from) * scale);
+				let x0 = g + (s.from - this.from) * scale;
+				const x1 = Math.min(w, g + (s.to - this.from) * scale);
 				if (x1 < covered + 0.7 && s.span !== this.chosen) continue;
-				x0 = Math.max(x0, this.gutter, covered < x1 - 0.7 ? -Infinity : covered);
+				x0 = Math.max(x0, g, covered < x1 - 0.7 ? -Infinity : covered);
 				const wide = Math.max(0.8, x1 - x0 - (x1 - x0 > 4 ? 1 : 0));
 				this.drawSpan(c, s.span, x0, y, wide, rh - gap, texts);
 				covered = x0 + wide;

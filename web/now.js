@@ -54,7 +54,7 @@ export function show(place) {
 	const trouble = h('p', { className: 'wrong', role: 'alert', hidden: true });
 	const filter = h('input', { id: 'queue-filter', type: 'search', placeholder: 'name, tenant, user, state', autocomplete: 'off' });
 	const queue = queueTable();
-	let data = null;
+	let data = null, forecast; // undefined: not answered yet
 
 	function drawQueue() {
 		const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -64,10 +64,12 @@ export function show(place) {
 	filter.addEventListener('input', () => data && drawQueue());
 
 	async function load() {
-		const [jobs, nodes, forecast] = await Promise.all([get('/v1/jobs?limit=' + most), get('/v1/nodes'), maybe('/v1/forecast').catch(() => null)]);
-		const byId = new Map(jobs.jobs.map(j => [j.id, j])), f = forecast && new Map(forecast.jobs.map(j => [j.id, j]));
+		let drawn = false;
+		// Who runs and waits does not wait for the forecast, which takes longer to work out.
+		const later = maybe('/v1/forecast').catch(() => null).then(f => { forecast = f; if (drawn) drawExpected(); });
+		const [jobs, nodes] = await Promise.all([get('/v1/jobs?brief=true&limit=' + most), get('/v1/nodes')]);
+		const byId = new Map(jobs.jobs.map(j => [j.id, j]));
 		const all = nodes.nodes.flatMap(n => n.devices), held = all.filter(d => d.jobs.length).length;
-		for (const j of jobs.jobs) j.expected = expected(j, f, jobs.now);
 		data = jobs;
 		fill(figures, figure('running', number(jobs.counts.RUNNING + jobs.counts.CONFIGURING + jobs.counts.COMPLETING)), figure('waiting', number(jobs.counts.PENDING)),
 			figure('devices held', `${number(held)} / ${number(all.length)}`), figure('policy', jobs.policy.split(':')[0]), figure('at', clock(jobs.now)));
@@ -75,7 +77,15 @@ export function show(place) {
 		trouble.textContent = jobs.trouble ? `The daemon cannot write its record: ${jobs.trouble}` : '';
 		fill(devices, grid(nodes.nodes, byId));
 		fill(key, legend([...new Set(jobs.jobs.filter(j => j.held_gpus).map(j => j.tenant ?? ''))].sort(), [h('li', {}, h('i', { style: { background: 'var(--free)' } }), 'free'), h('li', {}, h('i', { className: 'idle' }), 'held but idle')]));
-		note.textContent = [forecast ? '' : 'Forecast: not available from this daemon; ends come from the jobs’ own progress.', jobs.more ? `The first ${number(jobs.shown)} of ${number(jobs.total)} are shown.` : ''].filter(Boolean).join(' ');
+		drawExpected();
+		drawn = true;
+		await later;
+	}
+
+	function drawExpected() {
+		const f = forecast && new Map(forecast.jobs.map(j => [j.id, j]));
+		for (const j of data.jobs) j.expected = expected(j, f, data.now);
+		note.textContent = [forecast === null ? 'Forecast: not available from this daemon; ends come from the jobs’ own progress.' : '', data.more ? `The first ${number(data.shown)} of ${number(data.total)} are shown.` : ''].filter(Boolean).join(' ');
 		drawQueue();
 	}
 

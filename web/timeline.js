@@ -29,16 +29,25 @@ export function show(place) {
 	const note = h('p', { className: 'small soft' }), key = h('div', {}), list = spanTable(false);
 	const details = h('details', { ontoggle: () => details.open && list.set(shown) }, h('summary', {}, 'As a table'), list);
 	const spans = new Map();
-	let fresh = true, lastNow = 0, shown = [];
+	let fresh = true, lastNow = 0, shown = [], forecast; // undefined: not answered yet
 
 	async function load() {
 		const since = Number(choice.value);
 		// Afterwards only what is new: everything that ended since the last look, and what is alive.
 		const wanted = fresh ? since : Math.min(since, Math.max(30, Date.now() / 1000 - lastNow + 60));
-		const [past, forecast] = await Promise.all([get('/v1/timeline?since_s=' + Math.ceil(wanted)), maybe('/v1/forecast').catch(() => null)]);
+		let drawn = null;
+		// The past does not wait for the future, which takes longer to work out.
+		const future = maybe('/v1/forecast').catch(() => null).then(f => { forecast = f; if (drawn) draw(drawn, since); });
+		const past = await get('/v1/timeline?since_s=' + Math.ceil(wanted));
 		for (const s of past.spans) spans.set(keyOf(s), s);
 		for (const [k, s] of spans) if (s.to !== null && s.to < past.now - since) spans.delete(k);
 		lastNow = past.now;
+		draw(past, since);
+		drawn = past;
+		await future;
+	}
+
+	function draw(past, since) {
 		const names = new Map();
 		for (const s of spans.values()) names.set(s.job, s);
 		const future = (forecast?.spans ?? []).filter(s => s.to > past.now).map(s => ({ name: names.get(s.job)?.name, tenant: names.get(s.job)?.tenant, ...s, from: Math.max(s.from, past.now), sure: s.sure ?? 0.5 }));
@@ -49,7 +58,7 @@ export function show(place) {
 		gantt.set(past.devices, shown, { now: past.now, from: first, to: past.now + ahead, keep: !fresh });
 		fresh = false;
 		fill(key, legend([...new Set(shown.map(s => s.tenant ?? ''))].sort().slice(0, 24), future.length ? [h('li', {}, h('i', { style: { opacity: '.4', borderStyle: 'dashed', background: 'var(--soft)' } }), 'forecast')] : []));
-		note.textContent = `${number(spans.size)} spans on ${number(past.devices.length)} devices, ${clock(first)} – ${clock(past.now)}.` + (forecast ? '' : ' Forecast: not available from this daemon.') + (past.more ? ' There are more than can be shown: choose a shorter time.' : '');
+		note.textContent = `${number(spans.size)} spans on ${number(past.devices.length)} devices, ${clock(first)} – ${clock(past.now)}.` + (forecast === null ? ' Forecast: not available from this daemon.' : '') + (past.more ? ' There are more than can be shown: choose a shorter time.' : '');
 		if (details.open) list.set(shown);
 	}
 

@@ -58,11 +58,16 @@ static size_t nested_length(struct slice s)
 	return s.n;
 }
 
+static bool ends_word(char c)
+{
+	return c == ',' || c == '}' || c == ']' || c <= ' ';
+}
+
 static size_t word_length(struct slice s)
 {
 	size_t i = 0;
 
-	while (i < s.n && !strchr(",]} \n\t\r", s.at[i]))
+	while (i < s.n && !ends_word(s.at[i]))
 		i++;
 	return i;
 }

@@ -4,7 +4,7 @@
  *
  *	struct scan s = scan_of(text);
  *	while (scan_member(&s, &key, &value))
- *		if (slice_is(key, "over_s"))
+ *		if (scan_is(key, "over_s"))
  *			slice_double(value, &over_s);
  *
  * Text that is no JSON ends early or gives nonsense, and is never read past its end.
@@ -13,6 +13,7 @@
 #define BASE_SCAN_H
 
 #include <stdbool.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -28,6 +29,10 @@ struct scan scan_of(struct slice text);
 bool scan_member(struct scan *scan, struct slice *key, struct slice *value);
 /* The next of an array. */
 bool scan_element(struct scan *scan, struct slice *value);
+
+/* Whether a key or value is this text, which is written out: its length is known. */
+#define scan_is(slice, text) \
+	((slice).n == sizeof(text) - 1 && memcmp((slice).at, text, sizeof(text) - 1) == 0)
 
 /* What a string says, in the arena's memory; NULL if the value is none. */
 const char *scan_text(struct slice value, struct arena *memory);

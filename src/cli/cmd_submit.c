@@ -10,25 +10,6 @@
 #include "cli/live_print.h"
 #include "cli/ui.h"
 
-static json_t *body_of(const struct args *args, struct err *err)
-{
-	struct submission s;
-	json_t *body;
-
-	if (args->batch) {
-		json_t *list;
-
-		if (draft_read_batch(args, &list, err))
-			return NULL;
-		return json_pack("{s:o}", "jobs", list);
-	}
-	if (draft_read(args, &s, err))
-		return NULL;
-	body = submission_to_json(&s);
-	submission_fini(&s);
-	return body;
-}
-
 /* "Submitted job 7", "Submitted array 7 of 10 jobs"; with --quiet or --parsable the number alone. */
 static void tell_one(const struct args *args, const json_t *job, double count, struct buf *out)
 {
@@ -94,11 +75,13 @@ static int wait_for_all(const struct args *args, const json_t *reply, struct err
 
 static int run(const struct args *args, struct err *err)
 {
-	json_t *body = body_of(args, err), *reply;
+	json_t *body = draft_body(args, err), *reply;
 	int rc;
 
 	if (!body)
 		return err->code;
+	if (args->if_unchanged >= 0)
+		json_object_set_new(body, "if_unchanged", json_integer(args->if_unchanged));
 	rc = live_post(args, "/v1/jobs", body, &reply, err);
 	if (rc)
 		return rc;
@@ -111,6 +94,8 @@ static int run(const struct args *args, struct err *err)
 
 static const struct flag flags[] = {
 	TEXT(batch, "FILE", "many jobs at once, all or none: a JSON object in each line"),
+	NUMBER(if_unchanged, FLAG_INT, "STAMP", -1, -1, 9e15,
+		"only if nothing that matters has happened since the plan of that stamp"),
 	SWITCH(wait, "return when it has ended, with its exit code"),
 	SWITCH(parsable, "print the number alone"),
 	SWITCH(quiet, "print the number alone, and no remarks"),
@@ -127,6 +112,7 @@ static const char *const examples[] = {
 	"stint submit --dependency afterok:7 eval.sh",
 	"stint submit --gpus 2 job.yaml",
 	"stint submit --batch jobs.jsonl",
+	"stint submit --if-unchanged 4711 --gpus 2 job.yaml",
 	NULL,
 };
 

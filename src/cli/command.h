@@ -100,6 +100,7 @@ struct args {
 	double held_back;
 	bool raw;
 	double forecast_every;
+	int64_t if_unchanged; /* -1: whatever happened */
 
 	/* the daemon itself */
 	const char *listen, *log_level, *runs;

@@ -266,3 +266,22 @@ int draft_read_batch(const struct args *args, json_t **out, struct err *err)
 			args->operands.at[0]);
 	return here(args, err, out, read_lines);
 }
+
+json_t *draft_body(const struct args *args, struct err *err)
+{
+	struct submission s;
+	json_t *body;
+
+	if (args->batch) {
+		json_t *list;
+
+		if (draft_read_batch(args, &list, err))
+			return NULL;
+		return json_pack("{s:o}", "jobs", list);
+	}
+	if (draft_read(args, &s, err))
+		return NULL;
+	body = submission_to_json(&s);
+	submission_fini(&s);
+	return body;
+}

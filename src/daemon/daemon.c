@@ -139,7 +139,7 @@ static int open_record(struct daemon *d, struct err *err)
 	d->last_s = record_last_s(d->record);
 	d->boot_s = fmax(d->last_s, clock_real_s() - d->born_s) - clock_boot_s();
 	d->next_job = record_last_job(d->record) + 1;
-	d->last_seq = record_last_seq(d->record);
+	d->stamp = d->last_seq = record_last_seq(d->record);
 	return rc;
 }
 

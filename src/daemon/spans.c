@@ -41,17 +41,17 @@ static struct attempt_facts attempt_facts(const char *status)
 	struct slice key, value;
 
 	while (scan_member(&s, &key, &value)) {
-		if (slice_is(key, "attempt"))
+		if (scan_is(key, "attempt"))
 			slice_int(value, &f.attempt);
-		else if (slice_is(key, "code"))
+		else if (scan_is(key, "code"))
 			slice_int(value, &f.code);
-		else if (slice_is(key, "launched_s"))
+		else if (scan_is(key, "launched_s"))
 			slice_double(value, &f.launched_s);
-		else if (slice_is(key, "over_s"))
+		else if (scan_is(key, "over_s"))
 			slice_double(value, &f.over_s);
-		else if (slice_is(key, "stop"))
+		else if (scan_is(key, "stop"))
 			f.stop = value;
-		else if (slice_is(key, "grant"))
+		else if (scan_is(key, "grant"))
 			f.grant = value;
 	}
 	return f;
@@ -71,19 +71,19 @@ static struct job_facts job_facts(const char *status, struct arena *words)
 	struct slice key, value;
 
 	while (scan_member(&s, &key, &value)) {
-		if (slice_is(key, "user"))
+		if (scan_is(key, "user"))
 			f.user = scan_text(value, words);
-		else if (slice_is(key, "held"))
-			f.held = slice_is(value, "true");
-		else if (slice_is(key, "after"))
+		else if (scan_is(key, "held"))
+			f.held = scan_is(value, "true");
+		else if (scan_is(key, "after"))
 			f.after = true;
-		else if (slice_is(key, "gpus"))
+		else if (scan_is(key, "gpus"))
 			slice_int(value, &f.gpus);
-		else if (slice_is(key, "attempt"))
+		else if (scan_is(key, "attempt"))
 			slice_int(value, &f.attempt);
-		else if (slice_is(key, "resizes"))
+		else if (scan_is(key, "resizes"))
 			slice_int(value, &f.resizes);
-		else if (slice_is(key, "begin_s"))
+		else if (scan_is(key, "begin_s"))
 			slice_double(value, &f.begin_s);
 	}
 	return f;
@@ -121,7 +121,7 @@ static void add_slots(struct walk *w, struct slice grant, struct hold_span span)
 	struct slice key, value;
 
 	while (scan_member(&members, &key, &value)) {
-		if (slice_is(key, "on"))
+		if (scan_is(key, "on"))
 			slots = scan_of(value);
 	}
 	while (scan_element(&slots, &value)) {

@@ -24,27 +24,26 @@ struct course_facts {
 static struct course_facts course_facts(const char *status)
 {
 	struct course_facts f = { .deadline_s = INFINITY };
-	const struct {
-		const char *name;
-		double *value;
-	} known[] = {
-		{ "preemptions", &f.preemptions },
-		{ "resizes", &f.resizes },
-		{ "restarts", &f.restarts },
-		{ "deadline_s", &f.deadline_s },
-		{ "occupied_s", &f.occupied_s },
-		{ "served_s", &f.served_s },
-		{ "lost_s", &f.lost_s },
-		{ "used_s", &f.used_s },
-	};
 	struct scan s = scan_of(slice_of(status));
 	struct slice key, value;
 
 	while (scan_member(&s, &key, &value)) {
-		for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
-			if (slice_is(key, known[i].name))
-				slice_double(value, known[i].value);
-		}
+		if (scan_is(key, "preemptions"))
+			slice_double(value, &f.preemptions);
+		else if (scan_is(key, "resizes"))
+			slice_double(value, &f.resizes);
+		else if (scan_is(key, "restarts"))
+			slice_double(value, &f.restarts);
+		else if (scan_is(key, "deadline_s"))
+			slice_double(value, &f.deadline_s);
+		else if (scan_is(key, "occupied_s"))
+			slice_double(value, &f.occupied_s);
+		else if (scan_is(key, "served_s"))
+			slice_double(value, &f.served_s);
+		else if (scan_is(key, "lost_s"))
+			slice_double(value, &f.lost_s);
+		else if (scan_is(key, "used_s"))
+			slice_double(value, &f.used_s);
 	}
 	return f;
 }

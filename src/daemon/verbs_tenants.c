@@ -33,7 +33,7 @@ static int see_use(void *ctx, const struct record_job *row)
 	double served_s = 0;
 
 	while (scan_member(&s, &key, &value)) {
-		if (slice_is(key, "served_s"))
+		if (scan_is(key, "served_s"))
 			slice_double(value, &served_s);
 	}
 	use_of(ctx, row->tenant ? row->tenant : "")->used_gpu_s += served_s;

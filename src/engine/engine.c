@@ -340,6 +340,17 @@ uint64_t engine_decisions(const struct engine *e)
 	return e->decisions;
 }
 
+size_t engine_remember(const struct engine *e, void **out)
+{
+	const struct chosen_policy *policy = &e->config->policy;
+
+	*out = NULL;
+	if (!policy->rule->remember)
+		return 0;
+	return policy->rule->remember(policy->state, e->jobs.at, (uint32_t)e->jobs.n,
+		e->job_state.at, out);
+}
+
 uint64_t engine_down(const struct engine *e, uint32_t node)
 {
 	uint32_t devices = e->config->cluster->nodes[node].devices;

@@ -87,6 +87,8 @@ uint32_t engine_adopt(struct engine *e, const struct job *job, const struct gran
 /* Every job submitted so far, by number; gone with the next turn. */
 const struct job *engine_jobs(const struct engine *e, uint32_t *n);
 uint64_t engine_decisions(const struct engine *e);
+/* What the policy remembers beyond jobs (policy.remember), malloc'ed; 0 and NULL: nothing. */
+size_t engine_remember(const struct engine *e, void **out);
 /* Devices of a node that are down, all of them if the node is. */
 uint64_t engine_down(const struct engine *e, uint32_t node);
 /* Whether `job` could run on the whole cluster if it were alone; else why not.  Changes nothing. */

@@ -39,7 +39,6 @@ struct copying {
 	uint32_t nseen;
 	struct snapshot *out;
 	struct recent tenant, model;
-	VEC(const struct live_job *) running;   /* by number */
 	VEC(const struct live_job *) followers; /* wait for others, by place */
 };
 
@@ -83,26 +82,15 @@ static bool runs(const struct job *seen)
 	return seen->state == JOB_RUNNING && seen->grant;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	const struct live_job *const *x = a, *const *y = b;
-
-	return ((*x)->id > (*y)->id) - ((*x)->id < (*y)->id);
-}
-
-/* They are few, and the engine's jobs lie side by side: those of the core are not looked at for this. */
+/* In the engine's order, as the next one shall take them over. */
 static void add_running(struct copying *c)
 {
 	for (uint32_t i = 0; i < c->nseen && i < c->core->of_engine.n; i++) {
 		const struct live_job *job = runs(&c->seen[i]) ? c->core->of_engine.at[i] : NULL;
 
 		if (job && !live_ended(job))
-			vec_push(&c->running, job);
+			add(c, job, c->seen[i].grant);
 	}
-	if (c->running.n)
-		qsort(c->running.at, c->running.n, sizeof(*c->running.at), by_number);
-	for (size_t i = 0; i < c->running.n; i++)
-		add(c, c->running.at[i], seen_of(c, c->running.at[i])->grant);
 }
 
 /* When its gate opens, as far as that is known now. */
@@ -115,18 +103,32 @@ static double opens_s(const struct live_job *job)
 	return job->begin_s > 0 ? job->begin_s : -INFINITY;
 }
 
+static void add_waiter(struct copying *c, const struct live_job *job)
+{
+	add(c, job, NULL)->opens_s = opens_s(job);
+	if (job->nafter)
+		vec_push(&c->followers, job);
+}
+
+/*
+ * Those in the engine as they came to it, which is how it ranks them; then those outside, which come to it later,
+ * whatever their numbers.
+ */
 static void add_waiting(struct copying *c)
 {
 	const struct core *core = c->core;
 
-	for (size_t i = 0; i < core->jobs.n; i++) {
-		const struct live_job *job = core->jobs.at[i];
+	for (uint32_t i = 0; i < core->of_engine.n; i++) {
+		const struct live_job *job = core->of_engine.at[i];
 
-		if (live_ended(job) || (job->engine_id != JOB_NONE && runs(seen_of(c, job))))
-			continue;
-		add(c, job, NULL)->opens_s = opens_s(job);
-		if (job->nafter)
-			vec_push(&c->followers, job);
+		if (job && !live_ended(job) && !(i < c->nseen && runs(&c->seen[i])))
+			add_waiter(c, job);
+	}
+	for (size_t i = 0; i < core->outside.n; i++) {
+		const struct live_job *job = core->outside.at[i];
+
+		if (!live_ended(job) && job->engine_id == JOB_NONE)
+			add_waiter(c, job);
 	}
 }
 
@@ -170,7 +172,6 @@ static void add_jobs(struct core *c, struct snapshot *out)
 	add_running(&copying);
 	add_waiting(&copying);
 	link_jobs(&copying);
-	vec_fini(&copying.running);
 	vec_fini(&copying.followers);
 }
 
@@ -183,6 +184,7 @@ void core_snapshot(struct core *c, double now_s, struct snapshot *out)
 	out->placer = mem_strdup(c->placer);
 	out->admit = mem_strdup(c->admit);
 	out->seed = c->engine_config.seed;
+	out->nmemory = engine_remember(c->engine, &out->memory_of_policy);
 	snapshot_take_names(out, &c->tenant_names, &c->model_names);
 	snapshot_take_speeds(out, c->speeds);
 	tenants_copy(&c->tenants, &out->tenants);

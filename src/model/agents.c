@@ -445,7 +445,8 @@ static const struct goodput_batches *batches_for(struct agents *agents,
 	const struct batch_limits *limits, double replicas, double cap)
 {
 	uint64_t h = mixed(mixed(mixed(0, replicas), cap), limits->max_local);
-	struct listed *l = &agents->lessons->lists[mixed(mixed(h, limits->initial), limits->min_local) % LISTS];
+	struct listed *l =
+		&agents->lessons->lists[mixed(mixed(h, limits->initial), limits->min_local) % LISTS];
 
 	if (!same_list(l, limits, replicas, cap)) {
 		l->known = true;

@@ -16,6 +16,7 @@ void snapshot_init(struct snapshot *s, const struct cluster *cluster, double now
 void snapshot_fini(struct snapshot *s)
 {
 	free(s->policy);
+	free(s->memory_of_policy);
 	free(s->placer);
 	free(s->admit);
 	profile_destroy(s->speeds);
@@ -63,6 +64,14 @@ static const uint16_t *copy_gangs(struct snapshot *s, const uint16_t *gangs)
 	return copy;
 }
 
+/* Too many to be of use are counted all the same. */
+static void begin_run(struct snapshot *s, uint32_t at)
+{
+	if (s->nruns < SNAPSHOT_RUNS)
+		s->runs[s->nruns] = at;
+	s->nruns++;
+}
+
 struct snapshot_job *snapshot_add(struct snapshot *s, const struct job *job,
 	const struct grant *grant, uint32_t number)
 {
@@ -83,8 +92,8 @@ struct snapshot_job *snapshot_add(struct snapshot *s, const struct job *job,
 	one->job.label = arena_strdup(&s->memory, job->label ? job->label : "");
 	one->job.name = job->name ? arena_strdup(&s->memory, job->name) : NULL;
 	one->job.gpus_by_type = copy_gangs(s, job->gpus_by_type);
-	if (n && !one->grant == !one[-1].grant && number <= one[-1].number)
-		s->unsorted = true;
+	if (n == 0 || number <= one[-1].number)
+		begin_run(s, (uint32_t)n);
 	s->nrunning += grant != NULL;
 	s->jobs.n++;
 	return one;
@@ -117,12 +126,12 @@ static uint32_t find_between(const struct snapshot *s, uint32_t low, uint32_t hi
 
 uint32_t snapshot_find(const struct snapshot *s, uint32_t number)
 {
-	uint32_t found;
+	uint32_t found = JOB_NONE;
 
-	if (s->unsorted)
+	if (s->nruns > SNAPSHOT_RUNS)
 		return find_one_by_one(s, number);
-	found = find_between(s, 0, s->nrunning, number);
-	if (found == JOB_NONE)
-		found = find_between(s, s->nrunning, (uint32_t)s->jobs.n, number);
+	for (uint32_t i = 0; i < s->nruns && found == JOB_NONE; i++)
+		found = find_between(s, s->runs[i],
+			i + 1 < s->nruns ? s->runs[i + 1] : (uint32_t)s->jobs.n, number);
 	return found;
 }

@@ -5,8 +5,8 @@
  * It owns all it points to and shares nothing with where it was taken; it points
  * into itself, so it stays where it was filled.  Jobs
  * that run come first, in the order in which an engine shall take them over
- * (engine_adopt()); then those that wait, in order of arrival.  So the index of
- * a job here is its number in an engine that was made from it.
+ * (engine_adopt()); then those that wait, as they came to the scheduler, and
+ * those that will come to it when they may.
  */
 #ifndef MODEL_SNAPSHOT_H
 #define MODEL_SNAPSHOT_H
@@ -20,6 +20,8 @@
 #include "model/profile.h"
 #include "model/rate.h"
 #include "model/tenant.h"
+
+enum { SNAPSHOT_RUNS = 16 };
 
 struct snapshot_job {
 	struct job job;            /* job.grant is NULL; totals up to counted_s if it runs */
@@ -49,6 +51,8 @@ struct snapshot {
 	double now_s;
 	char *policy, *placer, *admit;
 	uint64_t seed;
+	void *memory_of_policy; /* what it remembers beyond jobs, as its `resume` takes it; NULL: nothing */
+	size_t nmemory;         /* bytes of it */
 	struct cluster cluster;
 	struct names tenant_names, model_names;
 	struct tenants tenants; /* as given, not bound; may be empty */
@@ -57,7 +61,8 @@ struct snapshot {
 	struct rates belief; /* of the above */
 	VEC(struct snapshot_job) jobs;
 	uint32_t nrunning; /* the first so many */
-	bool unsorted;     /* numbers do not ascend among those that run, or those that wait */
+	/* Where runs of jobs with ascending numbers begin, for snapshot_find(). */
+	uint32_t runs[SNAPSHOT_RUNS], nruns;
 	VEC(struct snapshot_down) down;
 	struct arena memory;          /* text, grants, dependencies */
 	struct snapshot_store *store; /* where memory goes back to; NULL: nowhere */
@@ -85,7 +90,7 @@ void snapshot_take_speeds(struct snapshot *snapshot, const struct profile *speed
 /* Adds a job; text, gangs and grant are copied.  All that run before all that wait. */
 struct snapshot_job *snapshot_add(struct snapshot *snapshot, const struct job *job,
 	const struct grant *grant, uint32_t number);
-/* By number, in a few steps where numbers ascend; JOB_NONE: it is not here. */
+/* By number, in a few steps where most numbers ascend; JOB_NONE: it is not here. */
 uint32_t snapshot_find(const struct snapshot *snapshot, uint32_t number);
 
 #endif

@@ -73,6 +73,14 @@ struct policy {
 	 * enough devices elsewhere go on with these, others are stopped.  NULL: those with the fewest jobs.
 	 */
 	void (*recall)(void *self, const struct round *round, uint32_t n, uint32_t *nodes);
+	/*
+	 * What it remembers beyond the totals of jobs that have not ended, as bytes (malloc'ed; returns how many), and
+	 * another state of the same options that begins with these: for trials of what it would decide.  `memory` is
+	 * its bytes per job.  NULL: nothing, or trials begin without.
+	 */
+	size_t (*remember)(const void *self, const struct job *jobs, uint32_t njobs,
+		const void *memory, void **out);
+	void (*resume)(void *self, const void *bytes, size_t n);
 	/* Edits the plan.  Required. */
 	int (*decide)(void *self, const struct round *round, struct plan *plan, struct err *err);
 };

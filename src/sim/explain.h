@@ -73,7 +73,7 @@ struct cause {
 
 struct change {
 	enum change_kind kind;
-	double value;         /* devices, CPUs, bytes, seconds, priority; the type's or the job's place here */
+	double value; /* devices, CPUs, bytes, seconds, priority; the type's or the job's place here */
 	const uint32_t *jobs; /* CHANGE_WAIT: for these, by place */
 	uint32_t njobs;
 };

@@ -452,6 +452,16 @@ static int open_rules(struct future *f, struct err *err)
 	return rules_choose(&rules, &f->engine_config, err);
 }
 
+/* Another policy than the snapshot's knows nothing of the past. */
+static void remind(struct future *f)
+{
+	const struct snapshot *s = f->config->from;
+	const struct chosen_policy *policy = &f->engine_config.policy;
+
+	if (s->nmemory && !f->config->policy && policy->rule->resume)
+		policy->rule->resume(policy->state, s->memory_of_policy, s->nmemory);
+}
+
 static void close_future(struct future *f)
 {
 	rules_release(&f->engine_config);
@@ -481,6 +491,7 @@ int future_run(const struct future_config *config, struct future_job *out, struc
 		out[i] = (struct future_job){ .start_s = INFINITY, .finish_s = INFINITY };
 	rc = open_rules(&f, err);
 	if (rc == 0) {
+		remind(&f);
 		engine = engine_create(&f.engine_config, &future_driver, &f, config->from->now_s);
 		adopt_running(&f, engine);
 		queue_entrants(&f);

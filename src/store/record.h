@@ -90,7 +90,7 @@ int record_live_jobs(struct record *record, record_see_job *see, void *ctx, stru
 int record_job(struct record *record, uint32_t id, record_see_job *see, void *ctx,
 	struct err *err); /* ERR_MISSING */
 /*
- * Newest first; numbers before `before_id` (0: all), `limit` of them (0: all); state, tenant, name and uid as
+ * The largest number first, or with `ended_since_s` the last that ended; numbers before `before_id` (0: all), `limit` of them (0: all); state, tenant, name and uid as
  * filters (NULL, NULL, NULL, UINT32_MAX: none).  `nstates` > 0: in one of these states, borrowed.
  */
 struct record_filter {

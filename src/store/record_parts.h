@@ -25,8 +25,7 @@
 	" AND arrival_s IS ?8 AND (?10 IS NULL OR submit_seq = ?10)"
 #define ENDED_FILTER \
 	" AND (?1 IS NULL OR state = ?1) AND (?2 IS NULL OR tenant = ?2)" \
-	" AND (?3 IS NULL OR name = ?3) AND (?4 IS NULL OR uid = ?4) AND (?5 = 0 OR id < ?5)" \
-	" ORDER BY id DESC LIMIT ?6"
+	" AND (?3 IS NULL OR name = ?3) AND (?4 IS NULL OR uid = ?4) AND id < ?5"
 
 /* Every statement that is used again and again. */
 #define RECORD_STATEMENTS(S) \
@@ -59,10 +58,13 @@
 	S(FIND_KEY, "SELECT id FROM job WHERE uid = ?1 AND key = ?2") \
 	S(LIVE_JOBS, "SELECT " JOB_COLUMNS " FROM job WHERE live = 1 ORDER BY id") \
 	S(JOB, "SELECT " JOB_COLUMNS " FROM job WHERE id = ?1") \
-	S(ENDED_JOBS, "SELECT " JOB_COLUMNS " FROM job NOT INDEXED WHERE live = 0" ENDED_FILTER) \
+	S(ENDED_JOBS, \
+		"SELECT " JOB_COLUMNS " FROM job NOT INDEXED WHERE live = 0" ENDED_FILTER \
+		" ORDER BY id DESC LIMIT ?6") \
 	S(ENDED_SINCE, \
 		"SELECT " JOB_COLUMNS " FROM job INDEXED BY job_ended" \
-		" WHERE live = 0 AND end_s >= ?7" ENDED_FILTER) \
+		" WHERE live = 0 AND end_s >= ?7" ENDED_FILTER \
+		" ORDER BY end_s DESC, id DESC LIMIT ?6") \
 	S(OPEN_ATTEMPTS, "SELECT " ATTEMPT_COLUMNS " FROM attempt WHERE over = 0 ORDER BY job, attempt") \
 	S(ATTEMPTS, "SELECT " ATTEMPT_COLUMNS " FROM attempt WHERE job = ?1 ORDER BY attempt") \
 	S(EVENTS, "SELECT " EVENT_SEEN " FROM event WHERE seq >= ?1 ORDER BY seq LIMIT ?2") \

@@ -165,7 +165,7 @@ static void bind_filter(sqlite3_stmt *st, const struct record_filter *filter)
 	sqlite3_bind_text(st, 3, filter->name, -1, SQLITE_STATIC);
 	if (filter->uid != UINT32_MAX)
 		sqlite3_bind_int64(st, 4, filter->uid);
-	sqlite3_bind_int64(st, 5, filter->before_id);
+	sqlite3_bind_int64(st, 5, filter->before_id ? filter->before_id : INT64_MAX);
 	/* Those of a set of states are sorted out, and counted, as they are read. */
 	sqlite3_bind_int64(st, 6, filter->nstates ? -1 : limit_of(filter->limit));
 }

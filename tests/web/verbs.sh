@@ -87,6 +87,33 @@ for name in .. ..%2F..%2Fetc las%2F las%2F.. %2Fetc both%2Fsjf%2Fx .hidden nothi
 	out '"status":404' "is not found"
 done
 
+# Long lists are written in pieces: nobody is missing, nobody is there twice.
+stint submit --quiet --tenant c --name many --gpus 4 --array 1-2000 -- sleep 600 >/dev/null
+run get "/v1/jobs?limit=20000"
+has "sorted(j['id'] for j in d['jobs']) == [2] + list(range(3, 2004)) and d['total'] == d['shown'] == 2002 and not d['more']" "everybody once"
+has "d['jobs'][0]['id'] == 3 and all(j['state'] == 'PENDING' for j in d['jobs'][1:])" "who has devices first"
+run get "/v1/jobs?limit=20000&brief=true"
+has "len(d['jobs']) == 2002 and 'devices' in d['jobs'][0]" "the same in brief"
+has "all(j['reason']['text'] and 'wait_s' in j and 'weight' not in j for j in d['jobs'][1:])" "with little but the reason of those that wait"
+run get "/v1/jobs?limit=700&after=1000"
+has "[j['id'] for j in d['jobs']] == list(range(1001, 1701)) and d['total'] == 1003 and d['more']" "from a number on"
+run get "/v1/jobs?limit=20000&tenant=b"
+has "[j['id'] for j in d['jobs']] == [3]" "of one tenant"
+stint cancel --quiet 4 >/dev/null
+soon "the array is gone" state 2003 CANCELLED
+run get "/v1/jobs?state=ended&limit=1500"
+has "[j['id'] for j in d['jobs']] == list(range(2003, 503, -1)) and d['more']" "the last that ended, in pieces too"
+run get "/v1/jobs?state=ended&limit=1500&after=504"
+has "[j['id'] for j in d['jobs']] == list(range(503, 3, -1)) + [1] and not d['more']" "and the rest"
+run get "/v1/jobs?state=all&limit=20000"
+has "[j['id'] for j in d['jobs']] == [3, 2] + list(range(2003, 3, -1)) + [1]" "all of them"
+run get "/v1/jobs?state=cancelled&limit=250"
+has "[j['id'] for j in d['jobs']] == list(range(2003, 1753, -1)) and d['more']" "by state"
+run get /v1/quota
+has "[(t['running'], t['pending']) for t in d['tenants'] if t['name'] == 'a'] == [(0, 1)] and d['devices'] == 4" "tenants and what they have"
+run get /v1/report
+has "d['jobs_live'] == 2 and d['jobs_cancelled'] == 2000 and d['jobs_finished'] == 1" "what was done lately"
+
 run stint open --json
 is "an address that logs in" valid_json stdout open/1
 run stint open

@@ -291,6 +291,50 @@ static int fair_share_decide(void *self, const struct round *round, struct plan 
 	return 0;
 }
 
+/* What is kept for trials: moments, then an account for each tenant. */
+struct kept_moments {
+	double at_s, stopped_s;
+};
+
+struct kept_account {
+	double used_s, weight;
+};
+
+/* What jobs that go on have had comes to the account again with them, so it is taken off here. */
+static size_t fair_share_remember(const void *self, const struct job *jobs, uint32_t njobs,
+	const void *memory, void **out)
+{
+	const struct fair_share *f = self;
+	const struct memory *counted = memory;
+	size_t size = sizeof(struct kept_moments) + f->accounts.n * sizeof(struct kept_account);
+	struct kept_moments *moments = mem_alloc(size);
+	struct kept_account *accounts = (struct kept_account *)(moments + 1);
+
+	*moments = (struct kept_moments){ f->at_s, f->stopped_s };
+	for (size_t i = 0; i < f->accounts.n; i++)
+		accounts[i] = (struct kept_account){ f->accounts.at[i].used_s,
+			f->accounts.at[i].weight };
+	for (uint32_t i = 0; i < njobs; i++) {
+		if (!job_ended(&jobs[i]) && tenant_number(&jobs[i]) < f->accounts.n)
+			accounts[tenant_number(&jobs[i])].used_s -= counted[i].counted_s;
+	}
+	*out = moments;
+	return size;
+}
+
+static void fair_share_resume(void *self, const void *bytes, size_t n)
+{
+	struct fair_share *f = self;
+	const struct kept_moments *moments = bytes;
+	const struct kept_account *accounts = (const struct kept_account *)(moments + 1);
+
+	f->at_s = moments->at_s;
+	f->stopped_s = moments->stopped_s;
+	for (size_t i = 0; i < (n - sizeof(*moments)) / sizeof(*accounts); i++)
+		vec_push(&f->accounts,
+			(struct account){ .used_s = accounts[i].used_s, .weight = accounts[i].weight });
+}
+
 static double fair_share_period_s(const void *self)
 {
 	return ((const struct fair_share *)self)->round_s;
@@ -314,5 +358,7 @@ const struct policy policy_fair_share = {
 	.job_state_size = sizeof(struct memory),
 	.fini = fair_share_fini,
 	.period_s = fair_share_period_s,
+	.remember = fair_share_remember,
+	.resume = fair_share_resume,
 	.decide = fair_share_decide,
 };
