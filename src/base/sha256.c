@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+/* clang-format off */
 static const uint32_t rounds[64] = {
 	0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
 	0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
@@ -15,6 +16,7 @@ static const uint32_t rounds[64] = {
 	0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
 	0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
 };
+/* clang-format on */
 
 static uint32_t turn(uint32_t x, int by)
 {
@@ -96,7 +98,8 @@ void sha256_end(struct sha256 *sha, uint8_t out[SHA256_BYTES])
 
 	put_word(length, (uint32_t)(bits >> 32));
 	put_word(length + 4, (uint32_t)bits);
-	sha256_add(sha, padding, in < SHA256_BLOCK - 8 ? SHA256_BLOCK - 8 - in : 2 * SHA256_BLOCK - 8 - in);
+	sha256_add(sha, padding,
+		in < SHA256_BLOCK - 8 ? SHA256_BLOCK - 8 - in : 2 * SHA256_BLOCK - 8 - in);
 	sha256_add(sha, length, sizeof(length));
 	for (int i = 0; i < 8; i++)
 		put_word(out + 4 * i, sha->state[i]);

@@ -132,5 +132,5 @@ int main(void)
 		cmocka_unit_test(keyed_digests_are_those_of_the_rfc),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests_name("base/sha256", tests, NULL, NULL);
 }
