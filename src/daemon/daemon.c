@@ -423,6 +423,11 @@ void daemon_count(struct daemon *d, const char *route, int status)
 	metrics_http(d->metrics, route, status);
 }
 
+void daemon_notified(struct daemon *d, const char *result)
+{
+	metrics_notified(d->metrics, result);
+}
+
 bool daemon_healthy(struct daemon *d, struct buf *out)
 {
 	bool fine;

@@ -77,6 +77,8 @@ struct stream *daemon_stream(struct daemon *daemon);
 void daemon_metrics(struct daemon *daemon, struct buf *out);
 /* Counts a request; thread-safe. */
 void daemon_count(struct daemon *daemon, const char *route, int status);
+/* Counts a notification by what became of it; thread-safe. */
+void daemon_notified(struct daemon *daemon, const char *result);
 /* Whether it decides and accepts: "ok", "disk-full: …", …; thread-safe. */
 bool daemon_healthy(struct daemon *daemon, struct buf *out);
 

@@ -53,6 +53,8 @@ struct row {
 	bool has_job, has_attempt;
 	struct record_job job;
 	struct record_attempt attempt;
+	/* what followers see of the job; NULL: nothing */
+	const char *state, *name, *tenant, *user;
 };
 
 /* A job, and the event that has its submission. */
@@ -130,6 +132,8 @@ int daemon_cycle(struct daemon *d, struct err *err);
 /* Appends a row; text is copied.  With `after`, statuses of job and attempt go along. */
 void daemon_row(struct daemon *d, const char *kind, uint32_t job, uint32_t attempt, double at_s,
 	const char *body, bool after);
+/* What followers see of the job that the last row is about. */
+void daemon_row_of(struct daemon *d, const struct live_job *job);
 /* Writes the rows; false: they wait, and d->trouble says why. */
 bool daemon_flush(struct daemon *d);
 /* The record failed: nothing new is taken until it is found to work again. */
