@@ -258,6 +258,7 @@ static int open_and_serve(const struct args *args, const struct places *places,
 	struct daemon_config config = {
 		.state_dir = places->state,
 		.guard = places->guard,
+		.program = "/proc/self/exe", /* this very file, also after another was installed */
 		.socket = places->socket,
 		.policy = rules->policy.full,
 		.placer = rules->placer.full,

@@ -31,6 +31,7 @@ struct log;
 struct daemon_config {
 	const char *state_dir; /* absolute; made if it is not there */
 	const char *guard;     /* path of stint-guard */
+	const char *program; /* path of stint, for what is simulated beside the loop; NULL: nothing is */
 	const char *policy, *placer,
 		*admit;      /* specs; NULL: what the record says last, else the defaults */
 	const char *tenants; /* file; NULL: none */

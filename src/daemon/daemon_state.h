@@ -88,6 +88,8 @@ struct daemon {
 	struct stream *stream;
 	struct metrics *metrics;
 	struct worker *worker;
+	struct worker *whatif; /* for what takes minutes; NULL: not needed yet */
+	atomic_bool closing;   /* whoever works must come to an end */
 	struct reasons *reasons;
 	struct log *log;
 	const struct notify *notify; /* NULL: nobody to tell */
@@ -125,6 +127,8 @@ struct daemon {
 double daemon_now_s(struct daemon *d); /* the core's time, never before the last cycle */
 /* The call is asked again once the worker has done the task, which is the call's from now on. */
 void daemon_give(struct daemon *d, struct call *call, struct task *task);
+/* The same by a worker of the caller's choice, made if there is none yet. */
+void daemon_give_to(struct daemon *d, struct worker **worker, struct call *call, struct task *task);
 
 /* ---- cycle.c */
 /* One turn of the loop: everything that came, decided, written down and carried out. */
