@@ -52,7 +52,8 @@ static void run_task(struct task *task)
 	};
 
 	/* Of this thread alone, and of what it starts. */
-	setpriority(PRIO_PROCESS, 0, NICENESS);
+	if (getpriority(PRIO_PROCESS, 0) < NICENESS)
+		setpriority(PRIO_PROCESS, 0, NICENESS);
 	t->rc = child_run(&ask, &t->end, &t->err);
 }
 
