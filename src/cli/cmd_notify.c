@@ -48,7 +48,8 @@ static void check_text(const struct hook *hook, uint32_t number, struct buf *out
 		const char *about = event_about(hook->on[i]);
 
 		buf_printf(out, "  %s: %s\n", hook->on[i],
-			about ? about : "not known by name; told if 'stint events' ever shows that kind");
+			about ? about
+			      : "not known by name; told if 'stint events' ever shows that kind");
 	}
 }
 
