@@ -1,5 +1,7 @@
 #include "hook/deliver.h"
 
+#include <sys/stat.h>
+
 #include "base/clock.h"
 #include "hook/receiver.h"
 
@@ -165,6 +167,86 @@ static void commands_read_it(void **state)
 	reception_fini(&got);
 }
 
+/* A curl that keeps what it reads and what it is called with, and says what its file says. */
+static void write_curl(const char *dir)
+{
+	char path[128];
+	FILE *out;
+
+	snprintf(path, sizeof(path), "%s/curl", dir);
+	out = fopen(path, "w");
+	assert_non_null(out);
+	fprintf(out,
+		"#!/bin/sh\ncat >%s/config\necho \"$@\" >%s/args\ncat %s/says\n"
+		"[ -s %s/says ] || { echo 'curl: (7) nobody there' >&2; exit 7; }\n",
+		dir, dir, dir, dir);
+	fclose(out);
+	assert_int_equal(chmod(path, 0700), 0);
+}
+
+static void curl_says(const char *dir, const char *text)
+{
+	char path[128];
+	FILE *out;
+
+	snprintf(path, sizeof(path), "%s/says", dir);
+	out = fopen(path, "w");
+	assert_non_null(out);
+	fputs(text, out);
+	fclose(out);
+}
+
+static void https(const char *url, struct reception *out)
+{
+	struct hook hook = { .webhook = url, .https = true, .secret = "swordfish", .timeout_s = 60 };
+
+	deliver(&hook, &sample, NULL, out);
+}
+
+static void has_line(const char *dir, const char *name, const char *line)
+{
+	char command[512];
+
+	snprintf(command, sizeof(command), "grep -qxF -- '%s' %s/%s", line, dir, name);
+	assert_int_equal(system(command), 0);
+}
+
+static void https_is_curls(void **state)
+{
+	char dir[] = "/tmp/stint-curl.XXXXXX", path[4096], command[128];
+	const char *before = getenv("PATH");
+	struct reception got;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	write_curl(dir);
+	snprintf(path, sizeof(path), "%s:%s", dir, before ? before : "/usr/bin:/bin");
+	setenv("PATH", path, 1);
+	curl_says(dir, "204");
+	https("https://h/key-in-path", &got);
+	assert_int_equal(got.verdict, DELIVERED);
+	assert_int_equal(got.status, 204);
+	reception_fini(&got);
+	has_line(dir, "config", "url = \"https://h/key-in-path\"");
+	has_line(dir, "config", "header = \"X-Stint-Delivery: 0123456789abcdef0123456789abcdef\"");
+	has_line(dir, "config", "data-binary = \"{\\\"text\\\":\\\"it failed\\\"}\"");
+	/* Everybody sees a program's arguments. */
+	has_line(dir, "args",
+		"-q --config - --silent --show-error --proto =https --output /dev/null --write-out %{http_code} --max-time 60.000");
+	curl_says(dir, "503");
+	https("https://h/", &got);
+	assert_int_equal(got.verdict, NOT_NOW);
+	reception_fini(&got);
+	curl_says(dir, "");
+	https("https://h/", &got);
+	assert_int_equal(got.verdict, NOT_NOW);
+	assert_string_equal(got.why.at, "curl: (7) nobody there");
+	reception_fini(&got);
+	setenv("PATH", path + strlen(dir) + 1, 1);
+	snprintf(command, sizeof(command), "rm -r %s", dir);
+	assert_int_equal(system(command), 0);
+}
+
 static void numbers_are_not_used_twice(void **state)
 {
 	char a[DELIVERY_DIGITS + 1], b[DELIVERY_DIGITS + 1];
@@ -186,6 +268,7 @@ int main(void)
 		cmocka_unit_test(who_hangs_or_drips_is_given_up),
 		cmocka_unit_test(nobody_there),
 		cmocka_unit_test(commands_read_it),
+		cmocka_unit_test(https_is_curls),
 		cmocka_unit_test(numbers_are_not_used_twice),
 	};
 
