@@ -5,7 +5,7 @@ import { ruleForm } from './rules.js';
 
 export function show(place) {
 	const now = card('Rules that decide now'), form = h('div', {}), preview = h('div', { role: 'status' });
-	let rules = null, forms = null, lists = null;
+	let rules = null, forms = null, lists = null, present = null; // present: the rules of now, as the forms spell them
 
 	const chosen = () => ({ policy: forms.policy.spec(), placer: forms.placer.spec(), admit: forms.admit.spec() });
 
@@ -17,11 +17,12 @@ export function show(place) {
 	}
 	// What the new rules would have done with the recent past, where the daemon can tell.
 	async function dryRun() {
-		const next = chosen();
+		const next = chosen(), changed = Object.fromEntries(['policy', 'placer'].filter(k => next[k] !== present[k]).map(k => [k, next[k]]));
+		if (!Object.keys(changed).length) { fill(preview, none('This is as it is now: choose another policy or placer, or other options.')); return; }
 		fill(preview, h('p', { className: 'soft' }, 'Running the recent past again…'));
 		try {
 			const { result } = await import('./whatif.js');
-			fill(preview, result(await post('/v1/whatif', { since_s: 604800, policy: next.policy, placer: next.placer })));
+			fill(preview, result(await post('/v1/whatif', { since_s: 604800, ...changed })));
 		} catch (e) {
 			fill(preview, none(e.status === 404 || e.status === 405 ? `A dry run is not available from this daemon. On the command line: stint whatif --policy '${next.policy}' --since 7d` : e.message));
 		}
@@ -32,6 +33,7 @@ export function show(place) {
 		if (forms) return;
 		if (!lists) { fill(form, none('The table of policies is not available from this daemon.')); return; }
 		forms = { policy: ruleForm('Policy', lists.policies, rules.policy), placer: ruleForm('Placer', lists.placers, rules.placer), admit: ruleForm('Admission', lists.admissions, rules.admit) };
+		present = chosen();
 		fill(form, h('form', { onsubmit: e => { e.preventDefault(); change(); } }, forms.policy, forms.placer, forms.admit, h('div', { className: 'buttons' }, h('button', { type: 'button', id: 'dry', onclick: dryRun }, 'Dry run on the last week'), h('button', { type: 'submit', id: 'change', className: 'main' }, 'Change…'))), preview);
 	}
 	place.append(h('h1', {}, 'Policy'), now, card('Other rules', form));

@@ -22,10 +22,11 @@ export function show(place) {
 	const since = h('select', { id: 'since' }, ranges.map(([s, text]) => h('option', { value: String(s), selected: s === 604800 }, text)));
 	const add = h('input', { id: 'add', placeholder: '4:a100', autocomplete: 'off', pattern: '[0-9]+:[A-Za-z0-9_.\\-]+', 'aria-describedby': 'add-hint' });
 	const holder = h('div', {}), out = h('div', { role: 'status' }), button = h('button', { type: 'submit', className: 'main', id: 'run-whatif' }, 'Run it again');
-	let form = null, stopped = false;
+	let form = null, present = null, stopped = false; // present: the rule of now, as the form spells it
 
 	async function run() {
-		const policy = form?.spec(), body = { since_s: Number(since.value), ...(policy ? { policy } : {}), ...(add.value ? { add: add.value } : {}) };
+		const spec = form?.spec(), policy = spec === present ? null : spec, body = { since_s: Number(since.value), ...(policy ? { policy } : {}), ...(add.value ? { add: add.value } : {}) };
+		if (!policy && !add.value) { fill(out, none('This is as it is now: choose another policy or other options, or more devices.')); return; }
 		button.disabled = true;
 		fill(out, h('p', { className: 'soft' }, 'Running the past again…'));
 		try { fill(out, card(null, result(await post('/v1/whatif', body)))); } catch (e) {
@@ -42,6 +43,7 @@ export function show(place) {
 		dir = runs?.dir ?? dir;
 		if (!lists) { fill(holder, none('The table of policies is not available from this daemon.')); return; }
 		form = ruleForm('Policy', lists.policies, now.policy);
+		present = form.spec();
 		fill(holder, form);
 	}).catch(e => fill(holder, h('p', { className: 'wrong' }, e.message)));
 	return () => { stopped = true; };

@@ -19,6 +19,10 @@
 #include "cli/rules.h"
 #include "cli/ui.h"
 #include "daemon/daemon.h"
+#include "hook/event.h"
+#include "hook/notifier.h"
+
+#define NOTIFY_LINGER_S 2.0 /* a daemon that stops sends so long what is not sent yet */
 
 /* ---- what stands behind the face */
 
@@ -182,9 +186,47 @@ static int make_socket_dir(const struct places *places, bool system, struct err 
 	return rc;
 }
 
-static int serve(const struct args *args, const struct places *places, struct daemon *daemon,
-	struct log *log, struct err *err)
+static void back_notified(void *self, const char *result)
 {
+	daemon_notified(self, result);
+}
+
+/* Rules that wait for what this daemon never tells are no error: another version may. */
+static void say_unknown(const struct hooks *hooks, struct log *log)
+{
+	for (uint32_t i = 0; i < hooks->n; i++) {
+		for (size_t k = 0; k < hooks->at[i].non; k++) {
+			if (!event_is_known(hooks->at[i].on[k]))
+				log_warning(log,
+					"notifications: rule %u waits for '%s', which is not known by name",
+					i + 1, hooks->at[i].on[k]);
+		}
+	}
+}
+
+static int start_notifier(struct hooks *hooks, struct daemon *daemon, struct log *log,
+	struct notifier **out, struct err *err)
+{
+	struct notifier_config config = {
+		.stream = daemon_stream(daemon),
+		.log = log,
+		.count = back_notified,
+		.ctx = daemon,
+		.linger_s = NOTIFY_LINGER_S,
+	};
+
+	*out = NULL;
+	if (!hooks->n)
+		return 0;
+	say_unknown(hooks, log);
+	log_notice(log, "notifications by %u rule%s", hooks->n, hooks->n == 1 ? "" : "s");
+	return notifier_start(&config, hooks, out, err);
+}
+
+static int serve(const struct args *args, const struct places *places, struct hooks *hooks,
+	struct daemon *daemon, struct log *log, struct err *err)
+{
+	struct notifier *notifier = NULL;
 	struct notify notify;
 	struct server *server;
 	int rc;
@@ -193,6 +235,8 @@ static int serve(const struct args *args, const struct places *places, struct da
 		log_warning(log, "%s", err->text);
 	*err = (struct err){ 0 };
 	rc = make_socket_dir(places, args->system, err);
+	if (rc == 0)
+		rc = start_notifier(hooks, daemon, log, &notifier, err);
 	if (rc == 0)
 		rc = start_server(args, places, daemon, &server, err);
 	if (rc == 0) {
@@ -203,16 +247,18 @@ static int serve(const struct args *args, const struct places *places, struct da
 		notify_stopping(&notify);
 		server_stop(server);
 	}
+	notifier_stop(notifier);
 	notify_close(&notify);
 	return rc;
 }
 
 static int open_and_serve(const struct args *args, const struct places *places,
-	const struct rules_named *rules, struct log *log, struct err *err)
+	const struct rules_named *rules, struct hooks *hooks, struct log *log, struct err *err)
 {
 	struct daemon_config config = {
 		.state_dir = places->state,
 		.guard = places->guard,
+		.program = "/proc/self/exe", /* this very file, also after another was installed */
 		.socket = places->socket,
 		.policy = rules->policy.full,
 		.placer = rules->placer.full,
@@ -231,7 +277,7 @@ static int open_and_serve(const struct args *args, const struct places *places,
 
 	if (rc < 0)
 		return rc;
-	rc = serve(args, places, daemon, log, err);
+	rc = serve(args, places, hooks, daemon, log, err);
 	daemon_close(daemon);
 	log_notice(log, "stopped; jobs that ran go on, and the next daemon takes them over");
 	return rc;
@@ -241,6 +287,7 @@ static int run(const struct args *args, struct err *err)
 {
 	struct rules_named rules = { 0 };
 	struct places places = { 0 };
+	struct hooks hooks = { 0 };
 	enum log_level level = LEVEL_NOTICE;
 	struct log log;
 	int rc;
@@ -255,8 +302,11 @@ static int run(const struct args *args, struct err *err)
 	rc = name_rules(args, &rules, err);
 	if (rc == 0)
 		rc = find_places(args, &places, err);
+	if (rc == 0 && args->notify)
+		rc = hooks_read(args->notify, &hooks, err);
 	if (rc == 0)
-		rc = open_and_serve(args, &places, &rules, &log, err);
+		rc = open_and_serve(args, &places, &rules, &hooks, &log, err);
+	hooks_fini(&hooks);
 	free_places(&places);
 	chosen_fini(&rules.policy);
 	chosen_fini(&rules.placer);
@@ -319,6 +369,8 @@ static const struct flag_group flags_daemon_output = {
 	.flags =
 		(const struct flag[]){
 			TEXT(log_level, "LEVEL", "error, warning, notice (default), info, debug"),
+			TEXT(notify, "FILE",
+				"whom to tell of what: webhooks and commands (doc/notify.md)"),
 			SWITCH(json, "when ready, one line of JSON on standard output: where it listens"),
 			SWITCH(quiet, "warnings and errors only"),
 			{ 0 },
@@ -329,6 +381,7 @@ static const char *const examples[] = {
 	"stint daemon &",
 	"stint daemon --policy tiresias:limit_s=600 --slots 4",
 	"stint daemon --state /tmp/try --port 8780",
+	"stint daemon --notify ~/.config/stint/notify.yaml",
 	"sudo stint daemon --system",
 	NULL,
 };

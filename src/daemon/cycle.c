@@ -61,6 +61,22 @@ static void fill_attempt(struct daemon *d, struct row *row)
 	buf_fini(&status);
 }
 
+static const char *keep_word(struct daemon *d, const char *word)
+{
+	return word ? arena_strdup(&d->row_words, word) : NULL;
+}
+
+/* Now: a job that ends is forgotten before its rows are published. */
+void daemon_row_of(struct daemon *d, const struct live_job *job)
+{
+	struct row *row = &d->rows.at[d->rows.n - 1];
+
+	row->state = live_state_name(job->state);
+	row->name = keep_word(d, job->name);
+	row->tenant = keep_word(d, job->tenant);
+	row->user = keep_word(d, job->user);
+}
+
 void daemon_row(struct daemon *d, const char *kind, uint32_t job, uint32_t attempt, double at_s,
 	const char *body, bool after)
 {
@@ -73,12 +89,15 @@ void daemon_row(struct daemon *d, const char *kind, uint32_t job, uint32_t attem
 			.body = arena_strdup(&d->row_words, body),
 		},
 	};
+	const struct live_job *of = job ? core_job(d->core, job) : NULL;
 
 	if (after && job)
 		fill_job(d, &row);
 	if (after && attempt)
 		fill_attempt(d, &row);
 	vec_push(&d->rows, row);
+	if (of)
+		daemon_row_of(d, of);
 }
 
 static int write_rows(struct daemon *d, struct err *err)
@@ -93,6 +112,48 @@ static int write_rows(struct daemon *d, struct err *err)
 			return err->code;
 	}
 	return record_commit(d->record, err);
+}
+
+static void publish_job(const struct row *row, struct json *j)
+{
+	if (!row->state)
+		return;
+	json_str(j, "state", row->state);
+	json_str(j, "name", row->name);
+	json_str(j, "tenant", row->tenant);
+	json_str(j, "user", row->user);
+}
+
+static void publish_end(const char *status, struct json *j)
+{
+	json_t *is = json_loads(status, 0, NULL);
+	int64_t code = member_int(is, "code", -1), signal = member_int(is, "signal", 0);
+	const char *text = member_text(is, "end_text");
+
+	if (code >= 0)
+		json_int(j, "exit_code", code);
+	if (signal > 0)
+		json_int(j, "signal_number", signal);
+	if (text)
+		json_str(j, "reason", text);
+	json_decref(is);
+}
+
+/* Of the bodies of these kinds what everybody may know; others have words of the submission. */
+static void publish_body(const struct record_event *event, struct json *j)
+{
+	bool stop = !strcmp(event->kind, note_name(NOTE_STOP)),
+	     devices = !strcmp(event->kind, "devices");
+	json_t *body = stop || devices ? json_loads(event->body, 0, NULL) : NULL;
+
+	if (stop)
+		json_str(j, "why", member_text(body, "why"));
+	if (devices) {
+		json_int(j, "node", member_int(body, "node", 0));
+		json_int(j, "devices", member_int(body, "devices", 0));
+		json_bool(j, "up", member_bool(body, "up", false));
+	}
+	json_decref(body);
 }
 
 /* What followers see of a row. */
@@ -110,11 +171,10 @@ static void publish(struct daemon *d, const struct row *row)
 		json_int(&j, "job", row->event.job);
 	if (row->event.attempt)
 		json_int(&j, "attempt", row->event.attempt);
-	if (row->has_job) {
-		json_str(&j, "state", row->job.state);
-		json_str(&j, "name", row->job.name);
-		json_str(&j, "tenant", row->job.tenant);
-	}
+	publish_job(row, &j);
+	publish_body(&row->event, &j);
+	if (row->has_job && !strcmp(row->event.kind, note_name(NOTE_END)))
+		publish_end(row->job.status, &j);
 	json_end(&j, '}');
 	stream_push(d->stream, row->event.seq, row->event.kind, text.at);
 	buf_fini(&text);

@@ -61,6 +61,7 @@ static void copy_config(struct daemon *d, const struct daemon_config *config)
 	d->config.placer = copy_text(config->placer);
 	d->config.admit = copy_text(config->admit);
 	d->config.tenants = copy_text(config->tenants);
+	d->config.program = copy_text(config->program);
 	d->config.socket = copy_text(config->socket);
 	d->config.runs = config->runs ? copy_text(config->runs)
 				      : mem_printf("%s/runs", config->state_dir);
@@ -307,14 +308,24 @@ static void refuse_all(struct daemon *d)
 	d->waiting.n = d->done.n = 0;
 }
 
+/* Before calls are refused: their tasks go with them. */
+static void stop_workers(struct daemon *d)
+{
+	atomic_store(&d->closing, true);
+	worker_destroy(d->worker);
+	worker_destroy(d->whatif);
+	d->worker = d->whatif = NULL;
+	forecaster_stop(d->forecaster);
+}
+
 void daemon_close(struct daemon *d)
 {
 	if (!d)
 		return;
-	worker_destroy(d->worker);
-	forecaster_destroy(d->forecaster);
+	stop_workers(d);
 	reasons_destroy(d->reasons);
 	refuse_all(d);
+	forecaster_destroy(d->forecaster);
 	library_close(d->library);
 	core_close(d->core);
 	hands_close(d->hands);
@@ -349,6 +360,7 @@ void daemon_close(struct daemon *d)
 	free((char *)d->config.placer);
 	free((char *)d->config.admit);
 	free((char *)d->config.tenants);
+	free((char *)d->config.program);
 	free((char *)d->config.socket);
 	free((char *)d->config.runs);
 	free(d);
@@ -368,13 +380,18 @@ static void wake_from_worker(void *ctx)
 	daemon_wake(ctx);
 }
 
-void daemon_give(struct daemon *d, struct call *call, struct task *task)
+void daemon_give_to(struct daemon *d, struct worker **worker, struct call *call, struct task *task)
 {
-	if (!d->worker)
-		d->worker = worker_create(wake_from_worker, d);
+	if (!*worker)
+		*worker = worker_create(wake_from_worker, d);
 	call->task = task;
 	call->until_s = INFINITY;
-	worker_give(d->worker, task);
+	worker_give(*worker, task);
+}
+
+void daemon_give(struct daemon *d, struct call *call, struct task *task)
+{
+	daemon_give_to(d, &d->worker, call, task);
 }
 
 void daemon_call(struct daemon *d, const struct verb *verb, const struct caller *caller,
@@ -424,6 +441,11 @@ void daemon_metrics(struct daemon *d, struct buf *out)
 void daemon_count(struct daemon *d, const char *route, int status)
 {
 	metrics_http(d->metrics, route, status);
+}
+
+void daemon_notified(struct daemon *d, const char *result)
+{
+	metrics_notified(d->metrics, result);
 }
 
 bool daemon_healthy(struct daemon *d, struct buf *out)
@@ -603,6 +625,7 @@ int daemon_run(struct daemon *d, struct err *err)
 	}
 	if (rc == 0)
 		rc = daemon_cycle(d, err);
+	stop_workers(d);
 	refuse_all(d);
 	return rc;
 }

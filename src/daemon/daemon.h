@@ -31,6 +31,7 @@ struct log;
 struct daemon_config {
 	const char *state_dir; /* absolute; made if it is not there */
 	const char *guard;     /* path of stint-guard */
+	const char *program; /* path of stint, for what is simulated beside the loop; NULL: nothing is */
 	const char *policy, *placer,
 		*admit;      /* specs; NULL: what the record says last, else the defaults */
 	const char *tenants; /* file; NULL: none */
@@ -78,6 +79,8 @@ struct stream *daemon_stream(struct daemon *daemon);
 void daemon_metrics(struct daemon *daemon, struct buf *out);
 /* Counts a request; thread-safe. */
 void daemon_count(struct daemon *daemon, const char *route, int status);
+/* Counts a notification by what became of it; thread-safe. */
+void daemon_notified(struct daemon *daemon, const char *result);
 /* Whether it decides and accepts: "ok", "disk-full: …", …; thread-safe. */
 bool daemon_healthy(struct daemon *daemon, struct buf *out);
 

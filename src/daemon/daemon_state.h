@@ -57,6 +57,8 @@ struct row {
 	bool has_job, has_attempt;
 	struct record_job job;
 	struct record_attempt attempt;
+	/* what followers see of the job; NULL: nothing */
+	const char *state, *name, *tenant, *user;
 };
 
 /* A job, and the event that has its submission. */
@@ -91,6 +93,8 @@ struct daemon {
 	struct stream *stream;
 	struct metrics *metrics;
 	struct worker *worker;
+	struct worker *whatif; /* for what takes minutes; NULL: not needed yet */
+	atomic_bool closing;   /* whoever works must come to an end */
 	struct reasons *reasons;
 	struct log *log;
 	const struct notify *notify; /* NULL: nobody to tell */
@@ -130,6 +134,8 @@ double daemon_now_s(struct daemon *d); /* the core's time, never before the last
 void daemon_wake(struct daemon *d);    /* from any thread */
 /* The call is asked again once the worker has done the task, which is the call's from now on. */
 void daemon_give(struct daemon *d, struct call *call, struct task *task);
+/* The same by a worker of the caller's choice, made if there is none yet. */
+void daemon_give_to(struct daemon *d, struct worker **worker, struct call *call, struct task *task);
 
 /* ---- cycle.c */
 /* One turn of the loop: everything that came, decided, written down and carried out. */
@@ -137,6 +143,8 @@ int daemon_cycle(struct daemon *d, struct err *err);
 /* Appends a row; text is copied.  With `after`, statuses of job and attempt go along. */
 void daemon_row(struct daemon *d, const char *kind, uint32_t job, uint32_t attempt, double at_s,
 	const char *body, bool after);
+/* What followers see of the job that the last row is about. */
+void daemon_row_of(struct daemon *d, const struct live_job *job);
 /* Writes the rows; false: they wait, and d->trouble says why. */
 bool daemon_flush(struct daemon *d);
 /* The record failed: nothing new is taken until it is found to work again. */

@@ -48,7 +48,6 @@ struct forecaster {
 	struct forecast_task *last;  /* the newest that is done; NULL: none yet */
 	uint64_t begun, done;        /* how many */
 	uint64_t wanted;             /* somebody waits for the so-manieth */
-	atomic_bool stop;            /* the daemon ends */
 	double next_s;               /* by itself, by clock_wall_s() */
 };
 
@@ -173,7 +172,7 @@ static void run_task(struct task *task)
 				.finish = &finish,
 				.want_spans = true,
 				.plain = true,
-				.stop = &t->of->stop,
+				.stop = &t->of->daemon->closing,
 				.seed = t->seed,
 			},
 			&t->forecast, &t->err);
@@ -415,12 +414,19 @@ struct forecaster *forecaster_create(struct daemon *d, double every_s)
 	return f;
 }
 
+void forecaster_stop(struct forecaster *f)
+{
+	if (!f)
+		return;
+	worker_destroy(f->worker);
+	f->worker = NULL;
+}
+
 void forecaster_destroy(struct forecaster *f)
 {
 	if (!f)
 		return;
-	atomic_store(&f->stop, true);
-	worker_destroy(f->worker);
+	forecaster_stop(f);
 	if (f->saved != f->outcomes.changes) {
 		struct forecast_task t = { .of = f,
 			.start = f->outcomes.start,

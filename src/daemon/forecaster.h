@@ -16,7 +16,9 @@ struct forecaster;
 
 /* `every_s`: how often by itself; 0: only when asked. */
 struct forecaster *forecaster_create(struct daemon *d, double every_s);
-/* Waits for what it is at.  NULL is fine. */
+/* Its thread ends; d->closing tells what it is at to give up.  NULL is fine. */
+void forecaster_stop(struct forecaster *forecaster);
+/* After that.  NULL is fine. */
 void forecaster_destroy(struct forecaster *forecaster);
 
 /* ---- in the loop */

@@ -66,6 +66,8 @@ static const struct {
 static const struct family endings = { "stint_endings", "Jobs that ended, by state." };
 static const struct family requests = { "stint_http_requests",
 	"Requests answered, by route and status." };
+static const struct family notifications = { "stint_notifications",
+	"Notifications, by what became of them." };
 
 /* A counter for one set of labels, kept as it is written: state="FAILED" */
 struct labelled {
@@ -88,7 +90,7 @@ struct metrics {
 	uint64_t count[METRICS_COUNTERS];
 	double value[METRICS_GAUGES];
 	struct histogram times[METRICS_TIMES];
-	struct labels endings, requests;
+	struct labels endings, requests, notifications;
 };
 
 struct metrics *metrics_create(void)
@@ -111,6 +113,7 @@ void metrics_destroy(struct metrics *metrics)
 		return;
 	labels_fini(&metrics->endings);
 	labels_fini(&metrics->requests);
+	labels_fini(&metrics->notifications);
 	pthread_mutex_destroy(&metrics->lock);
 	free(metrics);
 }
@@ -181,14 +184,24 @@ static void add_label(struct buf *out, const char *name, const char *value)
 	buf_char(out, '"');
 }
 
-void metrics_ended(struct metrics *metrics, const char *state)
+static void count_by(struct metrics *metrics, struct labels *labels, const char *name, const char *value)
 {
 	struct buf text = { 0 };
 
-	add_label(&text, "state", state);
+	add_label(&text, name, value);
 	pthread_mutex_lock(&metrics->lock);
-	labels_count(&metrics->endings, text.at);
+	labels_count(labels, text.at);
 	pthread_mutex_unlock(&metrics->lock);
+}
+
+void metrics_ended(struct metrics *metrics, const char *state)
+{
+	count_by(metrics, &metrics->endings, "state", state);
+}
+
+void metrics_notified(struct metrics *metrics, const char *result)
+{
+	count_by(metrics, &metrics->notifications, "result", result);
 }
 
 void metrics_http(struct metrics *metrics, const char *route, int status)
@@ -269,6 +282,7 @@ void metrics_render(struct metrics *metrics, struct buf *out)
 		render_gauge(out, &gauges[i], metrics->value[i]);
 	render_labels(out, &endings, &metrics->endings);
 	render_labels(out, &requests, &metrics->requests);
+	render_labels(out, &notifications, &metrics->notifications);
 	for (int i = 0; i < METRICS_TIMES; i++)
 		render_time(out, (enum metrics_time)i, &metrics->times[i]);
 	pthread_mutex_unlock(&metrics->lock);

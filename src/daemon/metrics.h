@@ -58,6 +58,8 @@ void metrics_time(struct metrics *metrics, enum metrics_time which, double secon
 void metrics_ended(struct metrics *metrics, const char *state);
 /* A request that was answered; `route` is a pattern ("/v1/jobs/{id}"), never what somebody typed. */
 void metrics_http(struct metrics *metrics, const char *route, int status);
+/* A notification, by what became of it: "delivered", "failed", "dropped". */
+void metrics_notified(struct metrics *metrics, const char *result);
 
 /* All of it, up to and with "# EOF". */
 void metrics_render(struct metrics *metrics, struct buf *out);

@@ -80,6 +80,8 @@ static const char *title_of(int status)
 		return "Refused";
 	case 422:
 		return "Can never run";
+	case 429:
+		return "Too many at once";
 	case 503:
 		return "Not available";
 	case 507:

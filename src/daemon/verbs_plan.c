@@ -21,6 +21,7 @@ struct plan_task {
 	struct task task;
 	struct snapshot snapshot;
 	struct memory *memory;
+	const atomic_bool *stop;
 	uint32_t nnew;
 	uint64_t stamp, seed;
 	struct correction start, finish;
@@ -45,6 +46,7 @@ static void run_task(struct task *task)
 				.budget_s = BUDGET_S,
 				.start = &t->start,
 				.finish = &t->finish,
+				.stop = t->stop,
 				.seed = t->seed,
 			},
 			&t->result, &t->err);
@@ -185,6 +187,7 @@ static void begin_task(struct daemon *d, struct call *call)
 	t->task.run = run_task;
 	t->task.destroy = destroy_task;
 	t->memory = forecaster_memory(d);
+	t->stop = &d->closing;
 	t->nnew = (uint32_t)n;
 	t->stamp = d->stamp;
 	t->seed = d->config.seed;

@@ -153,6 +153,7 @@ static void row_of_submit(struct daemon *d, const struct live_job *job, const ch
 	daemon_row(d, "submit", job->id, 0, d->last_s, body.at, false);
 	row = &d->rows.at[d->rows.n - 1];
 	row->has_job = true;
+	daemon_row_of(d, job);
 	row->job = (struct record_job){
 		.id = job->id,
 		.uid = job->uid,

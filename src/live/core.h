@@ -79,6 +79,7 @@ int core_apply(struct core *core, const char *input, uint32_t job, uint32_t atte
 /* As the input "submit" with the job's status, for one just made from a submission.  Takes it over, also if it fails. */
 int core_submit(struct core *core, struct live_job *job, double at_s, struct err *err);
 bool core_is_input(const char *name);
+const char *core_input_name(size_t i); /* NULL after the last */
 /* Whether a job of this status could ever run here; else why not, in words.  Changes nothing. */
 bool core_could_run(struct core *core, const struct live_job *job, struct buf *why);
 /*

@@ -383,6 +383,11 @@ bool core_is_input(const char *name)
 	return false;
 }
 
+const char *core_input_name(size_t i)
+{
+	return i < INPUTS ? inputs[i].name : NULL;
+}
+
 /* What was due before this happened comes before it; of the same moment it is part. */
 static int come_to(struct core *c, double at_s, struct err *err)
 {
