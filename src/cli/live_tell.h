@@ -15,6 +15,9 @@
 /* Writes one answer for people. */
 typedef void live_put(const json_t *answer, const struct term *term, struct buf *out);
 
+/* A job (stint show), and why it waits (stint explain). */
+live_put live_put_job, live_put_explanation;
+
 /*
  * The answer of GET /v1/jobs/JOB/PART (PART NULL: of the job itself) for every operand, each of which must look
  * like a job: with --json as it came, else as `put` writes it, with an empty line between two.
