@@ -22,9 +22,9 @@ struct session {
 	struct top top;
 	struct feed *feed;
 	double interval_s;
-	double next_s;     /* of clock_wall_s(): when to look again */
-	double lost_s;     /* of clock_real_s(): since when nobody answers; NAN: somebody does */
-	bool looks;        /* a question is under way */
+	double next_s; /* of clock_wall_s(): when to look again */
+	double lost_s; /* of clock_real_s(): since when nobody answers; NAN: somebody does */
+	bool looks;    /* a question is under way */
 };
 
 /* ---- what comes from the daemon */

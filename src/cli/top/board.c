@@ -138,8 +138,8 @@ static void find_chosen(struct board *board, const struct view *view, enum top_p
 	}
 	if (board->at[part] >= n)
 		board->at[part] = n ? n - 1 : 0;
-	board->chosen[part] =
-		n ? (uint64_t)view->jobs[board->rows[part].at[board->at[part]]].id + 1 : 0;
+	board->chosen[part] = n ? (uint64_t)view->jobs[board->rows[part].at[board->at[part]]].id + 1
+				: 0;
 }
 
 void board_settle(struct board *board, const struct view *view)
@@ -225,8 +225,7 @@ static void move(struct board *board, const struct view *view, long by)
 	}
 	part = board->part;
 	if (board->rows[part].n)
-		board->chosen[part] =
-			(uint64_t)view->jobs[board->rows[part].at[board->at[part]]].id + 1;
+		board->chosen[part] = (uint64_t)view->jobs[board->rows[part].at[board->at[part]]].id + 1;
 }
 
 /* ---- keys by mode */

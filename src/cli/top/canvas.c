@@ -27,7 +27,7 @@ void canvas_reset(struct canvas *canvas, int columns, int lines, bool utf8)
 {
 	size_t n = (size_t)columns * (size_t)lines;
 
-	if (columns != canvas->columns || lines != canvas->lines)
+	if (!canvas->cells || columns != canvas->columns || lines != canvas->lines)
 		canvas->cells = mem_resize(canvas->cells, mem_array_size(n + 1, sizeof(struct cell)));
 	memset(canvas->cells, 0, (n + 1) * sizeof(struct cell));
 	canvas->columns = columns;

@@ -80,8 +80,8 @@ static void draw_counts(const struct scene *s, struct canvas *canvas, int y)
 }
 
 /* "held ▂▄▆ 75%": the title, the plot and what it is now. */
-static int draw_spark(struct canvas *canvas, int x, int y, const char *title, const struct buf *plot,
-	const char *now)
+static int draw_spark(struct canvas *canvas, int x, int y, const char *title,
+	const struct buf *plot, const char *now)
 {
 	x += canvas_put(canvas, x, y, canvas->columns - x, STYLE_FAINT, title);
 	x += canvas_put(canvas, x, y, canvas->columns - x, STYLE_PLAIN, plot->n ? plot->at : "");
@@ -221,11 +221,11 @@ static const char *keys_text(const struct board *b, int columns)
 {
 	if (b->mode == MODE_TEXT)
 		return "arrows scroll, q back";
-	if (columns < 60)
+	if (columns < 80)
 		return "? help, q quit";
-	if (columns < 100 || !b->acts)
-		return "arrows, Tab move  Enter details  s sort  / filter  t mine  p pause  ? help  q quit";
-	return "arrows, Tab move  Enter details  s sort  / filter  t mine  p pause  c cancel  h hold  ? help  q quit";
+	if (columns < 104 || !b->acts)
+		return "arrows, Tab  Enter details  s sort  / filter  t mine  p pause  ? help  q quit";
+	return "arrows, Tab  Enter details  s sort  / filter  t mine  p pause  c cancel  h hold  r release  ? help  q quit";
 }
 
 static void draw_footer(const struct scene *s, struct canvas *canvas, int y)
@@ -247,7 +247,8 @@ static void draw_footer(const struct scene *s, struct canvas *canvas, int y)
 	else
 		canvas_put(canvas, 0, y, canvas->columns, STYLE_BAR, keys_text(b, canvas->columns));
 	if (used)
-		canvas_put(canvas, used + 2, y, canvas->columns - used - 2, STYLE_BAR, "? help, q quit");
+		canvas_put(canvas, used + 2, y, canvas->columns - used - 2, STYLE_BAR,
+			"? help, q quit");
 }
 
 /* ---- a text over the lists */
@@ -262,7 +263,7 @@ static struct slice cut_piece(struct slice *line, int columns)
 	while (at < line->n) {
 		struct glyph glyph = glyph_next(line->at + at);
 
-		if (used + glyph.columns > columns)
+		if (at && used + glyph.columns > columns)
 			break;
 		if (line->at[at] == ' ')
 			blank = at;

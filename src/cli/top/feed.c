@@ -92,7 +92,7 @@ struct feed {
 		struct feed_answer answer;
 	} slots[FEED_KINDS];
 	/* the thread's own: */
-	json_t *forecast; /* the last one */
+	json_t *forecast;  /* the last one */
 	double forecast_s; /* when the next is asked for */
 };
 

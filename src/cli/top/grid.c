@@ -189,7 +189,8 @@ static void draw_device(const struct view *view, const struct view_device *devic
 	if (device->holders > 1)
 		put_shared(device, sign);
 	if (held)
-		canvas_put(canvas, x, y, 1, device->holders > 1 ? STYLE_STRONG : letter_style(sign[0]), sign);
+		canvas_put(canvas, x, y, 1,
+			device->holders > 1 ? STYLE_STRONG : letter_style(sign[0]), sign);
 	else if (device->down)
 		canvas_put(canvas, x, y, 1, STYLE_ALERT, "x");
 	else if (device->drained)
@@ -262,7 +263,8 @@ static void draw_nodes(const struct grid *g, const struct view *view, struct can
 
 			if (!node->ndevices || strcmp(type_of(node), kinds.at[k].name) != 0)
 				continue;
-			draw_node_sign(view, node, canvas, g->label + shown % g->per, y + shown / g->per);
+			draw_node_sign(view, node, canvas, g->label + shown % g->per,
+				y + shown / g->per);
 			shown++;
 		}
 		y += divide_up((int)kinds.at[k].nodes, g->per);

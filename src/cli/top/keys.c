@@ -127,9 +127,9 @@ static uint32_t next_character(struct keys *keys, bool no_more)
 	memcpy(text, keys->bytes, keys->n < n ? keys->n : n);
 	if ((unsigned char)text[0] < 0x80) {
 		drop(keys, 1);
-		return text[0] == '\n' ? (uint32_t)KEY_ENTER
-			: text[0] == '\b'  ? (uint32_t)KEY_BACKSPACE
-					   : (uint32_t)text[0];
+		return text[0] == '\n'    ? (uint32_t)KEY_ENTER
+			: text[0] == '\b' ? (uint32_t)KEY_BACKSPACE
+					  : (uint32_t)text[0];
 	}
 	glyph = glyph_next(text);
 	drop(keys, glyph.bytes);

@@ -263,8 +263,7 @@ static void draw_row(struct list *l, size_t row, int y)
 
 		if (!l->width[i])
 			continue;
-		draw_cell(l, i, x, y, sign ? letter_style(letter) : style,
-			cell_text(l, i, row));
+		draw_cell(l, i, x, y, sign ? letter_style(letter) : style, cell_text(l, i, row));
 		x += l->width[i] + GAP;
 	}
 }

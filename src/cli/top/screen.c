@@ -31,7 +31,7 @@ static struct {
 	volatile sig_atomic_t shown; /* the terminal shows our screen */
 	volatile sig_atomic_t fresh; /* it shows something else than we drew */
 	volatile sig_atomic_t over;  /* a signal has ended it: nothing brings it back */
-	int in; /* where keys come from; -1: there are none */
+	int in;                      /* where keys come from; -1: there are none */
 	bool opened_in;
 	int pipe[2]; /* what wakes us */
 	struct termios before, ours;
@@ -155,8 +155,7 @@ static void on_turn(int number)
 /* What is ignored (nohup) stays ignored. */
 static void catch_unless_ignored(int number, void (*handler)(int))
 {
-	if (sigaction(number, NULL, &screen.was[number]) == 0 &&
-		screen.was[number].sa_handler != SIG_IGN)
+	if (sigaction(number, NULL, &screen.was[number]) == 0 && screen.was[number].sa_handler != SIG_IGN)
 		catch_one(number, handler, NULL);
 }
 

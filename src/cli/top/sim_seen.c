@@ -222,7 +222,8 @@ static const char *keep(struct view *view, struct buf *text)
 	return kept;
 }
 
-static void add_job(const struct sim_seen *seen, const struct seen_job *s, double now_s, struct view *view)
+static void add_job(const struct sim_seen *seen, const struct seen_job *s, double now_s,
+	struct view *view)
 {
 	struct view_job *out = &view->jobs[view->njobs++];
 	bool runs = s->slots;

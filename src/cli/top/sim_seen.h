@@ -20,7 +20,7 @@ struct seen_job {
 struct sim_seen {
 	const struct cluster *cluster;
 	const struct trace *trace;
-	uint64_t *down; /* by node */
+	uint64_t *down;            /* by node */
 	VEC(struct seen_job) jobs; /* in no order */
 	VEC(uint32_t) place;       /* by number: 1 + place in `jobs`, 0: not there */
 	uint32_t running, waiting, ended;

@@ -20,8 +20,8 @@ struct sim_watch {
 	struct sim_seen seen;
 	struct top top;
 	bool shown;
-	double now_s;      /* of the simulation; NAN: it has not begun */
-	double base_s;     /* at `base_wall_s` it was this moment of the simulation */
+	double now_s;  /* of the simulation; NAN: it has not begun */
+	double base_s; /* at `base_wall_s` it was this moment of the simulation */
 	double base_wall_s;
 	double speed;
 	double frame_s; /* of clock_wall_s(): when the next picture is due */

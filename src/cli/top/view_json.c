@@ -135,7 +135,8 @@ static void read_job(struct view *view, const json_t *job, double now_s, const c
 
 static void read_jobs(struct view *view, const json_t *reply, double now_s, const char *user)
 {
-	const json_t *jobs = json_object_get(reply, "jobs"), *counts = json_object_get(reply, "counts");
+	const json_t *jobs = json_object_get(reply, "jobs"),
+		     *counts = json_object_get(reply, "counts");
 	size_t n = json_array_size(jobs);
 	double waiting = live_number(counts, "PENDING"), all = 0;
 	const char *state;
@@ -144,8 +145,7 @@ static void read_jobs(struct view *view, const json_t *reply, double now_s, cons
 	view->jobs = arena_array(&view->memory, struct view_job, n + 1);
 	for (size_t i = 0; i < n; i++)
 		read_job(view, json_array_get(jobs, i), now_s, user);
-	json_object_foreach((json_t *)counts, state, count)
-		all += json_number_value(count);
+	json_object_foreach((json_t *)counts, state, count) all += json_number_value(count);
 	view->count[PART_WAITING] = waiting > 0 ? (uint32_t)waiting : 0;
 	view->count[PART_RUNNING] = waiting < all ? (uint32_t)(all - waiting) : 0;
 }
@@ -222,7 +222,8 @@ static const char *clock_text(struct view *view, double now_s)
 	struct tm local;
 	char text[32];
 
-	if (isnan(now_s) || !localtime_r(&now, &local) || !strftime(text, sizeof(text), "%H:%M:%S", &local))
+	if (isnan(now_s) || !localtime_r(&now, &local) ||
+		!strftime(text, sizeof(text), "%H:%M:%S", &local))
 		return "";
 	return arena_strdup(&view->memory, text);
 }
