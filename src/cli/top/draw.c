@@ -17,6 +17,7 @@ enum {
 	BOTH_FROM = 6,    /* lines for lists from which both are shown */
 	PLAIN_GRID = 40,  /* lines of devices on paper */
 	SPARK_MAX = 60,
+	SPAN_FROM = 70, /* columns from which there is room for what they span */
 };
 
 /* ---- figures */
@@ -92,7 +93,7 @@ static void put_span(const struct trend *h, struct buf *out)
 {
 	char text[DURATION_SIZE];
 
-	buf_printf(out, "%s %s", h->whole ? "since the beginning," : "the last",
+	buf_printf(out, "%s %s", h->whole ? "in all" : "the last",
 		live_duration(h->n * h->step_s, text));
 }
 
@@ -100,7 +101,7 @@ static void draw_sparks(const struct scene *s, struct canvas *canvas, int y)
 {
 	const struct trend *h = s->trend;
 	struct term term = { .utf8 = canvas->utf8 };
-	int width = (canvas->columns - 32) / 2, x;
+	int width = (canvas->columns - (canvas->columns < SPAN_FROM ? 32 : 46)) / 2, x;
 	struct buf plot = { 0 }, now = { 0 };
 
 	if (!h || !h->n || width < 4)

@@ -57,7 +57,7 @@ static void a_screen_shows_devices_and_jobs(void **state)
 	is_screen(&t, 80, 22, false,
 		"stint on box, policy fair-share:preempt=1                               12:00:00\n"
 		"5 running, 3 waiting; 5 of 8 devices held, 1 down, 2 drained, 1 idle\n"
-		"held  ......:::::::###### 95%  waiting  .:::## .:::## .:::# 5       the last 20s\n"
+		"held  .....::::::##### 95%  waiting  .::## .::## .::# 5             the last 20s\n"
 		"\n"
 		"box a a c!2 x / e/.\n"
 		"\n"
