@@ -17,14 +17,17 @@
 
 /* A look takes at most this part of the time: a large queue is looked at less often. */
 static const double LOOK_PART = 0.1;
+/* So long a remark stays if nobody presses a key. */
+static const double REMARK_S = 8;
 
 struct session {
 	struct top top;
 	struct feed *feed;
 	double interval_s;
-	double next_s; /* of clock_wall_s(): when to look again */
-	double lost_s; /* of clock_real_s(): since when nobody answers; NAN: somebody does */
-	bool looks;    /* a question is under way */
+	double next_s;   /* of clock_wall_s(): when to look again */
+	double lost_s;   /* of clock_real_s(): since when nobody answers; NAN: somebody does */
+	double remark_s; /* of clock_wall_s(): since when there is a remark; NAN: there is none */
+	bool looks;      /* a question is under way */
 };
 
 /* ---- what comes from the daemon */
@@ -34,7 +37,7 @@ static void see(struct top *top, const struct feed_answer *answer)
 	view_clear(&top->view);
 	view_read(&top->view, answer->nodes, answer->jobs, answer->forecast, live_user());
 	top_settle(top);
-	trend_add(&top->trend, live_number(answer->jobs, "now"),
+	trend_add(&top->trend, clock_wall_s(),
 		top->view.ndevices ? (double)top->view.held / top->view.ndevices : 0,
 		top->view.count[PART_WAITING]);
 }
@@ -55,14 +58,28 @@ static void tell_lost(struct session *s, const struct feed_answer *answer)
 		answer->rc == ERR_UNREACHABLE ? "no daemon answers" : answer->err.text);
 }
 
+static void age_remark(struct session *s)
+{
+	double now_s = clock_wall_s();
+
+	if (now_s - s->remark_s > REMARK_S)
+		s->top.board.message[0] = '\0';
+	if (!s->top.board.message[0])
+		s->remark_s = NAN;
+	else if (isnan(s->remark_s))
+		s->remark_s = now_s;
+}
+
 static void take_look(struct session *s, const struct feed_answer *answer)
 {
 	s->looks = false;
-	s->next_s = clock_wall_s() + fmax(s->interval_s, answer->took_s / LOOK_PART);
+	s->next_s = clock_wall_s() + s->interval_s;
+	age_remark(s);
 	if (answer->rc) {
 		tell_lost(s, answer);
 		return;
 	}
+	s->next_s = clock_wall_s() + fmax(s->interval_s, answer->took_s / LOOK_PART);
 	if (!isnan(s->lost_s))
 		board_say(&s->top.board, "the daemon answers again");
 	s->lost_s = NAN;
@@ -71,12 +88,15 @@ static void take_look(struct session *s, const struct feed_answer *answer)
 		see(&s->top, answer);
 }
 
-/* Only if the text is still wanted. */
+/* Only if the text is still wanted; a person who is on another job by now waits for that one. */
 static void take_details(struct session *s, const struct feed_answer *answer)
 {
+	uint32_t wanted = s->top.board.mode == MODE_TEXT ? s->top.board.details_of : VIEW_NONE;
 	char title[40];
 
-	if (s->top.board.mode != MODE_TEXT || s->top.board.details_of != answer->job)
+	if (wanted != VIEW_NONE && wanted != answer->job)
+		feed_ask(s->feed, FEED_DETAILS, wanted, NULL);
+	if (wanted != answer->job)
 		return;
 	snprintf(title, sizeof(title), "job %u", answer->job);
 	board_show(&s->top.board, title, answer->rc ? answer->err.text : answer->text.at);
@@ -147,7 +167,7 @@ static void watch(struct session *s)
 
 static int on_screen(const struct args *args, struct top *top, struct err *err)
 {
-	struct session s = { .interval_s = args->interval, .lost_s = NAN };
+	struct session s = { .interval_s = args->interval, .lost_s = NAN, .remark_s = NAN };
 	int rc;
 
 	s.top = *top;
@@ -194,20 +214,21 @@ static int run(const struct args *args, struct err *err)
 {
 	struct top top = { .board = { .mine = args->mine } };
 	struct feed_answer first = { 0 };
+	bool once = args->once || !screen_possible();
 	int rc = top_term(args, &top.term, err);
 
 	if (rc)
 		return rc;
 	trend_init(&top.trend, fmax(args->interval, 1), false);
-	feed_look(args, !args->json, &first);
+	feed_look(args, &first);
 	rc = first.rc;
 	*err = first.err;
 	if (!rc && args->json) {
 		rc = print_json(&first, err);
 	} else if (!rc) {
+		first.forecast = once ? feed_forecast(args) : NULL;
 		see(&top, &first);
-		rc = args->once || !screen_possible() ? print_once(args, &top, err)
-						      : on_screen(args, &top, err);
+		rc = once ? print_once(args, &top, err) : on_screen(args, &top, err);
 	}
 	feed_answer_fini(&first);
 	top_end(&top);

@@ -1,5 +1,6 @@
 #include "cli/top/feed.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -11,7 +12,8 @@
 #include "cli/live_tell.h"
 #include "cli/top/screen.h"
 
-enum { JOBS_SHOWN = 1000, FORECAST_EVERY_S = 5, FORECAST_RETRY_S = 60 };
+/* A forecast that took a second is made again after ten at the earliest; one that there is not, after a minute. */
+enum { JOBS_SHOWN = 1000, FORECAST_EVERY_S = 5, FORECAST_REST = 10, FORECAST_RETRY_S = 60 };
 
 void feed_answer_fini(struct feed_answer *answer)
 {
@@ -24,21 +26,26 @@ void feed_answer_fini(struct feed_answer *answer)
 
 /* ---- questions */
 
-void feed_look(const struct args *args, bool want_forecast, struct feed_answer *out)
+void feed_look(const struct args *args, struct feed_answer *out)
 {
 	double began_s = clock_wall_s();
-	struct err ignored = { 0 };
 	char *path = mem_printf("/v1/jobs?limit=%d", JOBS_SHOWN);
 
 	out->kind = FEED_LOOK;
 	out->rc = live_get(args, "/v1/nodes", &out->nodes, &out->err);
 	if (!out->rc)
 		out->rc = live_get(args, path, &out->jobs, &out->err);
-	/* Going without is no failure: not every daemon makes forecasts. */
-	if (!out->rc && want_forecast)
-		live_get(args, "/v1/forecast", &out->forecast, &ignored);
 	out->took_s = clock_wall_s() - began_s;
 	free(path);
+}
+
+json_t *feed_forecast(const struct args *args)
+{
+	struct err ignored = { 0 };
+	json_t *forecast = NULL;
+
+	live_get(args, "/v1/forecast", &forecast, &ignored);
+	return forecast;
 }
 
 static int put_part(const struct args *args, const char *job, const char *part, live_put *put,
@@ -97,22 +104,28 @@ struct feed {
 };
 
 /* Forecasts are dear, and change slowly: the last one serves until the next is due. */
+static void renew_forecast(struct feed *feed)
+{
+	double began_s = clock_wall_s(), took_s;
+
+	if (began_s < feed->forecast_s)
+		return;
+	json_decref(feed->forecast);
+	feed->forecast = feed_forecast(&feed->args);
+	took_s = clock_wall_s() - began_s;
+	feed->forecast_s = began_s +
+		(feed->forecast ? fmax(FORECAST_EVERY_S, took_s * FORECAST_REST) : FORECAST_RETRY_S);
+}
+
 static void look(struct feed *feed, struct feed_answer *out)
 {
-	double now_s = clock_wall_s();
-	bool due = now_s >= feed->forecast_s;
-
-	feed_look(&feed->args, due, out);
-	if (due && !out->rc) {
-		json_decref(feed->forecast);
-		feed->forecast = json_incref(out->forecast);
-		feed->forecast_s = now_s + (out->forecast ? FORECAST_EVERY_S : FORECAST_RETRY_S);
-	} else if (!out->rc) {
-		out->forecast = json_incref(feed->forecast);
-	} else {
-		/* Whoever answers next may be another daemon. */
-		feed->forecast_s = 0;
+	feed_look(&feed->args, out);
+	if (out->rc) {
+		feed->forecast_s = 0; /* whoever answers next may be another daemon */
+		return;
 	}
+	renew_forecast(feed);
+	out->forecast = json_incref(feed->forecast);
 }
 
 static void answer(struct feed *feed, enum feed_kind kind, struct feed_answer *out)

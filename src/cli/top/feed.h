@@ -33,8 +33,10 @@ struct feed_answer {
 
 void feed_answer_fini(struct feed_answer *answer);
 
-/* One look at the daemon, here and now.  Release `out` in any case. */
-void feed_look(const struct args *args, bool want_forecast, struct feed_answer *out);
+/* One look at the daemon, here and now, without its forecast.  Release `out` in any case. */
+void feed_look(const struct args *args, struct feed_answer *out);
+/* A new reference; NULL: there is none, which is no failure, since not every daemon makes them. */
+json_t *feed_forecast(const struct args *args);
 
 struct feed;
 

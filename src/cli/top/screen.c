@@ -33,7 +33,8 @@ static struct {
 	volatile sig_atomic_t over;  /* a signal has ended it: nothing brings it back */
 	int in;                      /* where keys come from; -1: there are none */
 	bool opened_in;
-	int pipe[2]; /* what wakes us */
+	bool entered;
+	int pipe[2]; /* what wakes us; made once and kept, since other threads write to it */
 	struct termios before, ours;
 	bool has_before, has_atexit;
 	struct sigaction was[NSIG];
@@ -202,11 +203,11 @@ static void open_keys(void)
 
 int screen_enter(struct err *err)
 {
-	if (pipe2(screen.pipe, O_CLOEXEC | O_NONBLOCK))
+	if (screen.pipe[0] < 0 && pipe2(screen.pipe, O_CLOEXEC | O_NONBLOCK))
 		return err_set(err, ERR_IO, "cannot make a pipe: %s", strerror(errno));
 	if (!screen.has_atexit)
 		atexit(screen_leave);
-	screen.has_atexit = true;
+	screen.has_atexit = screen.entered = true;
 	screen.over = 0;
 	screen.keys = (struct keys){ 0 };
 	screen.escape_s = NAN;
@@ -218,17 +219,16 @@ int screen_enter(struct err *err)
 
 void screen_leave(void)
 {
-	if (screen.pipe[0] < 0)
+	if (!screen.entered)
 		return;
+	screen.entered = false;
 	give_back();
 	let_go(ends, COUNT(ends));
 	let_go(crashes, COUNT(crashes));
 	let_go(turns, COUNT(turns));
 	if (screen.opened_in && screen.in >= 0)
 		close(screen.in);
-	close(screen.pipe[0]);
-	close(screen.pipe[1]);
-	screen.in = screen.pipe[0] = screen.pipe[1] = -1;
+	screen.in = -1;
 }
 
 /* ---- size and drawing */
