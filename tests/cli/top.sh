@@ -130,14 +130,12 @@ signal TERM
 end 143 "so does TERM"
 bare "and the terminal is as it was"
 END
-if [ -z "${ASAN_OPTIONS-}" ]; then
-	screen 80x24 "$STINT" top <<'END'
+screen 80x24 "$STINT" top <<'END'
 until '^RUNNING 2' "a screen"
 signal ABRT
 end -6 "a crash is a crash"
 bare "and the terminal is as it was"
 END
-fi
 screen 80x24 bash -mc "$STINT top --interval 0.2s; echo STOPPED; read -r x; fg >/dev/null; echo LEFT" <<'END'
 until '^RUNNING 2' "a screen"
 press '\x1a'
