@@ -35,7 +35,7 @@ static void put_change(const json_t *change, struct buf *out)
 	buf_char(out, '\n');
 }
 
-static void put_answer(const json_t *answer, const struct term *term, struct buf *out)
+void live_put_explanation(const json_t *answer, const struct term *term, struct buf *out)
 {
 	const json_t *causes = json_object_get(answer, "causes");
 	const json_t *changes = json_object_get(answer, "changes");
@@ -58,7 +58,7 @@ static void put_answer(const json_t *answer, const struct term *term, struct buf
 
 static int run(const struct args *args, struct err *err)
 {
-	return live_tell_jobs(args, "explain", put_answer, err);
+	return live_tell_jobs(args, "explain", live_put_explanation, err);
 }
 
 static const struct flag flags[] = { SWITCH(json, "print the daemon's answer"), { 0 } };

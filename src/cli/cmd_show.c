@@ -310,7 +310,7 @@ static void put_files(const json_t *job, struct buf *out)
 	live_line(out, "stderr", live_text(last, "stderr"));
 }
 
-static void put_job(const json_t *job, const struct term *term, struct buf *out)
+void live_put_job(const json_t *job, const struct term *term, struct buf *out)
 {
 	double now_s = isnan(live_number(job, "now")) ? draft_now() : live_number(job, "now");
 
@@ -330,7 +330,7 @@ static void put_job(const json_t *job, const struct term *term, struct buf *out)
 
 static int run(const struct args *args, struct err *err)
 {
-	return live_tell_jobs(args, NULL, put_job, err);
+	return live_tell_jobs(args, NULL, live_put_job, err);
 }
 
 static const struct flag flags[] = { SWITCH(json, "print the daemon's answer"), { 0 } };

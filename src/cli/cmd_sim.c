@@ -12,6 +12,9 @@
 #include "cli/record.h"
 #include "cli/setup.h"
 #include "cli/term.h"
+#include "cli/top/screen.h"
+#include "cli/top/sim_watch.h"
+#include "cli/top/top.h"
 #include "cli/ui.h"
 #include "report/compare.h"
 #include "report/textplot.h"
@@ -159,6 +162,8 @@ struct sim_call {
 	struct comparison result; /* of one */
 	struct outcome outcome;
 	struct bar bar;
+	struct buf title;
+	struct sim_watch *watch; /* --top; NULL: nobody looks on */
 };
 
 static bool moved(void *ctx, uint32_t ended, double now_s)
@@ -166,7 +171,8 @@ static bool moved(void *ctx, uint32_t ended, double now_s)
 	struct sim_call *call = ctx;
 
 	(void)now_s;
-	bar_move(&call->bar, (double)ended / call->setup.base.trace.njobs);
+	if (!sim_watch_shown(call->watch))
+		bar_move(&call->bar, (double)ended / call->setup.base.trace.njobs);
 	return !ui_interrupted();
 }
 
@@ -184,6 +190,8 @@ static int check_one(const struct args *args, struct err *err)
 			"sim runs one placer and %zu are given: 'stint compare' takes the same flags and "
 			"runs every policy with each",
 			nplacers);
+	if (args->speed > 0 && !args->screen)
+		return err_set(err, ERR_USAGE, "--speed is how fast --top shows the run: add --top");
 	return 0;
 }
 
@@ -202,6 +210,30 @@ static int prepare(struct sim_call *call, struct err *err)
 	if (!rc)
 		rc = html_file_open(&call->html, args->html, &call->dir, err);
 	return rc;
+}
+
+/* --top: without a terminal the run is carried out as it would be otherwise. */
+static int open_watch(struct sim_call *call, struct err *err)
+{
+	const struct setup *setup = &call->setup;
+	struct sim_watch_config config = {
+		.cluster = &setup->cluster,
+		.trace = &setup->base.trace,
+		.pool = setup->loan.pool,
+		.policy = setup->pairings[0].label,
+		.speed = call->args->speed,
+	};
+	int rc = top_term(call->args, &config.term, err);
+
+	if (rc || !call->args->screen)
+		return rc;
+	if (!screen_possible()) {
+		ui_say(call->args, "--top needs a terminal: the run goes on without it");
+		return 0;
+	}
+	buf_printf(&call->title, "simulation of %s", setup->base.source);
+	config.title = call->title.at;
+	return sim_watch_create(&config, &call->watch, err);
 }
 
 static const struct summary *summary_in(const struct sim_call *call)
@@ -225,13 +257,22 @@ static int carry_out(struct sim_call *call, struct err *err)
 		.progress = moved,
 		.progress_ctx = call,
 	};
-	int rc;
+	struct observer watcher;
+	int rc = open_watch(call, err);
 
+	if (rc)
+		return rc;
+	if (call->watch) {
+		watcher = sim_watch_observer(call->watch);
+		run.watcher = &watcher;
+	}
 	bar_begin(&call->bar, call->args, pair->label);
 	rc = run_carry_out(&run, &call->outcome, err);
 	bar_end(&call->bar);
 	if (rc)
 		return rc;
+	if (call->watch)
+		sim_watch_finish(call->watch);
 	comparison_init(&call->result, &setup->cluster, &contender, 1, &seed, 1);
 	comparison_put(&call->result, 0, 0, &setup->base.trace, &call->outcome);
 	comparison_finish(&call->result);
@@ -305,6 +346,8 @@ static int sim(const struct args *args, struct err *err)
 		rc = keep(&call, err);
 	if (!rc)
 		rc = tell(&call, err);
+	sim_watch_destroy(call.watch);
+	buf_fini(&call.title);
 	run_dir_abandon(&call.dir);
 	html_file_abandon(&call.html);
 	comparison_fini(&call.result);
@@ -318,6 +361,13 @@ static const struct flag output_flags[] = {
 	TEXT(html, "FILE", "write a report with plots"),
 	SWITCH(json, "the summary as JSON"),
 	SWITCH(quiet, "no messages, no progress bar"),
+	{ .name = "top",
+		.kind = FLAG_SWITCH,
+		.offset = offsetof(struct args, screen),
+		.help = "show the run as it goes, on the screen of 'stint top'" },
+	NUMBER(speed, FLAG_NUMBER, "N", 0, 0, 1e9,
+		"with --top: simulated seconds in a second (default: as fast as it goes)"),
+	TEXT(color, "WHEN", "with --top: auto, always or never"),
 	{ 0 },
 };
 
@@ -331,6 +381,7 @@ static const char *const examples[] = {
 	"stint sim trace.csv --cluster 16x8:v100 --policy tiresias:queues=3,limit_s=1h",
 	"stint sim trace.csv --cluster cluster.yaml --placer consolidate --out run1/",
 	"stint sim synth:jobs=1000,load=0.9 --cluster 4x8:a100 --policy srtf --error 0.3",
+	"stint sim trace.csv --cluster 16x8:v100 --policy tiresias --top --speed 3600",
 	NULL,
 };
 

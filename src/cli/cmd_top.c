@@ -1,165 +1,271 @@
 /*
- * stint top: a screen of devices, jobs that run and jobs that wait.
+ * stint top: devices, jobs that run and jobs that wait, on a screen of its own.
  */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/live.h"
 #include "cli/live_print.h"
-#include "cli/term.h"
+#include "cli/top/feed.h"
+#include "cli/top/screen.h"
+#include "cli/top/top.h"
 #include "cli/ui.h"
 
-enum { BAR_COLUMNS = 32 };
+/* A look takes at most this part of the time: a large queue is looked at less often. */
+static const double LOOK_PART = 0.1;
+/* So long a remark stays if nobody presses a key. */
+static const double REMARK_S = 8;
 
-/* ---- devices, a line for each node */
+struct session {
+	struct top top;
+	struct feed *feed;
+	double interval_s;
+	double next_s;   /* of clock_wall_s(): when to look again */
+	double lost_s;   /* of clock_real_s(): since when nobody answers; NAN: somebody does */
+	double remark_s; /* of clock_wall_s(): since when there is a remark; NAN: there is none */
+	bool looks;      /* a question is under way */
+};
 
-static void put_node(const json_t *node, const struct term *term, struct buf *out)
+/* ---- what comes from the daemon */
+
+static void see(struct top *top, const struct feed_answer *answer)
 {
-	const json_t *devices = json_object_get(node, "devices");
-	size_t n = json_array_size(devices), busy = 0, down = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		const json_t *device = json_array_get(devices, i);
-
-		down += json_is_false(json_object_get(device, "up"));
-		busy += json_array_size(json_object_get(device, "jobs")) > 0;
-	}
-	if (!n)
-		return;
-	live_bar((double)busy / (double)n, BAR_COLUMNS, term, out);
-	buf_printf(out, " %3zu of %zu busy", busy, n);
-	if (down)
-		buf_printf(out, ", %zu down", down);
-	buf_printf(out, "  %s", live_text(node, "name") ? live_text(node, "name") : "");
-	if (live_text(node, "type"))
-		buf_printf(out, " (%s)", live_text(node, "type"));
-	buf_char(out, '\n');
+	view_clear(&top->view);
+	view_read(&top->view, answer->nodes, answer->jobs, answer->forecast, live_user());
+	top_settle(top);
+	trend_add(&top->trend, clock_wall_s(),
+		top->view.ndevices ? (double)top->view.held / top->view.ndevices : 0,
+		top->view.count[PART_WAITING]);
 }
 
-static void put_nodes(const json_t *reply, const struct term *term, struct buf *out)
+/* What was last known stays on the screen. */
+static void tell_lost(struct session *s, const struct feed_answer *answer)
 {
-	const json_t *nodes = json_object_get(reply, "nodes");
+	time_t since;
+	struct tm local = { 0 };
+	char text[16] = "";
 
-	for (size_t i = 0; i < json_array_size(nodes); i++)
-		put_node(json_array_get(nodes, i), term, out);
+	if (isnan(s->lost_s))
+		s->lost_s = clock_real_s();
+	since = (time_t)s->lost_s;
+	if (localtime_r(&since, &local))
+		strftime(text, sizeof(text), "%H:%M:%S", &local);
+	snprintf(s->top.alert, sizeof(s->top.alert), "since %s: %.120s (asking again)", text,
+		answer->rc == ERR_UNREACHABLE ? "no daemon answers" : answer->err.text);
 }
 
-/* ---- jobs */
-
-static void put_counts(const json_t *jobs, const json_t *nodes, struct buf *out)
+static void age_remark(struct session *s)
 {
-	const json_t *counts = json_object_get(jobs, "counts");
-	double running = live_number(counts, "RUNNING"), pending = live_number(counts, "PENDING");
+	double now_s = clock_wall_s();
 
-	buf_printf(out, "stint on %s", live_text(nodes, "host") ? live_text(nodes, "host") : "?");
-	if (live_text(jobs, "policy"))
-		buf_printf(out, ", policy %s", live_text(jobs, "policy"));
-	buf_printf(out, ": %.0f running, %.0f pending\n\n", isnan(running) ? 0 : running,
-		isnan(pending) ? 0 : pending);
+	if (now_s - s->remark_s > REMARK_S)
+		s->top.board.message[0] = '\0';
+	if (!s->top.board.message[0])
+		s->remark_s = NAN;
+	else if (isnan(s->remark_s))
+		s->remark_s = now_s;
 }
 
-/* As many lines as the terminal has; SIZE_MAX where there is none. */
-static size_t lines_of_terminal(void)
+static void take_look(struct session *s, const struct feed_answer *answer)
 {
-	struct winsize size;
-
-	if (!isatty(STDOUT_FILENO))
-		return SIZE_MAX;
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || size.ws_row < 5)
-		return 24;
-	return size.ws_row;
-}
-
-static size_t count_lines(const struct buf *text)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < text->n; i++)
-		n += text->at[i] == '\n';
-	return n;
-}
-
-static void put_jobs(const json_t *reply, const struct term *term, struct buf *out)
-{
-	const json_t *jobs = json_object_get(reply, "jobs");
-	size_t n = json_array_size(jobs), lines = lines_of_terminal(), used = count_lines(out) + 3;
-	size_t room = lines == SIZE_MAX ? n : lines > used ? lines - used : 0;
-	double total = live_number(reply, "total");
-	json_t *shown;
-
-	buf_char(out, '\n');
-	if (!n) {
-		buf_str(out,
-			"no jobs wait or run; submit one: stint submit --gpus 1 -- python train.py\n");
+	s->looks = false;
+	s->next_s = clock_wall_s() + s->interval_s;
+	age_remark(s);
+	if (answer->rc) {
+		tell_lost(s, answer);
 		return;
 	}
-	shown = json_array();
-	for (size_t i = 0; i < n && i < room; i++)
-		json_array_append(shown, json_array_get(jobs, i));
-	live_jobs_table(shown, term, out);
-	json_decref(shown);
-	if (total > (double)(n < room ? n : room))
-		buf_printf(out, "%.0f more: stint queue\n", total - (double)(n < room ? n : room));
+	s->next_s = clock_wall_s() + fmax(s->interval_s, answer->took_s / LOOK_PART);
+	if (!isnan(s->lost_s))
+		board_say(&s->top.board, "the daemon answers again");
+	s->lost_s = NAN;
+	s->top.alert[0] = '\0';
+	if (!s->top.board.paused)
+		see(&s->top, answer);
 }
 
-/* ---- the screen */
-
-static int draw(const struct args *args, struct err *err)
+/* Only if the text is still wanted; a person who is on another job by now waits for that one. */
+static void take_details(struct session *s, const struct feed_answer *answer)
 {
-	struct term term = term_of_stdout();
-	struct buf text = { 0 };
-	json_t *nodes = NULL, *jobs = NULL;
-	int rc = live_get(args, "/v1/nodes", &nodes, err);
+	uint32_t wanted = s->top.board.mode == MODE_TEXT ? s->top.board.details_of : VIEW_NONE;
+	char title[40];
 
-	if (!rc)
-		rc = live_get(args, "/v1/jobs?limit=200", &jobs, err);
-	if (!rc && args->json) {
-		json_t *both = json_pack("{s:s, s:O, s:O}", "schema", "top/1", "nodes", nodes,
-			"jobs", jobs);
+	if (wanted != VIEW_NONE && wanted != answer->job)
+		feed_ask(s->feed, FEED_DETAILS, wanted, NULL);
+	if (wanted != answer->job)
+		return;
+	snprintf(title, sizeof(title), "job %u", answer->job);
+	board_show(&s->top.board, title, answer->rc ? answer->err.text : answer->text.at);
+}
 
-		rc = live_print_json(both, err);
-		json_decref(both);
-	} else if (!rc) {
-		if (isatty(STDOUT_FILENO))
-			buf_str(&text, "\033[H\033[2J");
-		put_counts(jobs, nodes, &text);
-		put_nodes(nodes, &term, &text);
-		put_jobs(jobs, &term, &text);
-		rc = ui_print(&text, err);
+static void take_change(struct session *s, const struct feed_answer *answer)
+{
+	if (answer->rc)
+		board_say(&s->top.board, "%s job %u: %s", answer->verb, answer->job, answer->err.text);
+	else
+		board_say(&s->top.board, "%s job %u: done", answer->verb, answer->job);
+	s->next_s = 0;
+}
+
+static void take_answers(struct session *s)
+{
+	struct feed_answer answer;
+	bool any = false;
+
+	for (; feed_take(s->feed, &answer); any = true) {
+		if (answer.kind == FEED_LOOK)
+			take_look(s, &answer);
+		else if (answer.kind == FEED_DETAILS)
+			take_details(s, &answer);
+		else
+			take_change(s, &answer);
+		feed_answer_fini(&answer);
 	}
-	buf_fini(&text);
-	json_decref(nodes);
-	json_decref(jobs);
-	return rc;
+	if (any)
+		top_draw(&s->top);
 }
 
-static int run(const struct args *args, struct err *err)
+/* ---- what a person asks */
+
+static void carry_out(struct session *s, enum board_ask ask, uint32_t job)
 {
-	bool once = args->json || !isatty(STDOUT_FILENO);
+	struct board *board = &s->top.board;
+	char title[40];
+
+	if (ask == ASK_DETAILS) {
+		snprintf(title, sizeof(title), "job %u", job);
+		board_show(board, title, "asking the daemon ...");
+		feed_ask(s->feed, FEED_DETAILS, job, NULL);
+	} else if (!feed_ask(s->feed, FEED_CHANGE, job, board_verb(ask))) {
+		board_say(board, "the daemon has not answered the last question yet");
+	}
+	top_draw(&s->top);
+}
+
+static void watch(struct session *s)
+{
+	enum board_ask ask = ASK_NOTHING;
+	uint32_t job = VIEW_NONE;
+
+	while (ask != ASK_QUIT) {
+		double now_s = clock_wall_s();
+
+		if (!s->looks && now_s >= s->next_s)
+			s->looks = feed_ask(s->feed, FEED_LOOK, 0, NULL);
+		ask = top_wait(&s->top, s->looks ? 60 : s->next_s - now_s, &job);
+		if (ask != ASK_NOTHING && ask != ASK_QUIT)
+			carry_out(s, ask, job);
+		take_answers(s);
+	}
+}
+
+/* ---- the command */
+
+static int on_screen(const struct args *args, struct top *top, struct err *err)
+{
+	struct session s = { .interval_s = args->interval, .lost_s = NAN, .remark_s = NAN };
 	int rc;
 
-	do {
-		rc = draw(args, err);
-		if (!rc && !once)
-			live_pause(1);
-	} while (!rc && !once);
+	s.top = *top;
+	*top = (struct top){ 0 };
+	s.top.board.acts = true;
+	rc = top_begin(&s.top, err);
+	if (!rc) {
+		s.feed = feed_create(args);
+		s.next_s = clock_wall_s() + s.interval_s;
+		top_draw(&s.top);
+		watch(&s);
+	}
+	top_end(&s.top);
+	feed_destroy(s.feed);
+	if (!rc && ui_interrupted())
+		rc = EXIT_SIGNAL + ui_interrupted();
 	return rc;
 }
 
-static const struct flag flags[] = { SWITCH(json, "once, as JSON: nodes and jobs"), { 0 } };
+static int print_json(const struct feed_answer *answer, struct err *err)
+{
+	json_t *both = json_pack("{s:s, s:O, s:O}", "schema", "top/1", "nodes", answer->nodes,
+		"jobs", answer->jobs);
+	int rc = live_print_json(both, err);
+
+	json_decref(both);
+	return rc;
+}
+
+static int print_once(const struct args *args, struct top *top, struct err *err)
+{
+	struct buf text = { 0 };
+	int rc;
+
+	top->board.acts = true;
+	top_print(top, (int)args->lines, &text);
+	rc = ui_print(&text, err);
+	buf_fini(&text);
+	return rc;
+}
+
+/* The first look is made before the terminal is touched: what fails then is an error like any other. */
+static int run(const struct args *args, struct err *err)
+{
+	struct top top = { .board = { .mine = args->mine } };
+	struct feed_answer first = { 0 };
+	bool once = args->once || !screen_possible();
+	int rc = top_term(args, &top.term, err);
+
+	if (rc)
+		return rc;
+	trend_init(&top.trend, fmax(args->interval, 1), false);
+	feed_look(args, &first);
+	rc = first.rc;
+	*err = first.err;
+	if (!rc && args->json) {
+		rc = print_json(&first, err);
+	} else if (!rc) {
+		first.forecast = once ? feed_forecast(args) : NULL;
+		see(&top, &first);
+		rc = once ? print_once(args, &top, err) : on_screen(args, &top, err);
+	}
+	feed_answer_fini(&first);
+	top_end(&top);
+	return rc;
+}
+
+static const struct flag flags[] = {
+	SWITCH(once, "one screen as text, then end (so it is without a terminal)"),
+	NUMBER(interval, FLAG_SECONDS, "T", 1, 0.1, 3600, "time between two looks (default 1s)"),
+	NUMBER(lines, FLAG_INT, "N", 0, 0, 100000, "with --once, or no terminal: at most so many lines"),
+	SWITCH(mine, "only your jobs"),
+	TEXT(color, "WHEN", "auto, always or never (NO_COLOR is understood)"),
+	SWITCH(json, "once, as JSON: nodes and jobs"),
+	{ 0 },
+};
+
 static const struct flag_group flags_top = { .title = "output", .flags = flags, .aside = true };
-static const char *const examples[] = { "stint top", "stint top | head", NULL };
+
+static const char *const examples[] = {
+	"stint top",
+	"stint top --interval 5s --mine",
+	"stint top --once --lines 40",
+	"stint sim synth:jobs=200 --cluster 4x8:a100 --policy srtf --top --speed 600",
+	NULL,
+};
 
 const struct command command_top = {
 	.name = "top",
-	.summary = "a screen of devices and jobs, every second",
+	.summary = "devices and jobs on a screen, as they change",
 	.operands = "",
 	.live = true,
 	.groups = { &flags_top, &flags_daemon },
-	.about = "On a terminal until Ctrl-C; else once.",
+	.about = "A device is the letter of the job that has it; the list below has the same letters.  Keys:\n"
+		 "arrows and Tab move, Enter tells everything about a job and why it waits, s sorts, / filters,\n"
+		 "t shows only yours, p pauses, c, h and r cancel, hold and release after a question, ? lists\n"
+		 "all of them, q quits.  A daemon that goes away is waited for.  'stint sim --top' shows a\n"
+		 "simulation in the same way.",
 	.examples = examples,
 	.run = run,
 };

@@ -76,6 +76,13 @@ struct args {
 	bool all;    /* every row */
 	int64_t threads;
 
+	/* top, and sim on its screen */
+	bool once, screen;
+	double interval;
+	double speed; /* simulated seconds in a real one; 0: as fast as it goes */
+	int64_t lines;
+	const char *color;
+
 	/* the daemon: where it is, and which of its jobs */
 	const char *socket;
 	const char *state; /* of jobs; for the daemon itself its directory */

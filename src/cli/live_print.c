@@ -174,8 +174,7 @@ static void cell_of(struct table *table, struct buf *text)
 	buf_clear(text);
 }
 
-/* The user, and "/TENANT" after it if the job is on another account. */
-static void put_user(const json_t *job, struct buf *out)
+void live_who(const json_t *job, struct buf *out)
 {
 	const char *user = live_text(job, "user"), *tenant = live_text(job, "tenant");
 
@@ -184,8 +183,7 @@ static void put_user(const json_t *job, struct buf *out)
 		buf_printf(out, "/%s", tenant);
 }
 
-/* "2", "2/4" of an elastic job that has fewer, "1-4" of one that waits. */
-static void put_gpus(const json_t *job, struct buf *out)
+void live_gpus(const json_t *job, struct buf *out)
 {
 	double gpus = live_number(job, "gpus"), held = live_number(job, "held_gpus");
 	double min = live_number(job, "min_gpus"), max = live_number(job, "max_gpus");
@@ -231,12 +229,12 @@ static void put_row(struct table *table, const json_t *job, const struct term *t
 					   : NAME_NARROW,
 		term, &text);
 	cell_of(table, &text);
-	put_user(job, &text);
+	live_who(job, &text);
 	cell_of(table, &text);
 	table_cell(table, state);
 	table_style(table, live_state_style(state));
 	table_cell(table, live_duration(time_of(job), duration));
-	put_gpus(job, &text);
+	live_gpus(job, &text);
 	cell_of(table, &text);
 	live_devices(json_object_get(job, "devices"), &text);
 	cell_of(table, &text);

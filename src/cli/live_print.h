@@ -25,6 +25,10 @@ enum { DURATION_SIZE = 32 };
 const char *live_duration(double seconds, char out[DURATION_SIZE]);
 /* "7", or "7_3" for an element of an array. */
 void live_job_name(const json_t *job, struct buf *out);
+/* The user, and "/TENANT" after it if the job is on another account. */
+void live_who(const json_t *job, struct buf *out);
+/* "2", "2/4" of an elastic job that has fewer, "1-4" of one that waits. */
+void live_gpus(const json_t *job, struct buf *out);
 /* "0-3,6" of ["0","1","2","3","6"]. */
 void live_devices(const json_t *devices, struct buf *out);
 /* At most `columns` characters of it, "…" (or "...") for the rest; 0: all. */

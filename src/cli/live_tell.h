@@ -17,6 +17,8 @@ typedef void live_put(const json_t *answer, const struct term *term, struct buf 
 
 /* The answer of GET PATH: with --json as it came, else as `put` writes it. */
 int live_tell(const struct args *args, const char *path, live_put *put, struct err *err);
+/* A job (stint show), and why it waits (stint explain). */
+live_put live_put_job, live_put_explanation;
 
 /*
  * The answer of GET /v1/jobs/JOB/PART (PART NULL: of the job itself) for every operand, each of which must look

@@ -86,15 +86,17 @@ static int with_log(const struct run *run, struct sim_config config, struct outc
 {
 	char *path = run_dir_path(run->dir, RUN_EVENTS);
 	struct event_log *log = NULL;
-	struct observer observer;
+	struct observer observers[2];
 	int rc = event_log_create(path, &run->setup->cluster, &log, err);
 
 	free(path);
 	if (rc)
 		return rc;
-	observer = event_log_observer(log);
-	config.observers = &observer;
-	config.nobservers = 1;
+	observers[0] = event_log_observer(log);
+	if (run->watcher)
+		observers[1] = *run->watcher;
+	config.observers = observers;
+	config.nobservers = run->watcher ? 2 : 1;
 	rc = sim_run(&config, out, err);
 	if (rc) {
 		event_log_destroy(log);
@@ -117,6 +119,8 @@ int run_carry_out(const struct run *run, struct outcome *out, struct err *err)
 	config.want_spans = run->want_spans;
 	config.progress = run->progress;
 	config.progress_ctx = run->progress_ctx;
+	config.observers = run->watcher;
+	config.nobservers = run->watcher != NULL;
 	return run->dir ? with_log(run, config, out, err) : sim_run(&config, out, err);
 }
 

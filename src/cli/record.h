@@ -21,6 +21,7 @@ struct run {
 	const struct run_dir *dir; /* NULL: nothing goes to disk */
 	bool (*progress)(void *ctx, uint32_t ended, double now_s);
 	void *progress_ctx;
+	const struct observer *watcher; /* told after the record; NULL: nobody looks on */
 };
 
 /*

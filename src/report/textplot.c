@@ -215,10 +215,11 @@ void textplot_cdf(const double *sorted, size_t n, const struct textplot_cdf *how
 
 /* ---- one line */
 
-void textplot_spark(const double *values, size_t n, size_t width, const struct term *term,
+/* `top` NAN: the largest mean. */
+static void spark(const double *values, size_t n, double top, size_t width, const struct term *term,
 	struct buf *out)
 {
-	double largest = 0, *means;
+	double *means;
 
 	if (!n || !width)
 		return;
@@ -229,11 +230,22 @@ void textplot_spark(const double *values, size_t n, size_t width, const struct t
 		size_t from = i * n / width, to = (i + 1) * n / width;
 
 		means[i] = stats_mean(values + from, to - from);
-		if (means[i] > largest)
-			largest = means[i];
 	}
+	if (isnan(top))
+		top = largest_of(means, width);
 	for (size_t i = 0; i < width; i++)
-		put_level(out, largest > 0 && means[i] > 0 ? fmax(0.125, means[i] / largest) : 0,
-			term->utf8);
+		put_level(out, top > 0 && means[i] > 0 ? fmax(0.125, means[i] / top) : 0, term->utf8);
 	free(means);
+}
+
+void textplot_spark(const double *values, size_t n, size_t width, const struct term *term,
+	struct buf *out)
+{
+	spark(values, n, NAN, width, term, out);
+}
+
+void textplot_spark_to(const double *values, size_t n, double top, size_t width,
+	const struct term *term, struct buf *out)
+{
+	spark(values, n, top, width, term, out);
 }

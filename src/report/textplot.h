@@ -30,5 +30,8 @@ void textplot_cdf(const double *sorted, size_t n, const struct textplot_cdf *how
 /* One line of `width` characters, 0 up to the largest value; each stands for the mean of its part.  No newline. */
 void textplot_spark(const double *values, size_t n, size_t width, const struct term *term,
 	struct buf *out);
+/* The same from 0 up to `top`. */
+void textplot_spark_to(const double *values, size_t n, double top, size_t width,
+	const struct term *term, struct buf *out);
 
 #endif
