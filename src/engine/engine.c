@@ -348,6 +348,11 @@ uint64_t engine_down(const struct engine *e, uint32_t node)
 	return e->plan.space.nodes[node].up ? e->plan.space.nodes[node].down & all : all;
 }
 
+uint64_t engine_drained(const struct engine *e, uint32_t node)
+{
+	return e->plan.space.nodes[node].drained;
+}
+
 int engine_run(const struct engine_config *config, const struct driver *driver, void *world,
 	struct outcome *out, struct err *err)
 {

@@ -25,6 +25,7 @@ void snapshot_fini(struct snapshot *s)
 	tenants_fini(&s->tenants);
 	vec_fini(&s->jobs);
 	vec_fini(&s->down);
+	vec_fini(&s->drained);
 	cluster_fini(&s->cluster);
 	arena_fini(&s->memory);
 	*s = (struct snapshot){ 0 };
@@ -67,6 +68,24 @@ static const uint16_t *copy_gangs(struct snapshot *s, const uint16_t *gangs)
 	return copy;
 }
 
+static const struct slot *copy_slots(struct snapshot *s, const struct slot *slots, uint32_t n)
+{
+	struct slot *copy;
+
+	if (!n)
+		return NULL;
+	copy = arena_array(&s->memory, struct slot, n);
+	memcpy(copy, slots, n * sizeof(*copy));
+	return copy;
+}
+
+void snapshot_drain(struct snapshot *s, uint32_t node, uint64_t devices, const char *why)
+{
+	struct snapshot_drained drained = { node, devices, why ? arena_strdup(&s->memory, why) : NULL };
+
+	vec_push(&s->drained, drained);
+}
+
 struct snapshot_job *snapshot_add(struct snapshot *s, const struct job *job,
 	const struct grant *grant, uint32_t number)
 {
@@ -83,6 +102,7 @@ struct snapshot_job *snapshot_add(struct snapshot *s, const struct job *job,
 	one.job.label = arena_strdup(&s->memory, job->label ? job->label : "");
 	one.job.name = job->name ? arena_strdup(&s->memory, job->name) : NULL;
 	one.job.gpus_by_type = copy_gangs(s, job->gpus_by_type);
+	one.job.avoid = copy_slots(s, job->avoid, job->navoid);
 	vec_push(&s->jobs, one);
 	s->nrunning += grant != NULL;
 	return &s->jobs.at[s->jobs.n - 1];

@@ -38,6 +38,13 @@ struct snapshot_down {
 	uint64_t devices;
 };
 
+/* Devices of a node that are drained, for one reason. */
+struct snapshot_drained {
+	uint32_t node;
+	uint64_t devices;
+	const char *why; /* NULL: nobody said */
+};
+
 struct snapshot {
 	double now_s;
 	char *policy, *placer, *admit;
@@ -51,6 +58,7 @@ struct snapshot {
 	VEC(struct snapshot_job) jobs;
 	uint32_t nrunning; /* the first so many */
 	VEC(struct snapshot_down) down;
+	VEC(struct snapshot_drained) drained; /* no device twice */
 	struct arena memory; /* text, grants, dependencies */
 };
 
@@ -63,7 +71,9 @@ void snapshot_take_names(struct snapshot *snapshot, const struct names *tenants,
 	const struct names *models);
 void snapshot_take_speeds(struct snapshot *snapshot, const struct profile *speeds);
 
-/* Adds a job; text, gangs and grant are copied.  All that run before all that wait. */
+/* Devices are drained; the reason, which may be NULL, is copied. */
+void snapshot_drain(struct snapshot *snapshot, uint32_t node, uint64_t devices, const char *why);
+/* Adds a job; text, gangs, what it avoids and grant are copied.  All that run before all that wait. */
 struct snapshot_job *snapshot_add(struct snapshot *snapshot, const struct job *job,
 	const struct grant *grant, uint32_t number);
 /* By number; JOB_NONE: it is not here. */

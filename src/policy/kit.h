@@ -35,7 +35,7 @@ struct ordering {
 	bool hold;    /* but not in this decision */
 };
 
-/* Waiting jobs of one shape (gang or gangs, types, CPUs, memory, model): if the first does not fit, none does. */
+/* Waiting jobs of one shape (gang or gangs, types, CPUs, memory, model, what it avoids): if the first does not fit, none does. */
 struct rank_class {
 	struct rank waiting;
 	uint32_t first;   /* of waiting */

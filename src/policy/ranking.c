@@ -82,6 +82,8 @@ static uint32_t shape_number(struct ranking *r, const struct rank_class *c, cons
 	if (c->share > 0 || c->gpu_mem_bytes > 0)
 		n += snprintf(text + n, sizeof(text) - (size_t)n, " %a of %lld", c->share,
 			(long long)c->gpu_mem_bytes);
+	if (job->navoid) /* there may be others alike, but seldom: it is alone of its shape */
+		n += snprintf(text + n, sizeof(text) - (size_t)n, " job %u", job->id);
 	for (uint32_t left = uneven ? c->types : 0; left; left &= left - 1)
 		n += snprintf(text + n, sizeof(text) - (size_t)n, " %u",
 			job_gpus_on(job, (uint32_t)__builtin_ctz(left)));
