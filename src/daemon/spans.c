@@ -33,6 +33,7 @@ static const char *end_of(const struct walk *w, const json_t *status)
 		{ "cancel", "CANCELLED" },
 		{ "hold", "HELD" },
 		{ "requeue", "REQUEUED" },
+		{ "idle", "RECLAIMED" },
 	};
 	const char *stop = member_text(status, "stop");
 

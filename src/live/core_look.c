@@ -42,7 +42,8 @@ static const char *gate_reason(const struct live_job *job, double now_s, struct 
 {
 	switch (job->gate) {
 	case GATE_USER:
-		buf_printf(text, "held; let it go with: stint release %u", job->id);
+		buf_printf(text, "%s; let it go with: stint release %u",
+			job->reclaimed ? job->reclaimed : "held", job->id);
 		return "held";
 	case GATE_DEPENDENCY:
 		*about = job->gate_job;

@@ -360,8 +360,14 @@ static inline void play_apply(struct play *p, const char *kind, uint32_t job, ui
 /* A new core from what is durable.  What is not was never there. */
 static inline void play_epoch(struct play *p, const char *why)
 {
-	struct core_config config = { &p->epoch.cluster, p->epoch.rules, &p->epoch.tenants,
-		p->epoch.seed };
+	struct core_config config = {
+		.cluster = &p->epoch.cluster,
+		.rules = p->epoch.rules,
+		.tenants = &p->epoch.tenants,
+		.seed = p->epoch.seed,
+		.care = p->epoch.care,
+		.health = &p->epoch.health,
+	};
 	struct buf body = { 0 };
 	struct err err = { 0 };
 
@@ -707,6 +713,7 @@ static inline void play_close(struct play *p)
 	buf_fini(&p->said);
 	cluster_fini(&p->epoch.cluster);
 	tenants_fini(&p->epoch.tenants);
+	health_fini(&p->epoch.health);
 }
 
 #endif
