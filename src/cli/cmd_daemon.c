@@ -208,7 +208,7 @@ static int serve(const struct args *args, const struct places *places, struct da
 }
 
 static int open_and_serve(const struct args *args, const struct places *places,
-	const struct rules_named *rules, struct log *log, struct err *err)
+	const struct rules_named *rules, const struct idle_rule *idle, struct log *log, struct err *err)
 {
 	struct daemon_config config = {
 		.state_dir = places->state,
@@ -221,6 +221,8 @@ static int open_and_serve(const struct args *args, const struct places *places,
 		.runs = places->runs,
 		.seed = (uint64_t)args->seed,
 		.machine = { .no_gpus = args->no_gpus, .slots = (int32_t)args->slots },
+		.care = { (int32_t)args->avoid_after, (int32_t)args->drain_after },
+		.idle = *idle,
 		.cgroups = !args->no_cgroups,
 		.system = args->system,
 		.log = log,
@@ -240,6 +242,7 @@ static int run(const struct args *args, struct err *err)
 {
 	struct rules_named rules = { 0 };
 	struct places places = { 0 };
+	struct idle_rule idle = { 0 };
 	enum log_level level = LEVEL_NOTICE;
 	struct log log;
 	int rc;
@@ -250,12 +253,14 @@ static int run(const struct args *args, struct err *err)
 	if (args->log_level && !log_level_of(args->log_level, &level))
 		return err_set(err, ERR_USAGE,
 			"--log-level %s: error, warning, notice, info or debug", args->log_level);
+	if (args->idle && idle_rule_parse(args->idle, &idle, err) < 0)
+		return err_prefix(err, "--idle");
 	log_init(&log, STDERR_FILENO, args->quiet ? LEVEL_WARNING : level);
 	rc = name_rules(args, &rules, err);
 	if (rc == 0)
 		rc = find_places(args, &places, err);
 	if (rc == 0)
-		rc = open_and_serve(args, &places, &rules, &log, err);
+		rc = open_and_serve(args, &places, &rules, &idle, &log, err);
 	free_places(&places);
 	chosen_fini(&rules.policy);
 	chosen_fini(&rules.placer);
@@ -311,6 +316,20 @@ static const struct flag_group flags_rules_live = {
 		},
 };
 
+static const struct flag_group flags_care = {
+	.title = "idle jobs and failing devices",
+	.flags =
+		(const struct flag[]){
+			TEXT(idle, "RULE",
+				"warn of jobs that hold devices and do nothing, and take these back: warn=30m,reclaim=2h,then=hold|requeue|cancel; off (default)"),
+			NUMBER(avoid_after, FLAG_INT, "N", 2, 0, 1000,
+				"a job avoids a device on which it failed so often within 5 minutes; 0: never"),
+			NUMBER(drain_after, FLAG_INT, "N", 3, 0, 1000,
+				"a device is drained on which so many different jobs failed so in a row; 0: never"),
+			{ 0 },
+		},
+};
+
 static const struct flag_group flags_daemon_output = {
 	.title = "messages",
 	.flags =
@@ -326,6 +345,7 @@ static const char *const examples[] = {
 	"stint daemon &",
 	"stint daemon --policy tiresias:limit_s=600 --slots 4",
 	"stint daemon --state /tmp/try --port 8780",
+	"stint daemon --idle warn=30m,reclaim=2h,then=requeue",
 	"sudo stint daemon --system",
 	NULL,
 };
@@ -335,7 +355,8 @@ const struct command command_daemon = {
 	.summary = "run jobs on this machine: the scheduler itself",
 	.operands = "",
 	.live = true,
-	.groups = { &flags_place, &flags_machine, &flags_rules_live, &flags_daemon_output },
+	.groups = { &flags_place, &flags_machine, &flags_rules_live, &flags_care,
+		&flags_daemon_output },
 	.about = "Needs no configuration: GPUs are found through the NVIDIA driver, and where there are none CPU slots\n"
 		 "are offered.  Everything is recorded before it counts; a daemon that is stopped or killed loses\n"
 		 "nothing, its jobs run on, and the next one takes them over.  Ctrl-C stops it, not the jobs.",

@@ -96,8 +96,8 @@ struct args {
 	int64_t most; /* nodes */
 
 	/* the daemon itself */
-	const char *listen, *log_level, *runs;
-	int64_t port, slots;
+	const char *listen, *log_level, *runs, *idle;
+	int64_t port, slots, avoid_after, drain_after;
 	bool system, no_gpus, no_cgroups, no_http, new_token, expose;
 	struct said_list said; /* what is said of a job: fields of live/submission_fields.def */
 };

@@ -18,6 +18,7 @@ enum metrics_counter {
 	METRICS_RESIZES,
 	METRICS_REFUSED, /* calls the daemon did not do: not allowed, never runnable, malformed */
 	METRICS_DECISIONS,
+	METRICS_IDLE_RECLAIMS,
 	METRICS_COUNTERS,
 };
 
@@ -27,6 +28,8 @@ enum metrics_gauge {
 	METRICS_DEVICES,
 	METRICS_DEVICES_UP,
 	METRICS_DEVICES_HELD,
+	METRICS_IDLE_DEVICES,
+	METRICS_DRAINED_DEVICES,
 	METRICS_GAUGES,
 };
 

@@ -262,8 +262,11 @@ void explain_cause_text(const struct explanation *e, const struct cause *cause, 
 {
 	if (cause->said)
 		said_text(e, out);
-	else
-		own_text(e, cause->constraint, out);
+	if (cause->said && (cause->constraint == BY_DRAINED || cause->constraint == BY_AVOID))
+		buf_str(out, ": "); /* which, a policy does not say */
+	else if (cause->said)
+		return;
+	own_text(e, cause->constraint, out);
 }
 
 static void wait_text(const struct explanation *e, const struct change *c, struct buf *out)
