@@ -727,6 +727,18 @@ static bool guest_suits(const struct grant *grant, const struct grant *with, uin
 	return grant && grant->gpus == gpus && grant_within(grant, with);
 }
 
+/* Whether some of these are drained, and the job has them not already. */
+static bool drained_anew(const struct plan *plan, const struct grant *held, const struct slots *slots)
+{
+	for (uint32_t i = 0; plan->space.draining && i < slots->n; i++) {
+		struct slot slot = slots->at[i];
+
+		if (slot.devices & plan->space.nodes[slot.node].drained & ~devices_on(held, slot.node))
+			return true;
+	}
+	return false;
+}
+
 /* The guest's devices among the host's: those it held if they are, else chosen; NULL if it cannot have them. */
 static struct grant *find_beside(struct plan *plan, const struct job *job, const struct job *host,
 	const struct grant *with, const struct want *want)
@@ -741,7 +753,8 @@ static struct grant *find_beside(struct plan *plan, const struct job *job, const
 	} else {
 		share_devices(plan, host, with, want->gpus);
 	}
-	if (!may_use_all(plan, job, &plan->joined) || !fed(plan, job, &plan->joined))
+	if (!may_use_all(plan, job, &plan->joined) || !fed(plan, job, &plan->joined) ||
+		drained_anew(plan, held, &plan->joined))
 		return NULL;
 	if (keeps)
 		return renew(plan, held, want);

@@ -94,8 +94,8 @@ bool plan_run_at(struct plan *plan, const struct job *job, const struct node_sha
  * Runs `job` on devices that `host` shall have, both at once; `want` says the rest.  As many as the host
  * has are the very same; of more it gets those it has already if they are among them, else those that
  * the host has for itself first, in order.  False: the host shall not run, it has fewer devices than
- * wanted or of a type the job may not use, its nodes lack CPUs or memory, or one of the two is a
- * fraction: these keep their parts to themselves.
+ * wanted or of a type the job may not use, its nodes lack CPUs or memory, they are drained, or one of the
+ * two is a fraction: these keep their parts to themselves.
  */
 bool plan_run_beside(struct plan *plan, const struct job *job, const struct job *host,
 	struct want want);
