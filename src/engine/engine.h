@@ -89,8 +89,8 @@ const struct job *engine_jobs(const struct engine *e, uint32_t *n);
 uint64_t engine_decisions(const struct engine *e);
 /* Devices of a node that are down, all of them if the node is. */
 uint64_t engine_down(const struct engine *e, uint32_t node);
-/* Those that are drained. */
-uint64_t engine_drained(const struct engine *e, uint32_t node);
+/* Devices of a type that somebody has or could have. */
+uint32_t engine_up(const struct engine *e, uint32_t type);
 /* Whether `job` could run on the whole cluster if it were alone; else why not.  Changes nothing. */
 bool engine_could_run(struct engine *e, const struct job *job, struct reason *why);
 

@@ -89,6 +89,15 @@ uint64_t health_drained(const struct health *h, uint32_t node)
 	return devices;
 }
 
+bool health_any_drained(const struct health *h)
+{
+	for (size_t i = 0; i < h->devices.n; i++) {
+		if (h->devices.at[i].drained)
+			return true;
+	}
+	return false;
+}
+
 void health_trim(struct health *h)
 {
 	size_t kept = 0;

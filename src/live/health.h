@@ -51,6 +51,7 @@ const struct health_device *health_find(const struct health *health, uint32_t no
 struct health_device *health_at(struct health *health, uint32_t node, uint32_t device);
 /* Drained devices of a node, as bits. */
 uint64_t health_drained(const struct health *health, uint32_t node);
+bool health_any_drained(const struct health *health);
 /* Forgets devices of which nothing is left to say. */
 void health_trim(struct health *health);
 

@@ -100,6 +100,21 @@ static void add_waiting(struct state *s, struct rng *rng, double arrival_s)
 	}
 }
 
+/* Devices that are drained, held or not, and some that the job avoids. */
+static void draw_care(struct state *s, struct rng *rng)
+{
+	uint32_t node = pick(rng, s->cluster.nnodes) - 1;
+	struct slot *avoid = arena_array(&s->snapshot.memory, struct slot, 1);
+
+	if (pick(rng, 3) == 1)
+		snapshot_drain(&s->snapshot, node, pick(rng, 3), pick(rng, 2) == 1 ? "dust" : NULL);
+	if (pick(rng, 4) > 1)
+		return;
+	*avoid = (struct slot){ pick(rng, s->cluster.nnodes) - 1, pick(rng, 3) };
+	s->snapshot.jobs.at[s->job].job.avoid = avoid;
+	s->snapshot.jobs.at[s->job].job.navoid = 1;
+}
+
 static void draw_state(struct state *s, struct rng *rng, const char *policy)
 {
 	static const char *const clusters[] = { "2x4:v100", "3x2:v100,1x4:k80", "1x8:v100,2x2:k80" };
@@ -131,6 +146,7 @@ static void draw_state(struct state *s, struct rng *rng, const char *policy)
 		if (!(s->used[node] & last))
 			vec_push(&s->snapshot.down, ((struct snapshot_down){ node, last }));
 	}
+	draw_care(s, rng);
 }
 
 static void drop_state(struct state *s)
@@ -330,6 +346,10 @@ static bool starts_lifted(const struct state *s, uint32_t constraints)
 		one->nafter = 0;
 	if (constraints >> BY_DOWN & 1)
 		w.s.down.n = 0;
+	if (constraints >> BY_DRAINED & 1)
+		w.s.drained.n = 0;
+	if (constraints >> BY_AVOID & 1)
+		one->job.navoid = 0;
 	if (constraints >> BY_TYPES & 1)
 		one->job.types = 0;
 	if (constraints >> BY_SIZE & 1)
@@ -411,6 +431,74 @@ static void check_types_are_whole(const struct state *s, const struct explanatio
 	}
 }
 
+/* One that wants one device, and has these. */
+static void add_plain(struct state *s, uint64_t devices)
+{
+	struct grant *grant = mem_alloc(sizeof(*grant) + sizeof(grant->slots[0]));
+	struct job job;
+
+	job_init(&job);
+	job.min_gpus = job.max_gpus = 1;
+	job.work_est = 100;
+	job.rate = job.attempts = devices != 0;
+	job.start_s = job.held_s = job.ready_s = job.counted_s = devices ? 990 : NAN;
+	grant->gpus = grant->nslots = 1;
+	grant->share = 1;
+	grant->slots[0] = (struct slot){ 0, devices };
+	snapshot_add(&s->snapshot, &job, devices ? grant : NULL, (uint32_t)s->snapshot.jobs.n + 1);
+	free(grant);
+}
+
+/* The only device that is free is drained, or avoided: that is said, and which. */
+static void care_is_a_cause(void **state)
+{
+	static const struct {
+		bool drained;
+		enum constraint constraint;
+		const char *text;
+	} rows[] = {
+		{ true, BY_DRAINED, "1 device of node n0 is drained (dust)" },
+		{ false, BY_AVOID, "it failed on 1 device of node n0 and waits for others" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct slot avoid = { 0, 2 };
+		struct explanation e;
+		struct err err = { 0 };
+		struct buf text = { 0 };
+		struct state s = { 0 };
+		struct job *job;
+
+		assert_int_equal(cluster_parse("1x2:v100", &s.cluster, &err), 0);
+		snapshot_init(&s.snapshot, &s.cluster, 1000);
+		s.snapshot.policy = mem_strdup("fifo");
+		s.snapshot.agents = agents_create(1, (struct agents_options){ 0 });
+		s.snapshot.belief = (struct rates){ .cluster = &s.snapshot.cluster };
+		add_plain(&s, 1);
+		add_plain(&s, 0);
+		job = &s.snapshot.jobs.at[1].job;
+		if (rows[i].drained) {
+			snapshot_drain(&s.snapshot, 0, 2, "dust");
+		} else {
+			job->avoid = &avoid;
+			job->navoid = 1;
+		}
+		assert_int_equal(
+			explain(&(struct explain_config){ .from = &s.snapshot, .job = 1 }, &e, &err), 0);
+		assert_false(e.starts);
+		for (size_t k = 0; k < e.causes.n; k++) {
+			if (e.causes.at[k].constraint == rows[i].constraint && e.causes.at[k].alone)
+				explain_cause_text(&e, &e.causes.at[k], &text);
+		}
+		assert_non_null(text.at);
+		assert_non_null(strstr(text.at, rows[i].text));
+		buf_fini(&text);
+		explanation_fini(&e);
+		drop_state(&s);
+	}
+}
+
 static void explanations_are_right(void **state)
 {
 	static const char *const rules[] = { "fifo", "easy", "srtf", "fair-share", "las",
@@ -465,6 +553,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(explanations_are_right),
+		cmocka_unit_test(care_is_a_cause),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
