@@ -355,8 +355,7 @@ const struct command command_daemon = {
 	.summary = "run jobs on this machine: the scheduler itself",
 	.operands = "",
 	.live = true,
-	.groups = { &flags_place, &flags_machine, &flags_rules_live, &flags_care,
-		&flags_daemon_output },
+	.groups = { &flags_place, &flags_machine, &flags_rules_live, &flags_care, &flags_daemon_output },
 	.about = "Needs no configuration: GPUs are found through the NVIDIA driver, and where there are none CPU slots\n"
 		 "are offered.  Everything is recorded before it counts; a daemon that is stopped or killed loses\n"
 		 "nothing, its jobs run on, and the next one takes them over.  Ctrl-C stops it, not the jobs.",

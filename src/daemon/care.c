@@ -78,8 +78,10 @@ static void place_anew(const struct daemon *d, const struct last_health *last)
 		uint32_t to_node, to_device;
 		bool here = find_device(d, json_string_value(id), &to_node, &to_device);
 
-		json_object_set_new((json_t *)one, "node", json_integer(here ? (json_int_t)to_node : -1));
-		json_object_set_new((json_t *)one, "device", json_integer(here ? (json_int_t)to_device : -1));
+		json_object_set_new((json_t *)one, "node",
+			json_integer(here ? (json_int_t)to_node : -1));
+		json_object_set_new((json_t *)one, "device",
+			json_integer(here ? (json_int_t)to_device : -1));
 	}
 }
 

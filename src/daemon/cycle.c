@@ -421,7 +421,8 @@ static void set_care_gauges(struct daemon *d)
 		const struct live_job *job = core_job(d->core, attempts[i]->job);
 		struct idle_state state;
 
-		if (job && attempts[i]->phase == PHASE_RUNNING && daemon_is_idle(d, job, d->last_s, &state))
+		if (job && attempts[i]->phase == PHASE_RUNNING &&
+			daemon_is_idle(d, job, d->last_s, &state))
 			idle += attempts[i]->grant->gpus;
 	}
 	for (size_t i = 0; i < health->devices.n; i++)

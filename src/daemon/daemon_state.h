@@ -100,7 +100,7 @@ struct daemon {
 	uint64_t last_seq;
 	int lock_fd, epoll_fd, wake_fd, timer_fd, signal_fd;
 	bool stopping;
-	double looked_s; /* at the machine */
+	double looked_s;            /* at the machine */
 	VEC(struct idle_seen) idle; /* attempts that are watched */
 	double idle_looked_s;       /* at them */
 

@@ -11,7 +11,6 @@
 #include "daemon/daemon_state.h"
 
 #define WARN_S 1800.0
-#define RECLAIM_S 7200.0
 #define CORES 0.05
 
 /* A job that waits for its data or for a fellow now and then is nobody's business. */
@@ -63,7 +62,7 @@ static bool read_part(struct idle_rule *rule, struct slice name, struct slice va
 
 int idle_rule_parse(const char *text, struct idle_rule *out, struct err *err)
 {
-	struct idle_rule rule = { WARN_S, RECLAIM_S, CORES, IDLE_HOLD };
+	struct idle_rule rule = { 0, 0, CORES, IDLE_HOLD };
 	struct slice left = slice_of(text);
 
 	if (slice_is(left, "off")) {
@@ -79,9 +78,11 @@ int idle_rule_parse(const char *text, struct idle_rule *out, struct err *err)
 				"'%.*s' is not understood; write warn=30m,reclaim=2h,then=hold (or requeue, cancel),cores=0.05, or off",
 				(int)part.n, part.at);
 	}
+	if (rule.warn_s == 0)
+		rule.warn_s = rule.reclaim_s > 0 ? fmin(WARN_S, rule.reclaim_s / 2) : WARN_S;
 	if (rule.reclaim_s > 0 && rule.reclaim_s < rule.warn_s)
 		return err_set(err, ERR_USAGE,
-			"reclaim=%gs comes before warn=%gs; a job is warned of first, or reclaim=0: never",
+			"reclaim=%gs comes before warn=%gs; a job is warned of first",
 			rule.reclaim_s, rule.warn_s);
 	*out = rule;
 	return 0;

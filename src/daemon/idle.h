@@ -23,7 +23,7 @@ struct idle_rule {
 	enum idle_then then; /* what becomes of a job whose devices are reclaimed */
 };
 
-/* "off", or "warn=30m,reclaim=2h,then=hold,cores=0.05" of which all may be left out. */
+/* "off", or "warn=30m,reclaim=2h,then=hold,cores=0.05" of which all may be left out; without reclaim nobody is. */
 int idle_rule_parse(const char *text, struct idle_rule *out, struct err *err);
 
 struct daemon;

@@ -150,8 +150,7 @@ static const char *idle_reason(const struct daemon *d, const struct live_job *jo
 
 	if (job->state != LIVE_RUNNING || !daemon_is_idle(d, job, now_s, &idle) || !idle.warned)
 		return NULL;
-	buf_printf(text, "has done nothing for %s",
-		text_duration(fmax(0, now_s - idle.since_s), time));
+	buf_printf(text, "has done nothing for %s", text_duration(fmax(0, now_s - idle.since_s), time));
 	if (rule->reclaim_s > 0)
 		buf_printf(text, "; its devices are taken back after %s",
 			text_duration(rule->reclaim_s, time));
@@ -305,8 +304,8 @@ static void put_failures(const struct daemon *d, const struct live_job *job, str
 		json_begin_object(j, NULL);
 		json_str(j, "node", cluster->nodes[f->node].name);
 		json_str(j, "device",
-			device_index(&d->machine.devices[d->device_of[f->node * NODE_DEVICES_MAX +
-				f->device]]));
+			device_index(
+				&d->machine.devices[d->device_of[f->node * NODE_DEVICES_MAX + f->device]]));
 		json_int(j, "times", f->times);
 		json_bool(j, "avoided", limit > 0 && f->times >= (uint32_t)limit);
 		json_end(j, '}');

@@ -59,21 +59,23 @@ static bool choose_one(const struct daemon *d, struct call *call, int64_t index,
 		call_problem(call, 404, 3, "there is no device %ld there; 'stint nodes' lists them",
 			(long)index);
 	else if (found > 1)
-		call_problem(call, 400, 2, "%u devices are called %ld; say the type of the one you mean",
-			found, (long)index);
+		call_problem(call, 400, 2,
+			"%u devices are called %ld; say the type of the one you mean", found,
+			(long)index);
 	out->n += found;
 	return found == 1;
 }
 
-static bool choose_range(const struct daemon *d, struct call *call, struct slice word, struct chosen *out)
+static bool choose_range(const struct daemon *d, struct call *call, struct slice word,
+	struct chosen *out)
 {
 	struct slice last = word, first = slice_cut(&last, '-');
 	int64_t from, to;
 
 	if (!slice_int(first, &from) || from < 0 || (last.n && !slice_int(last, &to)) ||
 		(last.n && (to < from || to - from > 4096))) {
-		call_problem(call, 400, 2, "devices: '%.*s' is not understood; write 0,2-3", (int)word.n,
-			word.at);
+		call_problem(call, 400, 2, "devices: '%.*s' is not understood; write 0,2-3",
+			(int)word.n, word.at);
 		return false;
 	}
 	for (int64_t i = from; i <= (last.n ? to : from); i++) {

@@ -367,7 +367,8 @@ static void close_account(struct engine *e, struct job *job)
 	}
 	engine_settle(e, job);
 	plan_drop(&e->plan, job);
-	e->capacity_changed |= e->plan.space.draining > 0; /* drained devices that it kept are nobody's now */
+	e->capacity_changed |= e->plan.space.draining >
+		0; /* drained devices that it kept are nobody's now */
 	e->running--;
 }
 

@@ -47,13 +47,13 @@ struct core_config {
 };
 
 enum note_kind {
-	NOTE_START,  /* decided: attempt `attempt` shall have these devices */
-	NOTE_LAUNCH, /* carry out: its devices are free */
-	NOTE_STOP,   /* carry out: the attempt shall end; body says why */
-	NOTE_RESIZE, /* carry out: tell it of its new size */
-	NOTE_STATE,  /* the job's status changed otherwise */
-	NOTE_OVER,   /* the attempt has ended */
-	NOTE_END,    /* so has the job */
+	NOTE_START,   /* decided: attempt `attempt` shall have these devices */
+	NOTE_LAUNCH,  /* carry out: its devices are free */
+	NOTE_STOP,    /* carry out: the attempt shall end; body says why */
+	NOTE_RESIZE,  /* carry out: tell it of its new size */
+	NOTE_STATE,   /* the job's status changed otherwise */
+	NOTE_OVER,    /* the attempt has ended */
+	NOTE_END,     /* so has the job */
 	NOTE_DRAINED, /* devices go to nobody new from now on; of no job */
 	NOTE_RESUMED, /* they do again */
 	NOTE_HEALTH,  /* all that is known of devices now */

@@ -33,7 +33,8 @@ struct health_device {
 	char *drained;  /* why, "" where nobody said; NULL: it is not */
 	bool by_itself; /* drained because of failures */
 	double since_s; /* drained; in the core's time */
-	VEC(struct health_failure) failed; /* different ones since somebody succeeded, the oldest first */
+	VEC(struct health_failure)
+	failed; /* different ones since somebody succeeded, the oldest first */
 };
 
 /* A zeroed one is empty. */

@@ -99,7 +99,7 @@ struct live_job {
 	uint32_t array_id, array_index, array_limit; /* id 0: of no array */
 	struct dependency *after;
 	uint32_t nafter;
-	bool cpu_only; /* asked for no devices: runs on CPU slots */
+	bool cpu_only;   /* asked for no devices: runs on CPU slots */
 	bool allow_idle; /* may hold devices and do nothing */
 
 	/* where it stands */
@@ -126,11 +126,11 @@ struct live_job {
 	struct slot avoid[LIVE_AVOID_MAX]; /* what base.avoid points to */
 	double idle_since_s; /* it was warned of holding devices and doing nothing; NAN: it was not */
 	char *reclaimed;     /* why it is held, if that was not a user's wish; NULL */
-	bool unpromised; /* its deadline could not be promised when it came to the engine */
-	bool silent;     /* ran for long and did not show its speed */
-	bool learnt;     /* other speeds are believed of it than the engine was told */
-	bool changed;    /* its status is to be noted */
-	bool outside;    /* listed by the core as such */
+	bool unpromised;     /* its deadline could not be promised when it came to the engine */
+	bool silent;         /* ran for long and did not show its speed */
+	bool learnt;         /* other speeds are believed of it than the engine was told */
+	bool changed;        /* its status is to be noted */
+	bool outside;        /* listed by the core as such */
 };
 
 /* From what was asked.  `born_s` is the core's zero in seconds since 1970.  Types are not bound yet. */

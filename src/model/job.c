@@ -286,8 +286,8 @@ void reason_text_at(const struct reason *reason, const char *other, double now_s
 			need == 1 ? "" : "s", have, have == 1 ? "is" : "are");
 		break;
 	case WHY_AVOIDS:
-		buf_printf(out, "it needs %d device%s other than those free, on which it failed", need,
-			need == 1 ? "" : "s");
+		buf_printf(out, "it needs %d device%s other than those free, on which it failed",
+			need, need == 1 ? "" : "s");
 		break;
 	case WHY_YIELDED:
 		buf_str(out, "it gave its devices back and waits to go on");

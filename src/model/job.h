@@ -91,9 +91,9 @@ struct job {
 	int32_t priority; /* larger runs first where a policy looks at it */
 	int32_t batch;    /* total batch size, 0: unknown */
 	const struct adaptation *adapts; /* how its batch changes as it trains (model/regime.h); NULL: not at all */
-	double deadline_s;         /* INFINITY: none */
-	double cpus;               /* of the whole job, spread evenly over its devices; 0: none */
-	int64_t mem_bytes;         /* likewise */
+	double deadline_s; /* INFINITY: none */
+	double cpus;       /* of the whole job, spread evenly over its devices; 0: none */
+	int64_t mem_bytes; /* likewise */
 	const struct slot *avoid; /* devices it shall not be put on where there are others: it failed there */
 	uint32_t navoid;
 	double share;              /* of each device's compute, below 1; 0: whole devices */

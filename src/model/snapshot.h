@@ -59,7 +59,7 @@ struct snapshot {
 	uint32_t nrunning; /* the first so many */
 	VEC(struct snapshot_down) down;
 	VEC(struct snapshot_drained) drained; /* no device twice */
-	struct arena memory; /* text, grants, dependencies */
+	struct arena memory;                  /* text, grants, dependencies */
 };
 
 /* Prepares an empty one for this cluster, which is copied.  Fill in the rest; release with snapshot_fini(). */

@@ -610,8 +610,7 @@ static uint64_t pick_on(const struct plan *plan, const struct job *job, struct n
 	if ((uint32_t)__builtin_popcountll(open) < share.gpus || !may_run_on(plan, job, share.node))
 		return 0;
 	first = lowest_of(open & mine, share.gpus);
-	first |= lowest_of(open & ~first & ~last,
-		share.gpus - (uint32_t)__builtin_popcountll(first));
+	first |= lowest_of(open & ~first & ~last, share.gpus - (uint32_t)__builtin_popcountll(first));
 	return first | space_lowest(open & ~first, share.gpus - (uint32_t)__builtin_popcountll(first));
 }
 

@@ -142,8 +142,7 @@ static void set_free(struct space *space, uint32_t node)
 	struct space_node *n = &space->nodes[node];
 	uint32_t before = n->nfree;
 
-	n->free = all_of(space, node) &
-		~(n->whole | n->parted | n->down | n->drained | n->hidden);
+	n->free = all_of(space, node) & ~(n->whole | n->parted | n->down | n->drained | n->hidden);
 	n->nfree = (uint8_t)count(n->free);
 	refile(space, node, before);
 }

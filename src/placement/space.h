@@ -41,10 +41,10 @@ struct space_node {
 	uint64_t free; /* devices nobody holds that are not down, drained or hidden themselves, whether the node is up or not */
 	uint8_t nfree;
 	bool up;
-	uint64_t down;            /* devices that are, whether somebody holds them or not */
-	uint64_t drained;         /* likewise */
-	uint64_t kept;            /* of these, those that had a holder when the plan was last carried out */
-	uint64_t hidden;          /* devices that are left out for a moment */
+	uint64_t down;    /* devices that are, whether somebody holds them or not */
+	uint64_t drained; /* likewise */
+	uint64_t kept;    /* of these, those that had a holder when the plan was last carried out */
+	uint64_t hidden;  /* devices that are left out for a moment */
 	uint64_t whole, parted;   /* devices that others, that fractions hold */
 	struct space_part *parts; /* by device; NULL: no fraction has been here */
 	double cpus;              /* left */

@@ -38,7 +38,8 @@ static uint32_t submit_named(struct play *p, double at_s, struct ask ask, const 
 			free(p->cycle.at[i].body);
 			free(p->cycle.at[i].job_after);
 			p->cycle.at[i].body = json_dumps(body, JSON_COMPACT);
-			p->cycle.at[i].job_after = json_dumps(json_object_get(body, "job"), JSON_COMPACT);
+			p->cycle.at[i].job_after = json_dumps(json_object_get(body, "job"),
+				JSON_COMPACT);
 		}
 		json_decref(body);
 	}
@@ -286,8 +287,8 @@ static void reclaim(struct play *p, double at_s, const char *then)
 {
 	char body[128];
 
-	snprintf(body, sizeof(body), "{\"text\":\"reclaimed: held 1 device for 9 s\",\"then\":\"%s\"}",
-		then);
+	snprintf(body, sizeof(body),
+		"{\"text\":\"reclaimed: held 1 device for 9 s\",\"then\":\"%s\"}", then);
 	play_do(p, at_s, "reclaim", 1, 1, body);
 }
 

@@ -148,8 +148,8 @@ static void of_a_device(struct world *w)
 	char body[128];
 
 	if (chance(w, 0.5)) {
-		snprintf(body, sizeof(body), "{\"node\":%u,\"devices\":%llu,\"reason\":\"x\"}", node,
-			(unsigned long long)device);
+		snprintf(body, sizeof(body), "{\"node\":%u,\"devices\":%llu,\"reason\":\"x\"}",
+			node, (unsigned long long)device);
 		play_try(&w->p, chance(w, 0.5) ? "drain" : "resume", 0, 0, body);
 		return;
 	}

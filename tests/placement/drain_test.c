@@ -75,7 +75,8 @@ static void whoever_has_it_keeps_it(void **state)
 	next_round(&f);
 	plan_devices_drain(&f.plan, 0, 3);
 	assert_int_equal(plan_free(&f.plan, 0), 1);
-	assert_int_equal(f.plan.space.types[0].up, 2); /* the one that is held, and the one that is not drained */
+	assert_int_equal(f.plan.space.types[0].up,
+		2); /* the one that is held, and the one that is not drained */
 	plan_clear(&f.plan, f.jobs, (uint32_t[]){ 0 }, 1);
 	assert_true(run(&f, 1)); /* others come first, but not there */
 	assert_int_equal(devices_of(&f, 1, 0), 4);

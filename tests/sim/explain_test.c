@@ -484,8 +484,9 @@ static void care_is_a_cause(void **state)
 			job->avoid = &avoid;
 			job->navoid = 1;
 		}
-		assert_int_equal(
-			explain(&(struct explain_config){ .from = &s.snapshot, .job = 1 }, &e, &err), 0);
+		assert_int_equal(explain(&(struct explain_config){ .from = &s.snapshot, .job = 1 },
+					 &e, &err),
+			0);
 		assert_false(e.starts);
 		for (size_t k = 0; k < e.causes.n; k++) {
 			if (e.causes.at[k].constraint == rows[i].constraint && e.causes.at[k].alone)
