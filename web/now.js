@@ -5,16 +5,18 @@ import { rows } from './rows.js';
 
 const most = 20000;
 const isIdle = (job, device) => Boolean(device.idle || job.idle || job.idle_s > 0 || job.state === 'CONFIGURING' || job.state === 'COMPLETING');
+const drainedWords = device => device.drained ? `, drained${device.reason ? ': ' + device.reason : ''}` : '';
 const idleWord = job => job.state === 'CONFIGURING' ? 'starting' : job.state === 'COMPLETING' ? 'stopping' : 'idle';
 
 // One device: the same element again where nothing changed, so that focus and hover stay.
 function deviceCell(node, device, jobs) {
 	const job = jobs.get(device.jobs[0]), name = `${node.name} ${device.type} ${device.index}`;
 	if (device.up === false) return h('span', { className: 'dev down', role: 'img', 'aria-label': `${name}: down` }, h('b', {}, device.index), h('span', {}, 'down'));
+	if (!job && device.drained) return h('span', { className: 'dev drained', role: 'img', 'aria-label': name + drainedWords(device), title: name + drainedWords(device) }, h('b', {}, device.index), h('span', {}, 'drained'));
 	if (!job) return h('span', { className: 'dev', role: 'img', 'aria-label': `${name}: free`, title: `${name}: free` }, h('b', {}, device.index), h('span', {}, 'free'));
 	const fill = colour(job.tenant ?? ''), idle = isIdle(job, device);
-	const label = `${name}: job ${device.jobs.join(', ')} ${job.name}, tenant ${tenantName(job.tenant)}, ${job.state.toLowerCase()}${idle ? ', held but ' + idleWord(job) : ''}`;
-	return h('a', { className: 'dev' + (idle ? ' idle' : ''), href: '#/job/' + job.id, title: label, style: { backgroundColor: fill, color: inkOn(fill) } },
+	const label = `${name}: job ${device.jobs.join(', ')} ${job.name}, tenant ${tenantName(job.tenant)}, ${job.state.toLowerCase()}${idle ? ', held but ' + idleWord(job) : ''}${job.idle ? ' for ' + duration(job.idle.for_s) : ''}${drainedWords(device)}`;
+	return h('a', { className: 'dev' + (idle ? ' idle' : '') + (device.drained ? ' drained' : ''), href: '#/job/' + job.id, title: label, style: { backgroundColor: fill, color: inkOn(fill) } },
 		h('b', {}, '#' + device.jobs.join(' #')), h('span', {}, idle ? idleWord(job) : job.name), h('small', { className: 'hidden' }, ' – ' + label));
 }
 
@@ -22,7 +24,7 @@ function grid(nodes, jobs) {
 	const count = nodes.reduce((n, node) => n + node.devices.length, 0);
 	const many = count > 160;
 	return h('div', { className: 'nodes' + (many ? ' many' : ''), ...(many ? { tabindex: '0', role: 'region', 'aria-label': 'Nodes' } : {}) }, nodes.map(node => h('div', { className: 'node' },
-		h('h3', {}, node.name, ' ', h('span', { className: 'soft small' }, `${node.devices.length} × ${node.type}, ${node.devices.filter(d => d.up !== false && !d.jobs.length).length} free`)),
+		h('h3', {}, node.name, ' ', h('span', { className: 'soft small' }, `${node.devices.length} × ${node.type}, ${node.devices.filter(d => d.up !== false && !d.drained && !d.jobs.length).length} free`)),
 		h('ul', { 'aria-label': `Devices of ${node.name}` }, node.devices.map(d => h('li', {}, deviceCell(node, d, jobs)))))));
 }
 
@@ -76,7 +78,7 @@ export function show(place) {
 		trouble.hidden = !jobs.trouble;
 		trouble.textContent = jobs.trouble ? `The daemon cannot write its record: ${jobs.trouble}` : '';
 		fill(devices, grid(nodes.nodes, byId));
-		fill(key, legend([...new Set(jobs.jobs.filter(j => j.held_gpus).map(j => j.tenant ?? ''))].sort(), [h('li', {}, h('i', { style: { background: 'var(--free)' } }), 'free'), h('li', {}, h('i', { className: 'idle' }), 'held but idle')]));
+		fill(key, legend([...new Set(jobs.jobs.filter(j => j.held_gpus).map(j => j.tenant ?? ''))].sort(), [h('li', {}, h('i', { style: { background: 'var(--free)' } }), 'free'), h('li', {}, h('i', { className: 'idle' }), 'held but idle'), h('li', {}, h('i', { className: 'drained' }), 'drained')]));
 		drawExpected();
 		drawn = true;
 		await later;

@@ -253,7 +253,8 @@ static int serve(const struct args *args, const struct places *places, struct ho
 }
 
 static int open_and_serve(const struct args *args, const struct places *places,
-	const struct rules_named *rules, struct hooks *hooks, struct log *log, struct err *err)
+	const struct rules_named *rules, const struct idle_rule *idle, struct hooks *hooks,
+	struct log *log, struct err *err)
 {
 	struct daemon_config config = {
 		.state_dir = places->state,
@@ -268,6 +269,8 @@ static int open_and_serve(const struct args *args, const struct places *places,
 		.seed = (uint64_t)args->seed,
 		.forecast_every_s = args->forecast_every,
 		.machine = { .no_gpus = args->no_gpus, .slots = (int32_t)args->slots },
+		.care = { (int32_t)args->avoid_after, (int32_t)args->drain_after },
+		.idle = *idle,
 		.cgroups = !args->no_cgroups,
 		.system = args->system,
 		.log = log,
@@ -288,6 +291,7 @@ static int run(const struct args *args, struct err *err)
 	struct rules_named rules = { 0 };
 	struct places places = { 0 };
 	struct hooks hooks = { 0 };
+	struct idle_rule idle = { 0 };
 	enum log_level level = LEVEL_NOTICE;
 	struct log log;
 	int rc;
@@ -298,6 +302,8 @@ static int run(const struct args *args, struct err *err)
 	if (args->log_level && !log_level_of(args->log_level, &level))
 		return err_set(err, ERR_USAGE,
 			"--log-level %s: error, warning, notice, info or debug", args->log_level);
+	if (args->idle && idle_rule_parse(args->idle, &idle, err) < 0)
+		return err_prefix(err, "--idle");
 	log_init(&log, STDERR_FILENO, args->quiet ? LEVEL_WARNING : level);
 	rc = name_rules(args, &rules, err);
 	if (rc == 0)
@@ -305,7 +311,7 @@ static int run(const struct args *args, struct err *err)
 	if (rc == 0 && args->notify)
 		rc = hooks_read(args->notify, &hooks, err);
 	if (rc == 0)
-		rc = open_and_serve(args, &places, &rules, &hooks, &log, err);
+		rc = open_and_serve(args, &places, &rules, &idle, &hooks, &log, err);
 	hooks_fini(&hooks);
 	free_places(&places);
 	chosen_fini(&rules.policy);
@@ -364,6 +370,20 @@ static const struct flag_group flags_rules_live = {
 		},
 };
 
+static const struct flag_group flags_care = {
+	.title = "idle jobs and failing devices",
+	.flags =
+		(const struct flag[]){
+			TEXT(idle, "RULE",
+				"warn of jobs that hold devices and do nothing, and take these back: warn=30m,reclaim=2h,then=hold|requeue|cancel; off (default)"),
+			NUMBER(avoid_after, FLAG_INT, "N", 2, 0, 1000,
+				"a job avoids a device on which it failed so often within 5 minutes; 0: never"),
+			NUMBER(drain_after, FLAG_INT, "N", 3, 0, 1000,
+				"a device is drained on which so many different jobs failed so in a row; 0: never"),
+			{ 0 },
+		},
+};
+
 static const struct flag_group flags_daemon_output = {
 	.title = "messages",
 	.flags =
@@ -382,6 +402,7 @@ static const char *const examples[] = {
 	"stint daemon --policy tiresias:limit_s=600 --slots 4",
 	"stint daemon --state /tmp/try --port 8780",
 	"stint daemon --notify ~/.config/stint/notify.yaml",
+	"stint daemon --idle warn=30m,reclaim=2h,then=requeue",
 	"sudo stint daemon --system",
 	NULL,
 };
@@ -391,7 +412,7 @@ const struct command command_daemon = {
 	.summary = "run jobs on this machine: the scheduler itself",
 	.operands = "",
 	.live = true,
-	.groups = { &flags_place, &flags_machine, &flags_rules_live, &flags_daemon_output },
+	.groups = { &flags_place, &flags_machine, &flags_rules_live, &flags_care, &flags_daemon_output },
 	.about = "Needs no configuration: GPUs are found through the NVIDIA driver, and where there are none CPU slots\n"
 		 "are offered.  Everything is recorded before it counts; a daemon that is stopped or killed loses\n"
 		 "nothing, its jobs run on, and the next one takes them over.  Ctrl-C stops it, not the jobs.",

@@ -1,9 +1,11 @@
 /*
- * stint nodes: the devices there are and who has them.
+ * stint nodes: the devices there are and who has them; draining them and giving them back.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "cli/live.h"
 #include "cli/live_print.h"
 #include "cli/term.h"
@@ -18,9 +20,31 @@ static void jobs_of(const json_t *device, struct buf *out)
 			(long long)json_integer_value(json_array_get(jobs, i)));
 }
 
+static const char *state_of(const json_t *device)
+{
+	const json_t *jobs = json_object_get(device, "jobs");
+
+	if (json_is_false(json_object_get(device, "up")))
+		return "down";
+	if (json_is_true(json_object_get(device, "drained")))
+		return json_array_size(jobs) ? "draining" : "drained";
+	if (json_is_true(json_object_get(device, "idle")))
+		return "idle";
+	return json_array_size(jobs) ? "busy" : "free";
+}
+
+static const char *style_of(const char *state)
+{
+	if (!strcmp(state, "busy"))
+		return "32";
+	if (!strcmp(state, "free"))
+		return NULL;
+	return !strcmp(state, "down") ? "31" : "33";
+}
+
 static void device_row(struct table *table, const json_t *node, const json_t *device)
 {
-	bool down = json_is_false(json_object_get(device, "up"));
+	const char *state = state_of(device), *reason = live_text(device, "reason");
 	double bytes = live_number(device, "mem_bytes");
 	struct buf jobs = { 0 };
 	char size[32];
@@ -31,9 +55,10 @@ static void device_row(struct table *table, const json_t *node, const json_t *de
 	table_cell(table,
 		live_text(device, "type") ? live_text(device, "type") : live_text(node, "type"));
 	table_cell(table, bytes > 0 ? text_size(bytes, size) : "-");
-	table_cell(table, down ? "down" : jobs.n ? "busy" : "free");
-	table_style(table, down ? "31" : jobs.n ? "32" : NULL);
+	table_cell(table, state);
+	table_style(table, style_of(state));
 	table_cell(table, jobs.n ? jobs.at : "");
+	table_cell(table, reason ? reason : "");
 	table_cell(table, live_text(device, "uuid"));
 	buf_fini(&jobs);
 }
@@ -53,6 +78,7 @@ static void put_nodes(const json_t *reply, const struct term *term, struct buf *
 	table_column(&table, "MEMORY", ALIGN_RIGHT, 3);
 	table_column(&table, "STATE", ALIGN_LEFT, 0);
 	table_column(&table, "JOBS", ALIGN_LEFT, 1);
+	table_column(&table, "WHY", ALIGN_LEFT, 1);
 	table_column(&table, "UUID", ALIGN_LEFT, 4);
 	for (size_t n = 0; n < json_array_size(nodes); n++) {
 		const json_t *node = json_array_get(nodes, n),
@@ -65,7 +91,86 @@ static void put_nodes(const json_t *reply, const struct term *term, struct buf *
 	table_fini(&table);
 }
 
-static int run(const struct args *args, struct err *err)
+/* ---- changes */
+
+/* The name before the colon; without one, that of the daemon's machine.  malloc'ed, NULL with why not. */
+static char *node_named(const struct args *args, struct slice name, struct err *err)
+{
+	json_t *reply;
+	char *host;
+
+	if (name.n)
+		return mem_printf("%.*s", (int)name.n, name.at);
+	if (live_get(args, "/v1/nodes", &reply, err))
+		return NULL;
+	host = mem_strdup(live_text(reply, "host") ? live_text(reply, "host") : "");
+	json_decref(reply);
+	return host;
+}
+
+static int post_change(const struct args *args, const char *verb, const char *operand,
+	json_t **reply, struct err *err)
+{
+	struct slice devices = slice_of(operand), name = slice_cut(&devices, ':');
+	char *node = node_named(args, name, err), *path;
+	json_t *body = json_object();
+	int rc;
+
+	if (!node) {
+		json_decref(body);
+		return err->code;
+	}
+	if (devices.n)
+		json_object_set_new(body, "devices", json_stringn(devices.at, devices.n));
+	if (args->types)
+		json_object_set_new(body, "type", json_string(args->types));
+	if (args->reason && !strcmp(verb, "drain"))
+		json_object_set_new(body, "reason", json_string(args->reason));
+	path = mem_printf("/v1/nodes/%s/%s", node, verb);
+	rc = live_post(args, path, body, reply, err);
+	free(path);
+	free(node);
+	return rc;
+}
+
+static void tell_change(const char *verb, const json_t *reply)
+{
+	const json_t *devices = json_object_get(reply, "devices");
+	const char *node = live_text(reply, "node");
+	size_t n = json_array_size(devices);
+
+	printf("%zu device%s of %s %s:", n, n == 1 ? "" : "s", node ? node : "?",
+		!strcmp(verb, "drain") ? "drained" : "back in use");
+	for (size_t i = 0; i < n; i++)
+		printf("%s%lld", i ? "," : " ",
+			(long long)json_integer_value(json_array_get(devices, i)));
+	putchar('\n');
+}
+
+static int change(const struct args *args, struct err *err)
+{
+	const char *verb = args->operands.at[0];
+	json_t *reply;
+	int rc;
+
+	if (strcmp(verb, "drain") != 0 && strcmp(verb, "resume") != 0)
+		return err_set(err, ERR_USAGE, "'%s' is not understood; drain or resume", verb);
+	if (args->operands.n != 2)
+		return err_set(err, ERR_USAGE,
+			"which devices? write: stint nodes %s NODE:0,2-3, or :0,2-3 for this machine",
+			verb);
+	rc = post_change(args, verb, args->operands.at[1], &reply, err);
+	if (rc)
+		return rc;
+	if (args->json)
+		rc = live_print_json(reply, err);
+	else
+		tell_change(verb, reply);
+	json_decref(reply);
+	return rc;
+}
+
+static int show(const struct args *args, struct err *err)
 {
 	struct term term = term_of_stdout();
 	struct buf text = { 0 };
@@ -85,16 +190,43 @@ static int run(const struct args *args, struct err *err)
 	return rc;
 }
 
-static const struct flag flags[] = { SWITCH(json, "print the daemon's answer"), { 0 } };
-static const struct flag_group flags_nodes = { .title = "output", .flags = flags, .aside = true };
-static const char *const examples[] = { "stint nodes", "stint nodes --json", NULL };
+static int run(const struct args *args, struct err *err)
+{
+	return args->operands.n ? change(args, err) : show(args, err);
+}
+
+static const struct flag flags[] = {
+	TEXT(reason, "TEXT", "why; shown to whoever waits for the devices"),
+	{
+		.name = "type",
+		.kind = FLAG_TEXT,
+		.offset = offsetof(struct args, types),
+		.value = "NAME",
+		.help = "devices of this type, where numbers mean several",
+	},
+	SWITCH(json, "print the daemon's answer"),
+	{ 0 },
+};
+static const struct flag_group flags_nodes = { .title = "nodes", .flags = flags };
+static const char *const examples[] = {
+	"stint nodes",
+	"stint nodes --json",
+	"stint nodes drain :1 --reason 'the fan is loud'",
+	"stint nodes resume :1",
+	NULL,
+};
 
 const struct command command_nodes = {
 	.name = "nodes",
 	.summary = "devices, and which jobs have them",
-	.operands = "",
+	.operands = "[drain|resume NODE[:DEVICES]]",
+	.max_operands = 2,
 	.live = true,
 	.groups = { &flags_nodes, &flags_daemon },
+	.about = "A drained device goes to nobody new; the job that has it keeps it until it ends.  Devices on which\n"
+		 "different jobs fail one after the other are drained by themselves.  resume gives them back, and\n"
+		 "jobs that failed there may go there again.  NODE may be left out: ':0,2-3' is of the daemon's\n"
+		 "machine; without DEVICES all of the node are meant.  Only root and the daemon's user may do so.",
 	.examples = examples,
 	.run = run,
 };

@@ -145,6 +145,35 @@ static void put_progress(const json_t *job, double now_s, struct buf *out)
 	buf_fini(&text);
 }
 
+static void put_idle(const json_t *job, struct buf *out)
+{
+	const json_t *idle = json_object_get(job, "idle");
+	char lasted[DURATION_SIZE];
+
+	if (idle)
+		live_linef(out, "idle", "for %s%s", live_duration(live_number(idle, "for_s"), lasted),
+			json_is_true(json_object_get(idle, "warned")) ? ", which was warned of" : "");
+}
+
+/* Where it failed, and where it will not go again. */
+static void put_failed_on(const json_t *job, struct buf *out)
+{
+	const json_t *failed = json_object_get(job, "failed_on");
+	struct buf text = { 0 };
+
+	for (size_t i = 0; i < json_array_size(failed); i++) {
+		const json_t *one = json_array_get(failed, i);
+		double times = live_number(one, "times");
+
+		buf_printf(&text, "%sdevice %s, %.0f time%s%s", i ? "; " : "",
+			live_text(one, "device") ? live_text(one, "device") : "?", times,
+			times == 1 ? "" : "s",
+			json_is_true(json_object_get(one, "avoided")) ? " (avoided)" : "");
+	}
+	live_line(out, "failed on", text.n ? text.at : NULL);
+	buf_fini(&text);
+}
+
 /* By type and number of devices; the daemon tells them as they were measured. */
 static int by_size(const void *a, const void *b)
 {
@@ -320,6 +349,8 @@ void live_put_job(const json_t *job, const struct term *term, struct buf *out)
 	put_words(job, out);
 	put_gpus(job, out);
 	put_progress(job, now_s, out);
+	put_idle(job, out);
+	put_failed_on(job, out);
 	put_speeds(job, out);
 	put_belief(job, out);
 	put_after(job, out);

@@ -110,8 +110,8 @@ struct args {
 	int64_t if_unchanged; /* -1: whatever happened */
 
 	/* the daemon itself */
-	const char *listen, *log_level, *runs, *notify;
-	int64_t port, slots;
+	const char *listen, *log_level, *runs, *notify, *idle;
+	int64_t port, slots, avoid_after, drain_after;
 	int64_t rule; /* of notifications; 0: every one */
 	bool system, no_gpus, no_cgroups, no_http, new_token, expose;
 	struct said_list said; /* what is said of a job: fields of live/submission_fields.def */

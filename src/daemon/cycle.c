@@ -156,6 +156,17 @@ static void publish_body(const struct record_event *event, struct json *j)
 	json_decref(body);
 }
 
+/* Of some rows the body says what people want to know. */
+static void put_about(const struct row *row, struct json *j)
+{
+	static const char *const kinds[] = { "drained", "resumed", "idle_warned", "reclaim" };
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		if (!strcmp(row->event.kind, kinds[i]))
+			json_raw(j, "about", row->event.body, strlen(row->event.body));
+	}
+}
+
 /* What followers see of a row. */
 static void publish(struct daemon *d, const struct row *row)
 {
@@ -175,6 +186,7 @@ static void publish(struct daemon *d, const struct row *row)
 	publish_body(&row->event, &j);
 	if (row->has_job && !strcmp(row->event.kind, note_name(NOTE_END)))
 		publish_end(row->job.status, &j);
+	put_about(row, &j);
 	json_end(&j, '}');
 	stream_push(d->stream, row->event.seq, row->event.kind, text.at);
 	buf_fini(&text);
@@ -423,6 +435,12 @@ static void do_calls(struct daemon *d, struct call *calls)
 
 /* ---- news of the machine */
 
+static void take_news(struct daemon *d, const struct news *news, const char *body)
+{
+	daemon_row(d, news->kind, news->job, news->attempt, d->last_s, body, false);
+	metrics_count(d->metrics, METRICS_IDLE_RECLAIMS, !strcmp(news->kind, "reclaim"));
+}
+
 static void do_news(struct daemon *d)
 {
 	for (size_t i = 0; i < d->news.n; i++) {
@@ -432,7 +450,7 @@ static void do_news(struct daemon *d)
 
 		if (core_apply(d->core, news->kind, news->job, news->attempt, d->last_s, news->body,
 			    &err) == 0)
-			daemon_row(d, news->kind, news->job, news->attempt, d->last_s, body, false);
+			take_news(d, news, body);
 		else
 			log_debug(d->log, "%s of job %u, attempt %u: %s", news->kind, news->job,
 				news->attempt, err.text);
@@ -485,6 +503,26 @@ static void answer_undone(struct daemon *d)
 			"the daemon cannot write its record (%s): this is done as soon as it can, unless it stops before",
 			d->trouble);
 	answer_done(d);
+}
+
+static void set_care_gauges(struct daemon *d)
+{
+	const struct health *health = core_health(d->core);
+	size_t n, idle = 0, drained = 0;
+	const struct attempt *const *attempts = core_attempts(d->core, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct live_job *job = core_job(d->core, attempts[i]->job);
+		struct idle_state state;
+
+		if (job && attempts[i]->phase == PHASE_RUNNING &&
+			daemon_is_idle(d, job, d->last_s, &state))
+			idle += attempts[i]->grant->gpus;
+	}
+	for (size_t i = 0; i < health->devices.n; i++)
+		drained += health->devices.at[i].drained != NULL;
+	metrics_set(d->metrics, METRICS_IDLE_DEVICES, (double)idle);
+	metrics_set(d->metrics, METRICS_DRAINED_DEVICES, (double)drained);
 }
 
 static void set_gauges(struct daemon *d)
@@ -543,5 +581,6 @@ int daemon_cycle(struct daemon *d, struct err *err)
 	forecaster_turn(d);
 	do_waiting(d);
 	set_gauges(d);
+	set_care_gauges(d);
 	return 0;
 }

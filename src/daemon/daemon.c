@@ -212,6 +212,7 @@ static int open_epoch(struct daemon *d, struct err *err)
 	d->epoch.born_s = d->born_s;
 	if (choose_rules(d, err) < 0)
 		return err->code;
+	daemon_find_health(d);
 	d->last_s = daemon_now_s(d);
 	if (daemon_first_epoch(d, err) < 0)
 		return err->code;
@@ -334,6 +335,9 @@ void daemon_close(struct daemon *d)
 	cluster_fini(&d->epoch.cluster);
 	tenants_fini(&d->epoch.tenants);
 	free_rules(&d->epoch.rules);
+	health_fini(&d->epoch.health);
+	json_decref(d->epoch.devices);
+	daemon_forget_idle(d);
 	free(d->device_of);
 	free(d->user);
 	stream_destroy(d->stream);
@@ -492,6 +496,7 @@ static double next_in_s(struct daemon *d)
 	double next = core_wake_s(d->core) - daemon_now_s(d), wall_s = clock_wall_s();
 
 	next = fmin(next, d->looked_s + LOOK_EVERY_S - wall_s);
+	next = fmin(next, daemon_idle_in_s(d));
 	if (d->notify)
 		next = fmin(next, d->told_s + beat_s(d) - wall_s);
 	if (d->trouble[0])
@@ -582,6 +587,7 @@ static int wait_for_something(struct daemon *d, struct err *err)
 	drain(d->timer_fd);
 	read_signals(d);
 	look_at_machine(d);
+	daemon_look_idle(d);
 	tell_manager(d);
 	return hands_poll(d->hands, err);
 }

@@ -22,7 +22,9 @@
 
 #include "base/err.h"
 #include "base/text.h"
+#include "daemon/idle.h"
 #include "daemon/stream.h"
+#include "live/health.h"
 #include "live/local/machine.h"
 
 struct daemon;
@@ -40,6 +42,8 @@ struct daemon_config {
 	uint64_t seed;
 	double forecast_every_s; /* 0: only when somebody asks */
 	struct machine_options machine;
+	struct care care;      /* when failures count against devices */
+	struct idle_rule idle; /* a zeroed one: nobody is watched */
 	bool cgroups;
 	bool system;     /* jobs run as whoever submitted them; needs root */
 	struct log *log; /* NULL: silent */

@@ -26,6 +26,7 @@ struct made {
 
 struct call_list;
 struct desk;
+struct idle_seen;
 struct library;
 struct forecaster;
 
@@ -109,7 +110,9 @@ struct daemon {
 	uint64_t stamp; /* the last of what may change decisions: not what jobs report of themselves */
 	int lock_fd, epoll_fd, wake_fd, timer_fd, signal_fd;
 	bool stopping;
-	double looked_s; /* at the machine */
+	double looked_s;            /* at the machine */
+	VEC(struct idle_seen) idle; /* attempts that are watched */
+	double idle_looked_s;       /* at them */
 
 	VEC(struct news) news;
 	VEC(struct row) rows; /* not durable yet */
@@ -162,6 +165,12 @@ void daemon_tell_devices(struct daemon *d, uint32_t node, uint64_t devices, bool
 /* ---- places.c */
 /* After the machine was looked at, before it becomes a cluster. */
 int daemon_keep_places(struct daemon *d, struct err *err);
+
+/* ---- care.c */
+/* What the record has last of the devices that are here, into the epoch that begins. */
+void daemon_find_health(struct daemon *d);
+/* The same of the core's, before another epoch. */
+void daemon_keep_health(struct daemon *d);
 
 /* ---- errands.c */
 /* Carries out what is durable; keeps what the machine does not let us do yet. */

@@ -106,6 +106,8 @@ static int open_core(struct daemon *d, struct core **out, struct err *err)
 		.rules = d->epoch.rules,
 		.tenants = &d->epoch.tenants,
 		.seed = d->epoch.seed,
+		.care = d->epoch.care,
+		.health = &d->epoch.health,
 	};
 	struct taking t = { .d = d, .err = err };
 
@@ -220,6 +222,7 @@ int daemon_new_epoch(struct daemon *d, const char *why, struct err *err)
 	daemon_take_notes(d);
 	if (!daemon_flush(d))
 		return err_set(err, ERR_IO, "%s", d->trouble);
+	daemon_keep_health(d);
 	if (open_core(d, &next, err) < 0)
 		return err->code;
 	/* Whoever asked for it is told that it is so only if the next daemon will know. */

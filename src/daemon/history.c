@@ -34,6 +34,9 @@ static const struct kind kinds[] = {
 	{ "progress", "job", "reported progress" },
 	{ "checkpointed", "job", "saved what it did" },
 	{ "resized", "job", "took its new size" },
+	{ "idle_warned", "machine", "warned of" },
+	{ "active", "machine", "does something again" },
+	{ "reclaim", "machine", "its devices are taken back" },
 	{ "exit", "machine", "its command ended" },
 	{ "end", "machine", "ended" },
 };
@@ -240,7 +243,7 @@ static void tell_stop(const json_t *body, struct line *line, struct buf *text)
 		buf_str(text, !strcmp(why, "move") ? ", to go on elsewhere" : ", others run instead");
 		return;
 	}
-	line->who = !strcmp(why, "lost") ? "machine" : "user";
+	line->who = !strcmp(why, "lost") || !strcmp(why, "idle") ? "machine" : "user";
 	line->rule = why;
 	buf_printf(text, ": %s", why);
 }
@@ -326,6 +329,8 @@ static void tell(struct history *h, const struct kind *kind, const struct record
 		tell_exit(body, &text);
 	else if (!strcmp(kind->name, "end"))
 		tell_end(event, &text);
+	else if (member_text(body, "text"))
+		buf_printf(&text, ": %s", member_text(body, "text"));
 	else
 		tell_grant(body, &text);
 	line.text = text.at;

@@ -149,12 +149,31 @@ static void put_progress(const struct daemon *d, const struct live_job *job, str
 	json_end(j, '}');
 }
 
+/* Of one that runs and was warned of. */
+static const char *idle_reason(const struct daemon *d, const struct live_job *job, double now_s,
+	struct buf *text)
+{
+	const struct idle_rule *rule = &d->config.idle;
+	struct idle_state idle;
+	char time[32];
+
+	if (job->state != LIVE_RUNNING || !daemon_is_idle(d, job, now_s, &idle) || !idle.warned)
+		return NULL;
+	buf_printf(text, "has done nothing for %s", text_duration(fmax(0, now_s - idle.since_s), time));
+	if (rule->reclaim_s > 0)
+		buf_printf(text, "; its devices are taken back after %s",
+			text_duration(rule->reclaim_s, time));
+	return "idle";
+}
+
 static void put_reason(const struct daemon *d, const struct live_job *job, double now_s, struct json *j)
 {
 	struct buf text = { 0 };
 	uint32_t about;
 	const char *why = core_reason(d->core, job, now_s, &text, &about);
 
+	if (!why)
+		why = idle_reason(d, job, now_s, &text);
 	if (why) {
 		json_begin_object(j, "reason");
 		json_str(j, "why", why);
@@ -277,6 +296,32 @@ static void put_belief(const struct daemon *d, const struct live_job *job, struc
 	json_end(j, ']');
 }
 
+/* Where it failed soon after it began, and whether it will not go there again. */
+static void put_failures(const struct daemon *d, const struct live_job *job, struct json *j)
+{
+	const struct cluster *cluster = &d->epoch.cluster;
+	int32_t limit = core_care(d->core)->avoid_after;
+
+	if (!job->failed_on.n)
+		return;
+	json_begin_array(j, "failed_on");
+	for (size_t i = 0; i < job->failed_on.n; i++) {
+		const struct live_failure *f = &job->failed_on.at[i];
+
+		if (f->node >= cluster->nnodes || f->device >= cluster->nodes[f->node].devices)
+			continue;
+		json_begin_object(j, NULL);
+		json_str(j, "node", cluster->nodes[f->node].name);
+		json_str(j, "device",
+			device_index(
+				&d->machine.devices[d->device_of[f->node * NODE_DEVICES_MAX + f->device]]));
+		json_int(j, "times", f->times);
+		json_bool(j, "avoided", limit > 0 && f->times >= (uint32_t)limit);
+		json_end(j, '}');
+	}
+	json_end(j, ']');
+}
+
 static void put_more(struct daemon *d, const struct live_job *job, struct json *j, enum job_detail detail)
 {
 	struct listing listing = { d, j };
@@ -288,6 +333,8 @@ static void put_more(struct daemon *d, const struct live_job *job, struct json *
 	json_int(j, "retries", job->retries);
 	if (detail == JOB_OWNERS)
 		put_command(d, job->id, j);
+	json_bool(j, "allow_idle", job->allow_idle);
+	put_failures(d, job, j);
 	live_job_speeds(job, j);
 	if (!live_ended(job))
 		put_belief(d, job, j);
@@ -304,6 +351,19 @@ static void put_brief(const struct daemon *d, const struct live_job *job, double
 		json_int(j, "cpus", job->base.gpus);
 	json_double(j, "wait_s", wait_s_of(job, now_s));
 	put_reason(d, job, now_s, j);
+}
+
+static void put_idle(const struct daemon *d, const struct live_job *job, double now_s, struct json *j)
+{
+	struct idle_state idle;
+
+	if (job->state != LIVE_RUNNING || !daemon_is_idle(d, job, now_s, &idle))
+		return;
+	json_begin_object(j, "idle");
+	json_double(j, "since", d->born_s + idle.since_s);
+	json_double(j, "for_s", fmax(0, now_s - idle.since_s));
+	json_bool(j, "warned", idle.warned);
+	json_end(j, '}');
 }
 
 void job_to_json(struct daemon *d, const struct live_job *job, struct json *j, enum job_detail detail)
@@ -326,6 +386,7 @@ void job_to_json(struct daemon *d, const struct live_job *job, struct json *j, e
 		put_devices(d, j, a->grant);
 	}
 	put_progress(d, job, j);
+	put_idle(d, job, now_s, j);
 	put_seconds(j, "eta_s", core_left_s(d->core, job, now_s));
 	put_reason(d, job, now_s, j);
 	if (detail != JOB_LINE)

@@ -24,6 +24,7 @@ static const struct family counters[METRICS_COUNTERS] = {
 	[METRICS_RESIZES] = { "stint_resizes", "Changes of a running job's devices." },
 	[METRICS_REFUSED] = { "stint_refused", "Calls that were refused." },
 	[METRICS_DECISIONS] = { "stint_decisions", "Times the policy was asked." },
+	[METRICS_IDLE_RECLAIMS] = { "stint_idle_reclaims", "Attempts stopped because they did nothing." },
 };
 
 static const struct family gauges[METRICS_GAUGES] = {
@@ -37,6 +38,8 @@ static const struct family gauges[METRICS_GAUGES] = {
 	[METRICS_FORECAST_OUTCOMES] = { "stint_forecast_outcomes", "Starts that this was measured on." },
 	[METRICS_FORECAST_ERROR] = { "stint_forecast_median_error_seconds",
 		"Median distance of starts from the middle of their forecast." },
+	[METRICS_IDLE_DEVICES] = { "stint_idle_devices", "Devices held by jobs that do nothing." },
+	[METRICS_DRAINED_DEVICES] = { "stint_drained_devices", "Devices that go to nobody new." },
 };
 
 /* Upper bounds; 0 ends a shorter table. */

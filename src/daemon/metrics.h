@@ -18,6 +18,7 @@ enum metrics_counter {
 	METRICS_RESIZES,
 	METRICS_REFUSED, /* calls the daemon did not do: not allowed, never runnable, malformed */
 	METRICS_DECISIONS,
+	METRICS_IDLE_RECLAIMS,
 	METRICS_COUNTERS,
 };
 
@@ -30,6 +31,8 @@ enum metrics_gauge {
 	METRICS_FORECAST_COVERAGE,
 	METRICS_FORECAST_OUTCOMES,
 	METRICS_FORECAST_ERROR,
+	METRICS_IDLE_DEVICES,
+	METRICS_DRAINED_DEVICES,
 	METRICS_GAUGES,
 };
 

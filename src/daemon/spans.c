@@ -101,6 +101,7 @@ static const char *end_of(const struct walk *w, const struct attempt_facts *f)
 		{ "\"cancel\"", "CANCELLED" },
 		{ "\"hold\"", "HELD" },
 		{ "\"requeue\"", "REQUEUED" },
+		{ "\"idle\"", "RECLAIMED" },
 	};
 
 	if (w->state && f->attempt == w->last_attempt)

@@ -202,8 +202,7 @@ uint32_t call_job(struct daemon *d, struct call *call, bool owner)
 
 /* ---- changes */
 
-/* Applies an input and writes its row; false: the call is answered with why not. */
-static bool apply(struct daemon *d, struct call *call, const char *input, uint32_t id,
+bool call_apply(struct daemon *d, struct call *call, const char *input, uint32_t id,
 	uint32_t attempt, const json_t *body)
 {
 	struct err err = { 0 };
@@ -253,7 +252,7 @@ static void change(struct daemon *d, struct call *call, const char *input)
 	size_t n = call_jobs(d, call, true, &jobs), done = 0;
 	json_t *body = n ? who_and_why(call) : NULL;
 
-	while (done < n && apply(d, call, input, jobs[done], 0, body))
+	while (done < n && call_apply(d, call, input, jobs[done], 0, body))
 		done++;
 	/* At the first that cannot be changed it stops, and the answer is why; those before it are changed. */
 	if (n && done == n)
@@ -303,6 +302,7 @@ static json_t *revived(struct daemon *d, uint32_t id)
 	json_object_del(status, "end_s");
 	json_object_del(status, "end_text");
 	json_object_del(status, "failed");
+	json_object_del(status, "failed_on");
 	json_object_del(status, "lost");
 	json_object_del(status, "used_s");
 	json_object_del(status, "after");
@@ -322,7 +322,7 @@ void verb_requeue(struct daemon *d, struct call *call)
 
 		if (status)
 			json_object_set_new(body, "job", status);
-		fine = apply(d, call, "requeue", jobs[i], 0, body);
+		fine = call_apply(d, call, "requeue", jobs[i], 0, body);
 		json_decref(body);
 		if (!fine) {
 			free(jobs);
@@ -379,7 +379,7 @@ void verb_update(struct daemon *d, struct call *call)
 	}
 	if (n && !check_update(d, call))
 		n = 0;
-	while (done < n && apply(d, call, "update", jobs[done], 0, body))
+	while (done < n && call_apply(d, call, "update", jobs[done], 0, body))
 		done++;
 	if (n && done == n)
 		answer_changed(d, call, jobs, n);
@@ -421,7 +421,7 @@ static void say(struct daemon *d, struct call *call, const char *input)
 	body = json_deep_copy(call->args);
 	json_object_del(body, "id");
 	json_object_del(body, "attempt");
-	if (apply(d, call, input, id, attempt, body))
+	if (call_apply(d, call, input, id, attempt, body))
 		answer_changed(d, call, &id, 1);
 	json_decref(body);
 }

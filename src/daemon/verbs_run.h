@@ -21,6 +21,9 @@ size_t call_jobs(struct daemon *d, struct call *call, bool owner, uint32_t **out
 uint32_t call_job(struct daemon *d, struct call *call, bool owner);
 /* How many jobs there are in the array whose first one this is, and whose numbers follow; else 1. */
 uint32_t call_array_size(struct daemon *d, uint32_t array_id);
+/* Applies an input and writes its row; false: the call is answered with why not. */
+bool call_apply(struct daemon *d, struct call *call, const char *input, uint32_t id,
+	uint32_t attempt, const json_t *body);
 /* {"schema":…: the body begins; end with json_end(&j, '}'). */
 void call_begin(struct call *call, struct json *j);
 

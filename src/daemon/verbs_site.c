@@ -18,12 +18,39 @@ static bool holds(const struct attempt *a, uint32_t node, uint32_t device)
 	return false;
 }
 
+static bool is_idle(const struct daemon *d, uint32_t id)
+{
+	const struct live_job *job = core_job(d->core, id);
+	struct idle_state state;
+
+	return job && daemon_is_idle(d, job, d->last_s, &state);
+}
+
+static void put_health(const struct daemon *d, uint32_t node, uint32_t device, struct json *j)
+{
+	const struct health_device *h = health_find(core_health(d->core), node, device);
+
+	if (h && h->drained) {
+		json_bool(j, "drained", true);
+		json_str(j, "reason", h->drained);
+		json_bool(j, "drained_by_itself", h->by_itself);
+		json_double(j, "drained_since", d->born_s + h->since_s);
+	}
+	if (!h || !h->failed.n)
+		return;
+	json_begin_array(j, "failed_jobs");
+	for (size_t i = 0; i < h->failed.n; i++)
+		json_int(j, NULL, h->failed.at[i].job);
+	json_end(j, ']');
+}
+
 static void put_device(struct daemon *d, uint32_t node, uint32_t device, struct json *j)
 {
 	const struct machine_device *m =
 		&d->machine.devices[d->device_of[node * NODE_DEVICES_MAX + device]];
 	size_t n;
 	const struct attempt *const *attempts = core_attempts(d->core, &n);
+	bool idle = false;
 
 	json_begin_object(j, NULL);
 	json_int(j, "index", m->index);
@@ -32,14 +59,29 @@ static void put_device(struct daemon *d, uint32_t node, uint32_t device, struct 
 	json_str(j, "title", m->title);
 	json_int(j, "mem_bytes", m->mem_bytes);
 	json_bool(j, "up", m->up);
+	put_health(d, node, device, j);
 	json_begin_array(j, "jobs");
 	for (size_t i = 0; i < n; i++) {
 		if (attempts[i]->phase != PHASE_OVER && attempts[i]->phase != PHASE_WAITING &&
-			holds(attempts[i], node, device))
+			holds(attempts[i], node, device)) {
 			json_int(j, NULL, attempts[i]->job);
+			idle |= is_idle(d, attempts[i]->job);
+		}
 	}
 	json_end(j, ']');
+	if (idle)
+		json_bool(j, "idle", true);
 	json_end(j, '}');
+}
+
+/* What most of its devices would say if asked how they are. */
+static const char *state_of(const struct daemon *d, uint32_t node)
+{
+	uint64_t drained = health_drained(core_health(d->core), node);
+
+	return (uint32_t)__builtin_popcountll(drained) == d->epoch.cluster.nodes[node].devices
+		? "drained"
+		: "up";
 }
 
 void verb_nodes(struct daemon *d, struct call *call)
@@ -63,7 +105,7 @@ void verb_nodes(struct daemon *d, struct call *call)
 		json_begin_object(&j, NULL);
 		json_str(&j, "name", n->name);
 		json_str(&j, "type", cluster->types[n->type].name);
-		json_str(&j, "state", "up");
+		json_str(&j, "state", state_of(d, node));
 		json_begin_array(&j, "devices");
 		for (uint32_t i = 0; i < n->devices; i++)
 			put_device(d, node, i, &j);

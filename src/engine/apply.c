@@ -367,6 +367,8 @@ static void close_account(struct engine *e, struct job *job)
 	}
 	engine_settle(e, job);
 	plan_drop(&e->plan, job);
+	e->capacity_changed |= e->plan.space.draining >
+		0; /* drained devices that it kept are nobody's now */
 	e->running--;
 }
 
@@ -593,6 +595,20 @@ static int devices_turn(struct engine *e, const struct event *event, struct err 
 	return engine_settle_company(e, err);
 }
 
+static void devices_drain(struct engine *e, const struct event *event)
+{
+	engine_tell(e,
+		(struct event){
+			.kind = event->kind,
+			.job = JOB_NONE,
+			.node = event->node,
+			.devices = event->devices,
+		});
+	plan_devices_drain(&e->plan, event->node, event->devices);
+	e->capacity_changed = true;
+	reconsider_held(e);
+}
+
 int engine_apply(struct engine *e, const struct event *event, struct err *err)
 {
 	/* How far a job has come is no reason to decide anew; the next decision sees it. */
@@ -632,6 +648,9 @@ int engine_apply(struct engine *e, const struct event *event, struct err *err)
 	case EV_DEVICES_DOWN:
 	case EV_DEVICES_UP:
 		return devices_turn(e, event, err);
+	case EV_DEVICES_DRAINED:
+		devices_drain(e, event);
+		return 0;
 	case EV_LOAN:
 		return engine_borrow(e, event->value, err);
 	default:

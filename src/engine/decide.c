@@ -100,20 +100,31 @@ static int check(struct engine *e, struct err *err)
 	return 0;
 }
 
+/* What policies need not know: drained devices are not up to them, and avoided ones free. */
+static struct reason refined(const struct engine *e, const struct job *job, struct reason reason)
+{
+	if (reason.why == WHY_DOWN && e->plan.space.draining)
+		reason.why = WHY_DRAINED;
+	if (reason.why == WHY_FRAGMENTED && job->navoid)
+		reason.why = WHY_AVOIDS;
+	return reason;
+}
+
 static void keep_reasons(struct engine *e)
 {
 	for (size_t i = 0; i < e->plan.reasons.n; i++) {
 		const struct plan_reason *said = &e->plan.reasons.at[i];
 		struct job *job = &e->jobs.at[said->job];
-		bool named = job->reason.other == JOB_NONE && said->reason.other != JOB_NONE;
-		bool news = job->reason.why != said->reason.why || named;
+		struct reason reason = refined(e, job, said->reason);
+		bool named = job->reason.other == JOB_NONE && reason.other != JOB_NONE;
+		bool news = job->reason.why != reason.why || named;
 
 		if (job->state != JOB_PENDING)
 			continue;
-		engine_set_reason(e, job, said->reason);
+		engine_set_reason(e, job, reason);
 		if (news)
 			engine_tell(e,
-				(struct event){ .kind = EV_WAIT, .job = job->id, .reason = said->reason });
+				(struct event){ .kind = EV_WAIT, .job = job->id, .reason = reason });
 	}
 }
 

@@ -359,6 +359,11 @@ uint64_t engine_down(const struct engine *e, uint32_t node)
 	return e->plan.space.nodes[node].up ? e->plan.space.nodes[node].down & all : all;
 }
 
+uint32_t engine_up(const struct engine *e, uint32_t type)
+{
+	return e->plan.space.types[type].up;
+}
+
 int engine_run(const struct engine_config *config, const struct driver *driver, void *world,
 	struct outcome *out, struct err *err)
 {

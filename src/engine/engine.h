@@ -91,6 +91,8 @@ uint64_t engine_decisions(const struct engine *e);
 size_t engine_remember(const struct engine *e, void **out);
 /* Devices of a node that are down, all of them if the node is. */
 uint64_t engine_down(const struct engine *e, uint32_t node);
+/* Devices of a type that somebody has or could have. */
+uint32_t engine_up(const struct engine *e, uint32_t type);
 /* Whether `job` could run on the whole cluster if it were alone; else why not.  Changes nothing. */
 bool engine_could_run(struct engine *e, const struct job *job, struct reason *why);
 

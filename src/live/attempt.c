@@ -13,7 +13,7 @@
 
 static const char *const phase_names[] = { "waiting", "launched", "running", "over" };
 static const char *const stop_names[] = { "none", "preempt", "move", "lost", "cancel", "hold",
-	"requeue" };
+	"requeue", "idle" };
 
 const char *phase_name(enum phase phase)
 {
@@ -215,7 +215,7 @@ int attempt_from_status(const json_t *status, const struct cluster *cluster, str
 	struct err *err)
 {
 	int phase = find_word(member_text(status, "phase"), phase_names, PHASE_OVER + 1);
-	int stop = find_word(member_text(status, "stop"), stop_names, STOP_REQUEUE + 1);
+	int stop = find_word(member_text(status, "stop"), stop_names, STOP_IDLE + 1);
 	const char *text = member_text(status, "text");
 	struct grant *grant;
 	struct attempt *a;

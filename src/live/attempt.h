@@ -29,6 +29,7 @@ enum stop {
 	STOP_CANCEL,
 	STOP_HOLD,
 	STOP_REQUEUE,
+	STOP_IDLE, /* it held devices and did nothing */
 };
 
 const char *phase_name(enum phase phase);

@@ -17,6 +17,9 @@ static const char *const note_names[NOTE_KINDS] = {
 	[NOTE_STATE] = "state",
 	[NOTE_OVER] = "over",
 	[NOTE_END] = "end",
+	[NOTE_DRAINED] = "drained",
+	[NOTE_RESUMED] = "resumed",
+	[NOTE_HEALTH] = "health",
 };
 
 const char *note_name(enum note_kind kind)
@@ -49,6 +52,9 @@ static void copy_config(struct core *c, const struct core_config *config)
 	c->rules = (struct rule_specs){ c->policy, c->placer, c->admit };
 	if (config->tenants && config->tenants->n)
 		tenants_copy(config->tenants, &c->tenants);
+	c->care = config->care;
+	if (config->health)
+		health_copy(config->health, &c->health);
 	c->speeds = profile_create(c->cluster, &c->model_names);
 	c->belief = (struct rates){ .cluster = c->cluster, .profile = c->speeds, .cautious = true };
 	c->watch = core_observer(c);
@@ -111,6 +117,7 @@ void core_close(struct core *c)
 	tenants_fini(&c->tenants);
 	tenants_fini(&c->bound);
 	snapshot_store_release(c->copies);
+	health_fini(&c->health);
 	free(c->policy);
 	free(c->placer);
 	free(c->admit);
@@ -240,6 +247,7 @@ static void begin_epoch(struct core *c)
 		c->engine_config.tenants = &c->bound;
 	}
 	c->engine = engine_create(&c->engine_config, &core_driver, c, c->now_s);
+	core_tell_drained(c);
 	for (size_t i = 0; i < c->jobs.n; i++)
 		take_over(c, c->jobs.at[i]);
 	for (size_t i = 0; i < c->jobs.n; i++)

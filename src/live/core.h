@@ -29,6 +29,7 @@
 #include "base/text.h"
 #include "engine/rules.h"
 #include "live/attempt.h"
+#include "live/health.h"
 #include "live/live_job.h"
 #include "model/snapshot.h"
 #include "model/tenant.h"
@@ -41,16 +42,21 @@ struct core_config {
 	struct rule_specs rules;       /* copied */
 	const struct tenants *tenants; /* not bound; copied; NULL or empty: none */
 	uint64_t seed;
+	struct care care;
+	const struct health *health; /* of the cluster's devices; copied; NULL: nothing is known */
 };
 
 enum note_kind {
-	NOTE_START,  /* decided: attempt `attempt` shall have these devices */
-	NOTE_LAUNCH, /* carry out: its devices are free */
-	NOTE_STOP,   /* carry out: the attempt shall end; body says why */
-	NOTE_RESIZE, /* carry out: tell it of its new size */
-	NOTE_STATE,  /* the job's status changed otherwise */
-	NOTE_OVER,   /* the attempt has ended */
-	NOTE_END,    /* so has the job */
+	NOTE_START,   /* decided: attempt `attempt` shall have these devices */
+	NOTE_LAUNCH,  /* carry out: its devices are free */
+	NOTE_STOP,    /* carry out: the attempt shall end; body says why */
+	NOTE_RESIZE,  /* carry out: tell it of its new size */
+	NOTE_STATE,   /* the job's status changed otherwise */
+	NOTE_OVER,    /* the attempt has ended */
+	NOTE_END,     /* so has the job */
+	NOTE_DRAINED, /* devices go to nobody new from now on; of no job */
+	NOTE_RESUMED, /* they do again */
+	NOTE_HEALTH,  /* all that is known of devices now */
 	NOTE_KINDS
 };
 
@@ -127,12 +133,15 @@ double core_left_s(const struct core *core, const struct live_job *job, double n
 /* Steps a second that are believed of an elastic job on so many devices of a type in one node; 0: nothing is. */
 double core_believed_per_s(const struct core *core, const struct live_job *job, uint32_t type,
 	uint32_t gpus);
+/* What is known of devices, and when failures count. */
+const struct health *core_health(const struct core *core);
+const struct care *core_care(const struct core *core);
 uint64_t core_decisions(const struct core *core);
 /* Everything a forecast or a trial needs to go on from here; release with snapshot_fini(). */
 void core_snapshot(struct core *core, double now_s, struct snapshot *out);
 /* The same with jobs that are not here yet, as if they came at that moment; they are its last. */
-void core_snapshot_with(struct core *core, double now_s, const struct live_job *const *jobs, size_t n,
-	struct snapshot *out);
+void core_snapshot_with(struct core *core, double now_s, const struct live_job *const *jobs,
+	size_t n, struct snapshot *out);
 /* Jobs that the engine keeps though they have left it. */
 size_t core_forgotten(const struct core *core);
 const struct rule_specs *core_rules(const struct core *core);

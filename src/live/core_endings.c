@@ -11,7 +11,21 @@ struct over {
 	double ran_s;
 	int code, signal;
 	const char *text;
+	bool avoids; /* it shall run elsewhere */
 };
+
+enum { EXIT_NOT_STARTED = 126, EXIT_NOT_FOUND = 127 };
+
+/* What it says of its devices: nothing if it was asked to stop, or its command is not there. */
+static bool judge(struct core *c, struct live_job *job, const struct attempt *a, const struct over *over)
+{
+	bool fine = over->code == 0 && !over->signal;
+
+	if (!over->known || a->stop || over->timed_out || over->code == EXIT_NOT_STARTED ||
+		over->code == EXIT_NOT_FOUND)
+		return false;
+	return core_judge_devices(c, job, a, !fine && over->code != EXIT_CHECKPOINTED, over->ran_s);
+}
 
 /* What of its work is safe now that the attempt is over. */
 static double safe_work(const struct core *c, struct live_job *job, const struct over *over)
@@ -64,6 +78,9 @@ static void fail(struct core *c, struct live_job *job, const struct over *over)
 	bool again = job->failed < (uint32_t)job->retries;
 
 	job->failed++;
+	/* What a job avoids is fixed while it is in the engine: it comes in anew. */
+	if (again && over->avoids)
+		core_withdraw(c, job);
 	if (again)
 		run_again(c, job, over);
 	else
@@ -140,6 +157,8 @@ int core_exit(struct core *c, uint32_t id, uint32_t number, const json_t *body, 
 
 	if (!job || !a || a->phase == PHASE_OVER || a->phase == PHASE_WAITING)
 		return err_set(err, ERR_MISSING, "no attempt %u of job %u is under way", number, id);
+	if (!over.text)
+		over.text = a->text; /* why it was asked to stop */
 	a->code = over.code;
 	a->signal = over.signal;
 	core_retire(c, a, over.text);
@@ -148,9 +167,10 @@ int core_exit(struct core *c, uint32_t id, uint32_t number, const json_t *body, 
 	/* As its guard measured it: the daemon, or the machine, may have been away in between. */
 	if (!isnan(a->begun_s))
 		job->used_s += member_number(body, "ran_s", c->now_s - a->begun_s);
-	job->begun_s = NAN;
+	job->begun_s = job->idle_since_s = NAN;
 	learn_grace(c, job, a, member_number(body, "grace_s", NAN));
 	c->gates_moved = true;
+	over.avoids = judge(c, job, a, &over);
 	if (!live_ended(job))
 		conclude(c, job, a->stop, &over);
 	set_back(c, job, a, member_number(body, "ended_at_s", c->now_s));

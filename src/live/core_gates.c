@@ -121,6 +121,7 @@ void core_bind(struct core *c, struct live_job *job)
 	base->types = live_job_types(job, c->cluster);
 	base->reason = (struct reason){ .other = JOB_NONE };
 	base->grant = NULL;
+	live_job_avoid(job, c->cluster, c->care.avoid_after);
 	if (base->start_cost_s == 0 && !isnan(c->start_cost_s))
 		base->start_cost_s = base->resume_cost_s = c->start_cost_s;
 }

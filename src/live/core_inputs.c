@@ -125,6 +125,8 @@ static int in_release(struct core *c, uint32_t id, uint32_t attempt, const json_
 	if (!job)
 		return err->code;
 	job->held = false;
+	free(job->reclaimed);
+	job->reclaimed = NULL;
 	c->gates_moved = true;
 	core_note(c, NOTE_STATE, id, 0, NULL);
 	return 0;
@@ -213,6 +215,7 @@ static int in_begun(struct core *c, uint32_t id, uint32_t attempt, const json_t 
 		c->gates_moved = true; /* some may follow its start */
 	}
 	job->progress.first_step = job->progress.first_s = job->progress.per_s = NAN;
+	job->idle_since_s = NAN;
 	learn_start_cost(c, job, a);
 	core_end_silence(c); /* from when on it will be taken to say nothing */
 	if (job->engine_id != JOB_NONE && !a->stop)
@@ -291,6 +294,10 @@ static int in_progress(struct core *c, uint32_t id, uint32_t attempt, const json
 	learn_speed(c, job, a, step);
 	if (job->base.by_steps)
 		core_tell_progress(c, job, step);
+	if (!isnan(job->idle_since_s)) {
+		job->idle_since_s = NAN; /* it does something */
+		core_note(c, NOTE_STATE, id, attempt, NULL);
+	}
 	return 0;
 }
 
@@ -352,6 +359,78 @@ static int in_devices(struct core *c, uint32_t id, uint32_t attempt, const json_
 	return 0;
 }
 
+static int in_drain(struct core *c, uint32_t id, uint32_t attempt, const json_t *body, struct err *err)
+{
+	(void)id;
+	(void)attempt;
+	return core_drain(c, body, err);
+}
+
+static int in_resume(struct core *c, uint32_t id, uint32_t attempt, const json_t *body, struct err *err)
+{
+	(void)id;
+	(void)attempt;
+	return core_resume(c, body, err);
+}
+
+/* ---- idleness, as whoever watches jobs has seen it */
+
+static int in_idle_warned(struct core *c, uint32_t id, uint32_t attempt, const json_t *body,
+	struct err *err)
+{
+	struct live_job *job;
+
+	if (!one_running(c, id, attempt, &job, err))
+		return err->code;
+	job->idle_since_s = fmin(c->now_s, member_number(body, "since_s", c->now_s));
+	core_note(c, NOTE_STATE, id, attempt, NULL);
+	return 0;
+}
+
+static int in_active(struct core *c, uint32_t id, uint32_t attempt, const json_t *body, struct err *err)
+{
+	struct live_job *job;
+
+	(void)body;
+	if (!one_running(c, id, attempt, &job, err))
+		return err->code;
+	job->idle_since_s = NAN;
+	core_note(c, NOTE_STATE, id, attempt, NULL);
+	return 0;
+}
+
+/* Held, or back to the queue; one that must not run twice is held, too: its user may let it go. */
+static void reclaim(struct core *c, struct live_job *job, const char *text, bool hold)
+{
+	if (hold || !job->requeue) {
+		job->held = true;
+		free(job->reclaimed);
+		job->reclaimed = mem_strdup(text);
+	}
+	take_back(c, job, STOP_IDLE);
+	core_wait_outside(c, job);
+}
+
+static int in_reclaim(struct core *c, uint32_t id, uint32_t attempt, const json_t *body, struct err *err)
+{
+	struct live_job *job;
+	struct attempt *a = one_running(c, id, attempt, &job, err);
+	const char *then = member_text(body, "then"), *text = member_text(body, "text");
+
+	if (!a)
+		return err->code;
+	if (a->stop)
+		return err_set(err, ERR_REFUSED, "attempt %u of job %u is about to stop", attempt, id);
+	free(a->text);
+	a->text = mem_strdup(text ? text : "reclaimed: it did nothing");
+	if (then && !strcmp(then, "cancel"))
+		take_back(c, job, STOP_CANCEL);
+	else
+		reclaim(c, job, a->text, !then || !strcmp(then, "hold"));
+	core_note(c, NOTE_STATE, id, attempt, NULL);
+	return 0;
+}
+
 /* ---- the table */
 
 static const struct {
@@ -369,6 +448,11 @@ static const struct {
 	{ "checkpointed", in_checkpointed },
 	{ "resized", in_resized },
 	{ "devices", in_devices },
+	{ "drain", in_drain },
+	{ "resume", in_resume },
+	{ "idle_warned", in_idle_warned },
+	{ "active", in_active },
+	{ "reclaim", in_reclaim },
 	{ "exit", core_exit },
 };
 

@@ -42,7 +42,8 @@ static const char *gate_reason(const struct live_job *job, double now_s, struct 
 {
 	switch (job->gate) {
 	case GATE_USER:
-		buf_printf(text, "held; let it go with: stint release %u", job->id);
+		buf_printf(text, "%s; let it go with: stint release %u",
+			job->reclaimed ? job->reclaimed : "held", job->id);
 		return "held";
 	case GATE_DEPENDENCY:
 		*about = job->gate_job;
@@ -106,6 +107,27 @@ static const char *size_reason(const struct core *c, const struct live_job *job,
 	return "resizing";
 }
 
+/* Policies do not tell those who wait anew that what they wait for will not come. */
+static struct reason if_drained(const struct core *c, const struct job *seen, struct reason reason)
+{
+	int32_t most = -1, need = 0;
+
+	for (uint32_t type = 0; type < c->cluster->ntypes; type++) {
+		int32_t up = (int32_t)engine_up(c->engine, type);
+		int32_t least = (int32_t)job_least_on(seen, type);
+
+		if (!job_may_use(seen, type))
+			continue;
+		if (up >= least)
+			return reason;
+		if (up > most) {
+			most = up;
+			need = least;
+		}
+	}
+	return (struct reason){ .why = WHY_DRAINED, .need = need, .have = most, .other = JOB_NONE };
+}
+
 /* As the engine has it, with what it does not know of time. */
 static struct reason timed_reason(const struct core *c, const struct job *seen)
 {
@@ -113,6 +135,8 @@ static struct reason timed_reason(const struct core *c, const struct job *seen)
 
 	if (reason.why == WHY_ROUND && isfinite(engine_next_s(c->engine)))
 		reason.at_s = engine_next_s(c->engine);
+	if (reason.why == WHY_BUSY && health_any_drained(&c->health))
+		reason = if_drained(c, seen, reason);
 	return reason;
 }
 

@@ -175,6 +175,25 @@ static void add_jobs(struct core *c, struct snapshot *out)
 	vec_fini(&copying.followers);
 }
 
+/* Those of one reason together. */
+static void add_drained(const struct core *c, struct snapshot *s)
+{
+	const struct health *h = &c->health;
+
+	for (size_t i = 0; i < h->devices.n; i++) {
+		const struct health_device *d = &h->devices.at[i];
+		struct snapshot_drained *last = s->drained.n ? &s->drained.at[s->drained.n - 1] : NULL;
+		const char *why = d->drained && d->drained[0] ? d->drained : NULL;
+
+		if (!d->drained)
+			continue;
+		if (last && last->node == d->node && !strcmp(last->why ? last->why : "", d->drained))
+			last->devices |= UINT64_C(1) << d->device;
+		else
+			snapshot_drain(s, d->node, UINT64_C(1) << d->device, why);
+	}
+}
+
 void core_snapshot(struct core *c, double now_s, struct snapshot *out)
 {
 	core_engine(c);
@@ -198,6 +217,7 @@ void core_snapshot(struct core *c, double now_s, struct snapshot *out)
 	};
 	add_jobs(c, out);
 	add_down(c, out);
+	add_drained(c, out);
 }
 
 static void add_new(struct copying *c, const struct live_job *job)

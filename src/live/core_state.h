@@ -38,6 +38,8 @@ struct core {
 	bool due;         /* something happened since the last step */
 	bool gates_moved; /* something happened that may open a gate */
 	double next_gate_s;
+	struct care care;
+	struct health health;
 	double start_cost_s; /* between launch and begin, as lately seen; NAN before */
 
 	VEC(struct core_note) notes;
@@ -107,6 +109,19 @@ double core_agent_speed(const struct core *c, const struct job *job, uint32_t ty
 
 /* ---- core_endings.c */
 int core_exit(struct core *c, uint32_t id, uint32_t number, const json_t *body, struct err *err);
+
+/* ---- core_health.c */
+/* The engine shall know which devices are drained. */
+void core_tell_drained(struct core *c);
+/* Inputs of people: {"node","devices","reason"}. */
+int core_drain(struct core *c, const json_t *body, struct err *err);
+int core_resume(struct core *c, const json_t *body, struct err *err);
+/*
+ * An attempt ended by itself, well or not.  True: from now on its job avoids more devices than the engine
+ * was told.
+ */
+bool core_judge_devices(struct core *c, struct live_job *job, const struct attempt *a, bool failed,
+	double ran_s);
 
 /* ---- core_world.c */
 struct observer core_observer(struct core *c);

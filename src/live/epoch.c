@@ -47,6 +47,19 @@ static void put_rule(struct json *j, const char *key, const char *spec)
 		json_str(j, key, spec);
 }
 
+static void put_care(struct json *j, const struct epoch *epoch)
+{
+	char *devices = epoch->devices ? json_dumps(epoch->devices, JSON_COMPACT) : NULL;
+
+	json_int(j, "avoid_after", epoch->care.avoid_after);
+	json_int(j, "drain_after", epoch->care.drain_after);
+	if (epoch->health.devices.n)
+		health_to_json(&epoch->health, "health", j);
+	if (devices)
+		json_raw(j, "devices", devices, strlen(devices));
+	free(devices);
+}
+
 void epoch_to_json(const struct epoch *epoch, struct buf *out)
 {
 	struct json j;
@@ -61,6 +74,7 @@ void epoch_to_json(const struct epoch *epoch, struct buf *out)
 	json_double(&j, "born_s", epoch->born_s);
 	put_cluster(&j, &epoch->cluster);
 	put_tenants(&j, &epoch->tenants);
+	put_care(&j, epoch);
 	json_end(&j, '}');
 }
 
@@ -148,6 +162,8 @@ int epoch_from_json(const json_t *json, struct epoch *out, struct err *err)
 	struct epoch e = {
 		.seed = (uint64_t)member_int(json, "seed", 0),
 		.born_s = member_number(json, "born_s", 0),
+		.care = { (int32_t)member_int(json, "avoid_after", 0),
+			(int32_t)member_int(json, "drain_after", 0) },
 	};
 
 	if (read_cluster(json, &e.cluster, err) < 0)
@@ -161,6 +177,8 @@ int epoch_from_json(const json_t *json, struct epoch *out, struct err *err)
 		.placer = copy_member(json, "placer"),
 		.admit = copy_member(json, "admit"),
 	};
+	health_from_json(json_object_get(json, "health"), &e.cluster, &e.health);
+	e.devices = json_incref(json_object_get(json, "devices"));
 	*out = e;
 	return 0;
 }
@@ -172,6 +190,8 @@ void epoch_fini(struct epoch *epoch)
 	free((char *)epoch->rules.admit);
 	cluster_fini(&epoch->cluster);
 	tenants_fini(&epoch->tenants);
+	health_fini(&epoch->health);
+	json_decref(epoch->devices);
 	*epoch = (struct epoch){ 0 };
 }
 

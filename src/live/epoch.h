@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "engine/rules.h"
+#include "live/health.h"
 #include "model/cluster.h"
 #include "model/tenant.h"
 
@@ -21,9 +22,16 @@ struct epoch {
 	double born_s;          /* the record's zero, in seconds since 1970 */
 	struct cluster cluster; /* owned by whoever filled it */
 	struct tenants tenants; /* not bound; may be empty */
+	struct care care;
+	struct health health; /* of devices as the epoch begins */
+	/* Identities of devices, by node: [["GPU-…",…],…]; for whoever makes the next epoch.  NULL: not known. */
+	json_t *devices;
 };
 
-/* {"why","policy","placer","admit","seed","born_s","cluster":YAML,"tenants":[{"name","parent","weight","within"}]} */
+/*
+ * {"why","policy","placer","admit","seed","born_s","cluster":YAML,"tenants":[{"name","parent","weight","within"}],
+ * "avoid_after","drain_after","health":[…],"devices":[…]}
+ */
 void epoch_to_json(const struct epoch *epoch, struct buf *out);
 int epoch_from_json(const json_t *json, struct epoch *out, struct err *err);
 void epoch_fini(struct epoch *epoch); /* of one that was read */

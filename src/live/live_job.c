@@ -110,6 +110,7 @@ struct live_job *live_job_create(uint32_t id, const struct submission *what, dou
 	job->grace_s = what->grace_s;
 	job->stop_signal = what->stop_signal;
 	job->requeue = what->requeue;
+	job->allow_idle = what->allow_idle;
 	job->retries = what->retries;
 	job->array_limit = what->array_limit;
 	job->held = what->hold;
@@ -118,7 +119,7 @@ struct live_job *live_job_create(uint32_t id, const struct submission *what, dou
 	if (what->nafter)
 		memcpy(job->after, what->after, what->nafter * sizeof(*job->after));
 	job->engine_id = JOB_NONE;
-	job->begun_s = job->first_begun_s = job->end_s = job->first_batch = NAN;
+	job->begun_s = job->first_begun_s = job->end_s = job->first_batch = job->idle_since_s = NAN;
 	job->code = -1;
 	progress_init(&job->progress);
 	fill_base(job, what);
@@ -138,9 +139,86 @@ void live_job_destroy(struct live_job *job)
 	free(job->comment);
 	free(job->end_text);
 	free(job->after);
+	free(job->reclaimed);
 	vec_fini(&job->speeds);
+	vec_fini(&job->failed_on);
 	free((char *)job->base.label);
 	free(job);
+}
+
+/* ---- devices it fails on */
+
+static bool fail_once_more(struct live_job *job, uint32_t node, uint32_t device, int32_t limit)
+{
+	struct live_failure *f = NULL;
+
+	for (size_t i = 0; i < job->failed_on.n; i++) {
+		if (job->failed_on.at[i].node == node && job->failed_on.at[i].device == device)
+			f = &job->failed_on.at[i];
+	}
+	if (!f) {
+		vec_push(&job->failed_on, ((struct live_failure){ node, device, 0 }));
+		f = &job->failed_on.at[job->failed_on.n - 1];
+	}
+	return ++f->times == (uint32_t)limit;
+}
+
+bool live_job_fail_on(struct live_job *job, const struct grant *grant, int32_t limit)
+{
+	bool more = false;
+
+	for (uint32_t i = 0; i < grant->nslots; i++) {
+		for (uint64_t left = grant->slots[i].devices; left; left &= left - 1)
+			more |= fail_once_more(job, grant->slots[i].node,
+				(uint32_t)__builtin_ctzll(left), limit);
+	}
+	return more;
+}
+
+size_t live_job_failed_places(const struct live_job *job)
+{
+	return job->failed_on.n;
+}
+
+bool live_job_forgive(struct live_job *job, uint32_t node, uint64_t devices)
+{
+	size_t kept = 0, before = job->failed_on.n;
+
+	for (size_t i = 0; i < before; i++) {
+		struct live_failure f = job->failed_on.at[i];
+
+		if (f.node != node || !(devices >> f.device & 1))
+			job->failed_on.at[kept++] = f;
+	}
+	job->failed_on.n = kept;
+	return kept < before;
+}
+
+static bool avoids(const struct live_failure *f, const struct cluster *cluster, int32_t limit)
+{
+	return limit > 0 && f->times >= (uint32_t)limit && f->node < cluster->nnodes &&
+		f->device < cluster->nodes[f->node].devices;
+}
+
+void live_job_avoid(struct live_job *job, const struct cluster *cluster, int32_t limit)
+{
+	uint32_t n = 0, k;
+
+	for (size_t i = 0; i < job->failed_on.n; i++) {
+		const struct live_failure *f = &job->failed_on.at[i];
+
+		if (!avoids(f, cluster, limit))
+			continue;
+		for (k = 0; k < n && job->avoid[k].node != f->node; k++)
+			;
+		if (k == LIVE_AVOID_MAX)
+			continue;
+		if (k == n)
+			job->avoid[n++] = (struct slot){ .node = f->node };
+		job->avoid[k].devices |= UINT64_C(1) << f->device;
+	}
+	job->base.avoid = n ? job->avoid : NULL;
+	job->base.navoid = n;
 }
 
 /* ---- types */
@@ -218,6 +296,7 @@ static const struct number numbers[] = {
 	LIVE(first_begun_s, NAN),
 	LIVE(end_s, NAN),
 	LIVE(first_batch, NAN),
+	LIVE(idle_since_s, NAN),
 	BASE(weight, 1),
 	BASE(cpus, 0),
 	BASE(share, 0),
@@ -329,6 +408,7 @@ static void put_asked(const struct live_job *job, struct json *j)
 	put_unless(j, "gpu_mem_bytes", job->base.gpu_mem_bytes, 0);
 	put_unless(j, "stop_signal", job->stop_signal, 15);
 	put_flag(j, "requeue", job->requeue, true);
+	put_flag(j, "allow_idle", job->allow_idle, false);
 	put_unless(j, "retries", job->retries, 0);
 	put_unless(j, "array_id", job->array_id, 0);
 	put_unless(j, "array_index", job->array_index, 0);
@@ -360,6 +440,7 @@ static void put_state(const struct live_job *job, struct json *j)
 	put_unless(j, "code", job->code, -1);
 	put_unless(j, "signal", job->signal, 0);
 	put_text(j, "end_text", job->end_text);
+	put_text(j, "reclaimed", job->reclaimed);
 	put_flag(j, "resizable", job->progress.resizable, false);
 	put_flag(j, "speed_seen", job->progress.seen, false);
 	put_flag(j, "unpromised", job->unpromised, false);
@@ -398,6 +479,21 @@ void live_job_speeds(const struct live_job *job, struct json *j)
 	json_end(j, ']');
 }
 
+static void put_failures(const struct live_job *job, struct json *j)
+{
+	if (!job->failed_on.n)
+		return;
+	json_begin_array(j, "failed_on");
+	for (size_t i = 0; i < job->failed_on.n; i++) {
+		json_begin_array(j, NULL);
+		json_int(j, NULL, job->failed_on.at[i].node);
+		json_int(j, NULL, job->failed_on.at[i].device);
+		json_int(j, NULL, job->failed_on.at[i].times);
+		json_end(j, ']');
+	}
+	json_end(j, ']');
+}
+
 void live_job_status(const struct live_job *job, struct buf *out)
 {
 	struct json j;
@@ -409,6 +505,7 @@ void live_job_status(const struct live_job *job, struct buf *out)
 	put_state(job, &j);
 	put_numbers(job, &j);
 	live_job_speeds(job, &j);
+	put_failures(job, &j);
 	json_end(&j, '}');
 }
 
@@ -438,6 +535,7 @@ static void get_asked(struct live_job *job, const json_t *s)
 	job->base.gpu_mem_bytes = member_int(s, "gpu_mem_bytes", 0);
 	job->stop_signal = (int)member_int(s, "stop_signal", 15);
 	job->requeue = member_bool(s, "requeue", true);
+	job->allow_idle = member_bool(s, "allow_idle", false);
 	job->retries = (int32_t)member_int(s, "retries", 0);
 	job->array_id = (uint32_t)member_int(s, "array_id", 0);
 	job->array_index = (uint32_t)member_int(s, "array_index", 0);
@@ -469,6 +567,7 @@ static void get_state(struct live_job *job, const json_t *s)
 	job->code = (int)member_int(s, "code", -1);
 	job->signal = (int)member_int(s, "signal", 0);
 	job->end_text = copy_or_null(member_text(s, "end_text"));
+	job->reclaimed = copy_or_null(member_text(s, "reclaimed"));
 	job->progress.resizable = member_bool(s, "resizable", false);
 	job->progress.seen = member_bool(s, "speed_seen", false);
 	job->unpromised = member_bool(s, "unpromised", false);
@@ -508,6 +607,24 @@ static void get_speeds(struct live_job *job, const json_t *status)
 	}
 }
 
+static void get_failures(struct live_job *job, const json_t *status)
+{
+	const json_t *list = json_object_get(status, "failed_on"), *one;
+	size_t i;
+
+	json_array_foreach(list, i, one)
+	{
+		struct live_failure f = {
+			(uint32_t)json_integer_value(json_array_get(one, 0)),
+			(uint32_t)json_integer_value(json_array_get(one, 1)),
+			(uint32_t)json_integer_value(json_array_get(one, 2)),
+		};
+
+		if (f.device < NODE_DEVICES_MAX)
+			vec_push(&job->failed_on, f);
+	}
+}
+
 int live_job_from_status(const json_t *status, struct live_job **out, struct err *err)
 {
 	const char *word = member_text(status, "state");
@@ -524,6 +641,7 @@ int live_job_from_status(const json_t *status, struct live_job **out, struct err
 	get_state(job, status);
 	get_numbers(job, status);
 	get_speeds(job, status);
+	get_failures(job, status);
 	job->base.deadline_s = job->deadline_s;
 	job->state = (enum live_state)state;
 	job->engine_id = JOB_NONE;

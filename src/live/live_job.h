@@ -74,7 +74,12 @@ struct live_speed {
 	double sync_s; /* NAN: it did not say */
 };
 
-enum { LIVE_SPEEDS_MAX = 32 };
+enum { LIVE_SPEEDS_MAX = 32, LIVE_AVOID_MAX = 16 };
+
+/* Attempts that failed soon after they began, by device of this cluster. */
+struct live_failure {
+	uint32_t node, device, times;
+};
 
 struct live_job {
 	uint32_t id;
@@ -94,7 +99,8 @@ struct live_job {
 	uint32_t array_id, array_index, array_limit; /* id 0: of no array */
 	struct dependency *after;
 	uint32_t nafter;
-	bool cpu_only; /* asked for no devices: runs on CPU slots */
+	bool cpu_only;   /* asked for no devices: runs on CPU slots */
+	bool allow_idle; /* may hold devices and do nothing */
 
 	/* where it stands */
 	enum live_state state;
@@ -116,11 +122,15 @@ struct live_job {
 	struct live_progress progress;
 	double first_batch; /* that it ever reported, which its steps count in; NAN: none */
 	VEC(struct live_speed) speeds; /* the oldest first, each configuration once */
-	bool unpromised; /* its deadline could not be promised when it came to the engine */
-	bool silent;     /* ran for long and did not show its speed */
-	bool learnt;     /* other speeds are believed of it than the engine was told */
-	bool changed;    /* its status is to be noted */
-	bool outside;    /* listed by the core as such */
+	VEC(struct live_failure) failed_on;
+	struct slot avoid[LIVE_AVOID_MAX]; /* what base.avoid points to */
+	double idle_since_s; /* it was warned of holding devices and doing nothing; NAN: it was not */
+	char *reclaimed;     /* why it is held, if that was not a user's wish; NULL */
+	bool unpromised;     /* its deadline could not be promised when it came to the engine */
+	bool silent;         /* ran for long and did not show its speed */
+	bool learnt;         /* other speeds are believed of it than the engine was told */
+	bool changed;        /* its status is to be noted */
+	bool outside;        /* listed by the core as such */
 };
 
 /* From what was asked.  `born_s` is the core's zero in seconds since 1970.  Types are not bound yet. */
@@ -135,6 +145,17 @@ static inline bool live_ended(const struct live_job *job)
 {
 	return job->state >= LIVE_COMPLETED;
 }
+
+/* ---- devices it fails on */
+
+/* One of its attempts failed there.  Whether it avoids more than before with this limit (0: none). */
+bool live_job_fail_on(struct live_job *job, const struct grant *grant, int32_t limit);
+/* On how many devices it failed. */
+size_t live_job_failed_places(const struct live_job *job);
+/* Forgets that it failed on these; whether it had. */
+bool live_job_forgive(struct live_job *job, uint32_t node, uint64_t devices);
+/* Sets base.avoid.  Not while an engine has the job. */
+void live_job_avoid(struct live_job *job, const struct cluster *cluster, int32_t limit);
 
 /* Everything but `name`, `tenant` etc. of the record's own columns is inside too: the status is enough. */
 void live_job_status(const struct live_job *job, struct buf *out);

@@ -282,6 +282,8 @@ static int open_core(struct replay *r, double at_s, struct err *err)
 		.rules = r->epoch.rules,
 		.tenants = &r->epoch.tenants,
 		.seed = r->epoch.seed,
+		.care = r->epoch.care,
+		.health = &r->epoch.health,
 	};
 
 	if (core_open(&config, at_s, &r->core, err) < 0)

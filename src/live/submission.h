@@ -78,6 +78,7 @@ struct submission {
 	const char *checkpoint; /* a shell command run before the signal; NULL: none */
 	bool requeue;           /* runs again after preemption or the loss of its machine */
 	int32_t retries;        /* times it runs again after it failed */
+	bool allow_idle;        /* it may hold devices and do nothing */
 
 	/* an array: one job for each index */
 	const int32_t *array; /* indices, ascending, each once; NULL: a single job */

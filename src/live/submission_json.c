@@ -52,6 +52,7 @@ static const struct member members[] = {
 	MEMBER("checkpoint", TEXT, checkpoint),
 	MEMBER("requeue", BOOL, requeue),
 	MEMBER("retries", INT, retries),
+	MEMBER("allow_idle", BOOL, allow_idle),
 };
 
 enum { MEMBERS = sizeof(members) / sizeof(*members) };

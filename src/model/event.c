@@ -16,6 +16,7 @@ const char *event_name(enum event_kind kind)
 		[EV_PROGRESS] = "progress",
 		[EV_DEVICES_DOWN] = "devices-down",
 		[EV_DEVICES_UP] = "devices-up",
+		[EV_DEVICES_DRAINED] = "devices-drained",
 		[EV_LOAN] = "loan",
 		[EV_TIMER] = "timer",
 		[EV_END] = "end",

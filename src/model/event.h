@@ -35,6 +35,7 @@ enum event_kind {
 	EV_PROGRESS, /* `job` has shown how far it is: `job_spec` has done, saved, work_est and speeds */
 	EV_DEVICES_DOWN, /* `devices` of `node` */
 	EV_DEVICES_UP,
+	EV_DEVICES_DRAINED, /* exactly `devices` of `node` are drained: nobody new gets them */
 	EV_LOAN, /* a driver tells the engine: `value` nodes of the pool are lent from now on */
 	EV_KINDS
 };
@@ -44,7 +45,7 @@ struct event {
 	enum event_kind kind;
 	uint32_t job; /* JOB_NONE where none is concerned */
 	uint32_t node;
-	uint64_t devices; /* EV_DEVICES_DOWN, EV_DEVICES_UP */
+	uint64_t devices; /* EV_DEVICES_DOWN, EV_DEVICES_UP, EV_DEVICES_DRAINED */
 	uint32_t attempt;
 	const struct job *job_spec; /* EV_SUBMIT from a driver */
 	bool late; /* from a driver: it comes after the decision of this moment, so the next round is the first to see it */

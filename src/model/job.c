@@ -162,6 +162,8 @@ static const struct {
 	[WHY_YIELDED] = { "yielded", "it gave its devices back by itself" },
 	[WHY_DEADLINE] = { "deadline", "its deadline cannot be promised" },
 	[WHY_RECALLED] = { "recalled", "its node was borrowed and went back" },
+	[WHY_DRAINED] = { "drained", "devices are drained" },
+	[WHY_AVOIDS] = { "avoids", "it failed on the devices that are free" },
 };
 
 const char *why_name(enum why why)
@@ -278,6 +280,14 @@ void reason_text_at(const struct reason *reason, const char *other, double now_s
 		break;
 	case WHY_RECALLED:
 		buf_str(out, "its node was borrowed and went back; it waits for devices to go on");
+		break;
+	case WHY_DRAINED:
+		buf_printf(out, "it needs %d device%s and only %d %s up and not drained", need,
+			need == 1 ? "" : "s", have, have == 1 ? "is" : "are");
+		break;
+	case WHY_AVOIDS:
+		buf_printf(out, "it needs %d device%s other than those free, on which it failed",
+			need, need == 1 ? "" : "s");
 		break;
 	case WHY_YIELDED:
 		buf_str(out, "it gave its devices back and waits to go on");

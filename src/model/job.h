@@ -61,6 +61,8 @@ enum why {
 	WHY_YIELDED,    /* it gave its devices back by itself */
 	WHY_DEADLINE, /* its deadline cannot be promised; `need` devices at once would do (0: none), or the deadline `at_s` */
 	WHY_RECALLED, /* its node was borrowed and went back */
+	WHY_DRAINED,  /* needs `need` devices, `have` are up and not drained */
+	WHY_AVOIDS,   /* `have` are free where it failed before; it waits for `need` others */
 	WHY_COUNT
 };
 
@@ -89,9 +91,11 @@ struct job {
 	int32_t priority; /* larger runs first where a policy looks at it */
 	int32_t batch;    /* total batch size, 0: unknown */
 	const struct adaptation *adapts; /* how its batch changes as it trains (model/regime.h); NULL: not at all */
-	double deadline_s;         /* INFINITY: none */
-	double cpus;               /* of the whole job, spread evenly over its devices; 0: none */
-	int64_t mem_bytes;         /* likewise */
+	double deadline_s; /* INFINITY: none */
+	double cpus;       /* of the whole job, spread evenly over its devices; 0: none */
+	int64_t mem_bytes; /* likewise */
+	const struct slot *avoid; /* devices it shall not be put on where there are others: it failed there */
+	uint32_t navoid;
 	double share;              /* of each device's compute, below 1; 0: whole devices */
 	int64_t gpu_mem_bytes;     /* of each device, where it shares them; 0: not said */
 	uint32_t first_dep, ndeps; /* in the trace's list: jobs that must finish first */

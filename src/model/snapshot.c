@@ -24,6 +24,7 @@ void snapshot_fini(struct snapshot *s)
 	names_fini(&s->model_names);
 	tenants_fini(&s->tenants);
 	vec_fini(&s->down);
+	vec_fini(&s->drained);
 	cluster_fini(&s->cluster);
 	if (s->store)
 		snapshot_give_memory(s);
@@ -72,6 +73,24 @@ static void begin_run(struct snapshot *s, uint32_t at)
 	s->nruns++;
 }
 
+static const struct slot *copy_slots(struct snapshot *s, const struct slot *slots, uint32_t n)
+{
+	struct slot *copy;
+
+	if (!n)
+		return NULL;
+	copy = arena_array(&s->memory, struct slot, n);
+	memcpy(copy, slots, n * sizeof(*copy));
+	return copy;
+}
+
+void snapshot_drain(struct snapshot *s, uint32_t node, uint64_t devices, const char *why)
+{
+	struct snapshot_drained drained = { node, devices, why ? arena_strdup(&s->memory, why) : NULL };
+
+	vec_push(&s->drained, drained);
+}
+
 struct snapshot_job *snapshot_add(struct snapshot *s, const struct job *job,
 	const struct grant *grant, uint32_t number)
 {
@@ -92,6 +111,7 @@ struct snapshot_job *snapshot_add(struct snapshot *s, const struct job *job,
 	one->job.label = arena_strdup(&s->memory, job->label ? job->label : "");
 	one->job.name = job->name ? arena_strdup(&s->memory, job->name) : NULL;
 	one->job.gpus_by_type = copy_gangs(s, job->gpus_by_type);
+	one->job.avoid = copy_slots(s, job->avoid, job->navoid);
 	if (n == 0 || number <= one[-1].number)
 		begin_run(s, (uint32_t)n);
 	s->nrunning += grant != NULL;

@@ -41,6 +41,13 @@ struct snapshot_down {
 	uint64_t devices;
 };
 
+/* Devices of a node that are drained, for one reason. */
+struct snapshot_drained {
+	uint32_t node;
+	uint64_t devices;
+	const char *why; /* NULL: nobody said */
+};
+
 /*
  * Memory of snapshots that are gone, for the next ones of the same scheduler: asking the kernel for pages takes longer than
  * filling them.  Any thread may release a snapshot.
@@ -64,8 +71,9 @@ struct snapshot {
 	/* Where runs of jobs with ascending numbers begin, for snapshot_find(). */
 	uint32_t runs[SNAPSHOT_RUNS], nruns;
 	VEC(struct snapshot_down) down;
-	struct arena memory;          /* text, grants, dependencies */
-	struct snapshot_store *store; /* where memory goes back to; NULL: nowhere */
+	VEC(struct snapshot_drained) drained; /* no device twice */
+	struct arena memory;                  /* text, grants, dependencies */
+	struct snapshot_store *store;         /* where memory goes back to; NULL: nowhere */
 };
 
 /* Prepares an empty one for this cluster, which is copied.  Fill in the rest; release with snapshot_fini(). */
@@ -87,7 +95,9 @@ void snapshot_take_names(struct snapshot *snapshot, const struct names *tenants,
 	const struct names *models);
 void snapshot_take_speeds(struct snapshot *snapshot, const struct profile *speeds);
 
-/* Adds a job; text, gangs and grant are copied.  All that run before all that wait. */
+/* Devices are drained; the reason, which may be NULL, is copied. */
+void snapshot_drain(struct snapshot *snapshot, uint32_t node, uint64_t devices, const char *why);
+/* Adds a job; text, gangs, what it avoids and grant are copied.  All that run before all that wait. */
 struct snapshot_job *snapshot_add(struct snapshot *snapshot, const struct job *job,
 	const struct grant *grant, uint32_t number);
 /* By number, in a few steps where most numbers ascend; JOB_NONE: it is not here. */

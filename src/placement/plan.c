@@ -76,12 +76,14 @@ static uint64_t open_to(const struct plan *plan, const struct job *job, uint32_t
 	return job_is_fraction(job) ? devices | space_room(&plan->space, job, node) : devices;
 }
 
-/* Whether devices of a node are free and fed for a job that has `gpus` in all. */
+/* Whether devices of a node that a job holds are free and fed for it, if it has `gpus` in all. */
 static bool can_have(const struct plan *plan, const struct job *job, uint32_t gpus, struct slot slot)
 {
 	const struct space_node *node = &plan->space.nodes[slot.node];
+	uint64_t open = open_to(plan, job, slot.node) |
+		space_regains(&plan->space, job, slot.node, slot.devices);
 
-	return node->up && !(slot.devices & ~open_to(plan, job, slot.node)) &&
+	return node->up && !(slot.devices & ~open) &&
 		space_feeds(&plan->space, job, gpus, slot.node,
 			(uint32_t)__builtin_popcountll(slot.devices));
 }
@@ -329,6 +331,71 @@ static struct grant *find(struct plan *plan, const struct job *job, const struct
 	return NULL;
 }
 
+/* ---- devices that a job avoids */
+
+/* What it avoids of a node. */
+static uint64_t avoided_on(const struct job *job, uint32_t node)
+{
+	uint64_t devices = 0;
+
+	for (uint32_t i = 0; i < job->navoid; i++)
+		devices |= job->avoid[i].node == node ? job->avoid[i].devices : 0;
+	return devices;
+}
+
+static void empty_space(struct plan *plan)
+{
+	if (!plan->empty.cluster)
+		space_init(&plan->empty, plan->space.cluster);
+}
+
+/* Whether it could run elsewhere if everybody else were gone. */
+static bool has_elsewhere(struct plan *plan, const struct job *job)
+{
+	const struct cluster *cluster = plan->space.cluster;
+	struct rng rng = plan->rng;
+	bool has = false;
+
+	empty_space(plan);
+	for (uint32_t node = 0; node < cluster->nnodes; node++) {
+		const struct space_node *n = &plan->space.nodes[node];
+
+		space_hide(&plan->empty, node,
+			n->up ? n->down | n->drained | avoided_on(job, node) : UINT64_MAX);
+	}
+	for (uint32_t type = 0; type < cluster->ntypes && !has; type++)
+		has = choose(plan, &plan->empty, job,
+			(struct grant_part){ type, job_least_on(job, type) }, 0, &rng);
+	for (uint32_t node = 0; node < cluster->nnodes; node++)
+		space_hide(&plan->empty, node, 0);
+	return has;
+}
+
+/* What it avoids is not seen until show_avoided(), unless it has nowhere else to go. */
+static void hide_avoided(struct plan *plan, const struct job *job)
+{
+	if (!job->navoid || !has_elsewhere(plan, job))
+		return;
+	for (uint32_t i = 0; i < job->navoid; i++)
+		space_hide(&plan->space, job->avoid[i].node, avoided_on(job, job->avoid[i].node));
+}
+
+static void show_avoided(struct plan *plan, const struct job *job)
+{
+	for (uint32_t i = 0; i < job->navoid; i++)
+		space_hide(&plan->space, job->avoid[i].node, 0);
+}
+
+static struct grant *find_elsewhere(struct plan *plan, const struct job *job, const struct want *want)
+{
+	struct grant *found;
+
+	hide_avoided(plan, job);
+	found = find(plan, job, want);
+	show_avoided(plan, job);
+	return found;
+}
+
 static void complete(struct want *want, const struct job *job)
 {
 	double most = job_is_fraction(job) ? job->share : 1;
@@ -382,7 +449,7 @@ bool plan_run(struct plan *plan, const struct job *job, struct want want)
 	if (!want.move && devices_suit(e->held, job, &want) && available(plan, job, e->held))
 		found = renew(plan, e->held, &want);
 	else
-		found = find(plan, job, &want);
+		found = find_elsewhere(plan, job, &want);
 	return put_down(plan, job, before, found);
 }
 
@@ -450,13 +517,14 @@ static struct grant *find_parts(struct plan *plan, const struct job *job,
 	const struct grant_part *parts, uint32_t nparts, const struct want *want)
 {
 	uint32_t gpus = devices_in(parts, nparts);
+	bool fits = true;
 
 	plan->joined.n = plan->joined.gpus = 0;
-	for (uint32_t i = 0; i < nparts; i++) {
-		if (!join_part(plan, job, parts[i], gpus - parts[i].gpus, want->move))
-			return NULL;
-	}
-	return grant_create(plan, plan->joined.at, plan->joined.n, want);
+	hide_avoided(plan, job);
+	for (uint32_t i = 0; fits && i < nparts; i++)
+		fits = join_part(plan, job, parts[i], gpus - parts[i].gpus, want->move);
+	show_avoided(plan, job);
+	return fits ? grant_create(plan, plan->joined.at, plan->joined.n, want) : NULL;
 }
 
 bool plan_run_parts(struct plan *plan, const struct job *job, const struct grant_part *parts,
@@ -531,15 +599,18 @@ static bool may_run_on(const struct plan *plan, const struct job *job, uint32_t 
 		holds_memory(&plan->space, job, type);
 }
 
-/* Devices of a node, those of `mine` first; 0 if too few can be had. */
+/* Devices of a node, those of `mine` first and those it avoids last; 0 if too few can be had. */
 static uint64_t pick_on(const struct plan *plan, const struct job *job, struct node_share share,
 	uint64_t mine)
 {
-	uint64_t open = open_to(plan, job, share.node), first;
+	uint64_t open = open_to(plan, job, share.node) |
+		space_regains(&plan->space, job, share.node, mine);
+	uint64_t last = avoided_on(job, share.node), first;
 
 	if ((uint32_t)__builtin_popcountll(open) < share.gpus || !may_run_on(plan, job, share.node))
 		return 0;
 	first = lowest_of(open & mine, share.gpus);
+	first |= lowest_of(open & ~first & ~last, share.gpus - (uint32_t)__builtin_popcountll(first));
 	return first | space_lowest(open & ~first, share.gpus - (uint32_t)__builtin_popcountll(first));
 }
 
@@ -655,6 +726,18 @@ static bool guest_suits(const struct grant *grant, const struct grant *with, uin
 	return grant && grant->gpus == gpus && grant_within(grant, with);
 }
 
+/* Whether some of these are drained, and the job has them not already. */
+static bool drained_anew(const struct plan *plan, const struct grant *held, const struct slots *slots)
+{
+	for (uint32_t i = 0; plan->space.draining && i < slots->n; i++) {
+		struct slot slot = slots->at[i];
+
+		if (slot.devices & plan->space.nodes[slot.node].drained & ~devices_on(held, slot.node))
+			return true;
+	}
+	return false;
+}
+
 /* The guest's devices among the host's: those it held if they are, else chosen; NULL if it cannot have them. */
 static struct grant *find_beside(struct plan *plan, const struct job *job, const struct job *host,
 	const struct grant *with, const struct want *want)
@@ -669,7 +752,8 @@ static struct grant *find_beside(struct plan *plan, const struct job *job, const
 	} else {
 		share_devices(plan, host, with, want->gpus);
 	}
-	if (!may_use_all(plan, job, &plan->joined) || !fed(plan, job, &plan->joined))
+	if (!may_use_all(plan, job, &plan->joined) || !fed(plan, job, &plan->joined) ||
+		drained_anew(plan, held, &plan->joined))
 		return NULL;
 	if (keeps)
 		return renew(plan, held, want);
@@ -774,6 +858,7 @@ void plan_commit(struct plan *plan)
 		e->touched = false;
 	}
 	plan->touched.n = 0;
+	space_keep(&plan->space);
 }
 
 void plan_drop(struct plan *plan, const struct job *job)
@@ -786,6 +871,7 @@ void plan_drop(struct plan *plan, const struct job *job)
 	give(plan, job, e->held);
 	vec_push(&plan->dropped, e->held);
 	e->held = e->next = NULL;
+	space_keep(&plan->space);
 }
 
 const struct grant *plan_adopt(struct plan *plan, const struct job *job, const struct grant *grant)
@@ -810,12 +896,16 @@ void plan_devices_up(struct plan *plan, uint32_t node, uint64_t devices, bool up
 	space_set_devices_up(&plan->space, node, devices, up);
 }
 
+void plan_devices_drain(struct plan *plan, uint32_t node, uint64_t devices)
+{
+	space_set_drained(&plan->space, node, devices);
+}
+
 bool plan_could_ever(struct plan *plan, const struct job *job)
 {
 	struct rng rng = plan->rng;
 
-	if (!plan->empty.cluster)
-		space_init(&plan->empty, plan->space.cluster);
+	empty_space(plan);
 	for (uint32_t type = 0; type < plan->space.cluster->ntypes; type++) {
 		if (choose(plan, &plan->empty, job,
 			    (struct grant_part){ type, job_gpus_on(job, type) }, 0, &rng))

@@ -10,6 +10,10 @@
  * Jobs that take a part of each device (job_is_fraction()) are put together on
  * devices without the policy having to know: they fill up those that others of
  * them have begun, the fullest first, before they begin new ones.
+ *
+ * A job that avoids devices (job.avoid) gets others, or none: it waits for them as long
+ * as the cluster has others for it that work.  Only where the policy names the nodes
+ * itself (plan_run_at) they are merely the last that it gets.
  */
 #ifndef PLACEMENT_PLAN_H
 #define PLACEMENT_PLAN_H
@@ -90,8 +94,8 @@ bool plan_run_at(struct plan *plan, const struct job *job, const struct node_sha
  * Runs `job` on devices that `host` shall have, both at once; `want` says the rest.  As many as the host
  * has are the very same; of more it gets those it has already if they are among them, else those that
  * the host has for itself first, in order.  False: the host shall not run, it has fewer devices than
- * wanted or of a type the job may not use, its nodes lack CPUs or memory, or one of the two is a
- * fraction: these keep their parts to themselves.
+ * wanted or of a type the job may not use, its nodes lack CPUs or memory, they are drained, or one of the
+ * two is a fraction: these keep their parts to themselves.
  */
 bool plan_run_beside(struct plan *plan, const struct job *job, const struct job *host,
 	struct want want);
@@ -123,6 +127,8 @@ void plan_drop(struct plan *plan, const struct job *job);
 void plan_node_up(struct plan *plan, uint32_t node, bool up);
 /* Single devices of a node; whoever holds one that goes down keeps it until plan_drop() or a change of plan. */
 void plan_devices_up(struct plan *plan, uint32_t node, uint64_t devices, bool up);
+/* Exactly these devices of a node are drained: nobody new gets them, and whoever holds one keeps it while it likes. */
+void plan_devices_drain(struct plan *plan, uint32_t node, uint64_t devices);
 /* `job` holds these devices already, from before this plan; they are free in it.  Copies the grant and returns the copy. */
 const struct grant *plan_adopt(struct plan *plan, const struct job *job, const struct grant *grant);
 /* Whether `job` could run as asked if the cluster were empty and whole. */

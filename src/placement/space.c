@@ -142,7 +142,7 @@ static void set_free(struct space *space, uint32_t node)
 	struct space_node *n = &space->nodes[node];
 	uint32_t before = n->nfree;
 
-	n->free = all_of(space, node) & ~(n->whole | n->parted | n->down);
+	n->free = all_of(space, node) & ~(n->whole | n->parted | n->down | n->drained | n->hidden);
 	n->nfree = (uint8_t)count(n->free);
 	refile(space, node, before);
 }
@@ -202,7 +202,9 @@ static bool part_takes(const struct space_part *part, uint32_t share, int64_t me
 		(there == 0 || part->mem_bytes + mem_bytes <= there);
 }
 
-uint64_t space_room(const struct space *space, const struct job *job, uint32_t node)
+/* Of these devices, which fractions hold, those that they leave enough of. */
+static uint64_t room_among(const struct space *space, const struct job *job, uint32_t node,
+	uint64_t devices)
 {
 	const struct space_node *n = &space->nodes[node];
 	int64_t there = space->cluster->types[space->cluster->nodes[node].type].mem_bytes;
@@ -211,11 +213,28 @@ uint64_t space_room(const struct space *space, const struct job *job, uint32_t n
 
 	if (!n->up || share == 0)
 		return 0;
-	for (uint64_t left = n->parted & ~(n->whole | n->down); left; left &= left - 1) {
+	for (uint64_t left = devices & n->parted & ~(n->whole | n->down); left; left &= left - 1) {
 		if (part_takes(&n->parts[__builtin_ctzll(left)], share, memory_of(job), there))
 			room |= left & -left;
 	}
 	return room;
+}
+
+uint64_t space_room(const struct space *space, const struct job *job, uint32_t node)
+{
+	const struct space_node *n = &space->nodes[node];
+
+	return room_among(space, job, node, ~(n->drained | n->hidden));
+}
+
+uint64_t space_regains(const struct space *space, const struct job *job, uint32_t node, uint64_t devices)
+{
+	const struct space_node *n = &space->nodes[node];
+	uint64_t mine = devices & n->drained & ~n->down;
+
+	if (!n->up || !mine)
+		return 0;
+	return (mine & ~(n->whole | n->parted)) | room_among(space, job, node, mine);
 }
 
 /* ---- taking and giving back */
@@ -320,6 +339,11 @@ void space_each_beside(const struct space *space, uint32_t job, struct slot slot
 	}
 }
 
+static uint32_t up_on(const struct space *space, uint32_t node)
+{
+	return count(all_of(space, node) & ~space_gone(&space->nodes[node]));
+}
+
 void space_set_up(struct space *space, uint32_t node, bool up)
 {
 	struct space_node *n = &space->nodes[node];
@@ -331,24 +355,68 @@ void space_set_up(struct space *space, uint32_t node, bool up)
 	if (up) {
 		bucket_set(&t->buckets[n->nfree], space->position[node]);
 		t->free += n->nfree;
-		t->up += count(all_of(space, node) & ~n->down);
+		t->up += up_on(space, node);
 	} else {
 		bucket_clear(&t->buckets[n->nfree], space->position[node]);
 		t->free -= n->nfree;
-		t->up -= count(all_of(space, node) & ~n->down);
+		t->up -= up_on(space, node);
 	}
+}
+
+/* After it changed which devices of a node nobody can have. */
+static void recount_up(struct space *space, uint32_t node, uint32_t before)
+{
+	struct space_type *t = &space->types[space->cluster->nodes[node].type];
+
+	if (space->nodes[node].up)
+		t->up = t->up - before + up_on(space, node);
 }
 
 void space_set_devices_up(struct space *space, uint32_t node, uint64_t devices, bool up)
 {
 	struct space_node *n = &space->nodes[node];
-	struct space_type *t = &space->types[space->cluster->nodes[node].type];
-	uint32_t before = count(n->down);
+	uint32_t before = up_on(space, node);
 
 	devices &= all_of(space, node);
 	n->down = up ? n->down & ~devices : n->down | devices;
-	if (n->up)
-		t->up = t->up + before - count(n->down);
+	recount_up(space, node, before);
+	set_free(space, node);
+}
+
+static void keep_on(struct space *space, uint32_t node)
+{
+	struct space_node *n = &space->nodes[node];
+	uint32_t before = up_on(space, node);
+
+	n->kept = n->drained & (n->whole | n->parted);
+	recount_up(space, node, before);
+}
+
+void space_set_drained(struct space *space, uint32_t node, uint64_t devices)
+{
+	struct space_node *n = &space->nodes[node];
+	uint32_t before = up_on(space, node);
+
+	space->draining -= n->drained != 0;
+	n->drained = devices & all_of(space, node);
+	n->kept &= n->drained;
+	space->draining += n->drained != 0;
+	recount_up(space, node, before);
+	keep_on(space, node);
+	set_free(space, node);
+}
+
+void space_keep(struct space *space)
+{
+	for (uint32_t node = 0; space->draining && node < space->cluster->nnodes; node++) {
+		if (space->nodes[node].drained)
+			keep_on(space, node);
+	}
+}
+
+void space_hide(struct space *space, uint32_t node, uint64_t devices)
+{
+	space->nodes[node].hidden = devices;
 	set_free(space, node);
 }
 

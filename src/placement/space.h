@@ -7,6 +7,9 @@
  * A fraction is a job that takes a part of each of its devices (job_is_fraction()).
  * A device that fractions hold is not free, but further ones may have what they
  * leave.  Shares are counted in whole billionths, so that they add up in any order.
+ *
+ * A device that is down is nobody's.  One that is drained goes to nobody new, but whoever
+ * has it keeps it, also through rounds in which all is stopped and run again.
  */
 #ifndef PLACEMENT_SPACE_H
 #define PLACEMENT_SPACE_H
@@ -35,10 +38,13 @@ struct space_part {
 };
 
 struct space_node {
-	uint64_t free; /* devices nobody holds that are not down themselves, whether the node is up or not */
+	uint64_t free; /* devices nobody holds that are not down, drained or hidden themselves, whether the node is up or not */
 	uint8_t nfree;
 	bool up;
-	uint64_t down;            /* devices that are, whether somebody holds them or not */
+	uint64_t down;    /* devices that are, whether somebody holds them or not */
+	uint64_t drained; /* likewise */
+	uint64_t kept;    /* of these, those that had a holder when the plan was last carried out */
+	uint64_t hidden;  /* devices that are left out for a moment */
 	uint64_t whole, parted;   /* devices that others, that fractions hold */
 	struct space_part *parts; /* by device; NULL: no fraction has been here */
 	double cpus;              /* left */
@@ -55,7 +61,7 @@ struct space_bucket {
 };
 
 struct space_type {
-	uint32_t free, up; /* devices that are up, on nodes that are */
+	uint32_t free, up; /* devices that are up, on nodes that are; drained ones only if they are kept */
 	uint32_t nnodes, nwords;
 	uint32_t max;                 /* devices of its largest node */
 	uint32_t *nodes;              /* node numbers of this type, ascending */
@@ -70,6 +76,7 @@ struct space {
 	uint32_t *position;              /* of a node in its type's list */
 	struct space_type *types;
 	uint32_t held;     /* devices in somebody's hands, up or not */
+	uint32_t draining; /* nodes with drained devices */
 	uint32_t overlaps; /* of all nodes: 0 while no device is shared, except by fractions */
 };
 
@@ -90,6 +97,23 @@ void space_each_beside(const struct space *space, uint32_t job, struct slot slot
 void space_set_up(struct space *space, uint32_t node, bool up);
 /* The same for single devices of a node, up or not itself: those that are down are not free and do not count as up. */
 void space_set_devices_up(struct space *space, uint32_t node, uint64_t devices, bool up);
+
+/* Exactly these devices of a node are drained. */
+void space_set_drained(struct space *space, uint32_t node, uint64_t devices);
+/* Who holds drained devices now may keep them: after a plan has been carried out, or somebody has gone. */
+void space_keep(struct space *space);
+/* Exactly these devices of a node are not to be had, until it is said otherwise; they count as up all the same. */
+void space_hide(struct space *space, uint32_t node, uint64_t devices);
+
+/* Devices of a node that nobody can have: not even whoever had them. */
+static inline uint64_t space_gone(const struct space_node *node)
+{
+	return node->down | (node->drained & ~node->kept);
+}
+
+/* Those of `devices` that are drained and that `job`, which has or had them, could have again all the same. */
+uint64_t space_regains(const struct space *space, const struct job *job, uint32_t node,
+	uint64_t devices);
 
 /* Devices of a node that fractions hold and leave enough of for `job`, itself a fraction; 0 while the node is down. */
 uint64_t space_room(const struct space *space, const struct job *job, uint32_t node);

@@ -35,7 +35,7 @@ struct ordering {
 	bool hold;    /* but not in this decision */
 };
 
-/* Waiting jobs of one shape (gang or gangs, types, CPUs, memory, model): if the first does not fit, none does. */
+/* Waiting jobs of one shape (gang or gangs, types, CPUs, memory, model, what it avoids): if the first does not fit, none does. */
 struct rank_class {
 	struct rank waiting;
 	uint32_t first;   /* of waiting */
@@ -47,7 +47,7 @@ struct rank_class {
 	int64_t mem_bytes;
 	double share; /* 0 unless a fraction */
 	int64_t gpu_mem_bytes;
-	bool uneven; /* its devices depend on the type */
+	bool uneven; /* its devices depend on the type, or it avoids some: its description is longer */
 };
 
 /* Running jobs of one type whose keys move alike, so that their order stays. */

@@ -66,7 +66,7 @@ static struct rank_class shape_of(const struct walk *w, const struct job *job)
 		.mem_bytes = w->plan->space.models_memory ? job->mem_bytes : 0,
 		.share = job_is_fraction(job) ? job->share : 0,
 		.gpu_mem_bytes = job->gpu_mem_bytes,
-		.uneven = job->gpus_by_type || job->units,
+		.uneven = job->gpus_by_type || job->units || job->navoid,
 	};
 
 	for (uint32_t i = 0; i < n; i++)
@@ -84,6 +84,8 @@ static uint32_t shape_number(struct ranking *r, const struct rank_class *c, cons
 	if (c->share > 0 || c->gpu_mem_bytes > 0)
 		n += snprintf(text + n, sizeof(text) - (size_t)n, " %a of %lld", c->share,
 			(long long)c->gpu_mem_bytes);
+	if (job->navoid) /* there may be others alike, but seldom: it is alone of its shape */
+		n += snprintf(text + n, sizeof(text) - (size_t)n, " job %u", job->id);
 	for (uint32_t left = c->uneven ? c->types : 0; left; left &= left - 1)
 		n += snprintf(text + n, sizeof(text) - (size_t)n, " %u",
 			job_gpus_on(job, (uint32_t)__builtin_ctz(left)));

@@ -73,6 +73,10 @@ static enum constraint constraint_of(enum why why)
 		return BY_DEPENDENCY;
 	case WHY_DOWN:
 		return BY_DOWN;
+	case WHY_DRAINED:
+		return BY_DRAINED;
+	case WHY_AVOIDS:
+		return BY_AVOID;
 	case WHY_TOO_LARGE:
 		return BY_SIZE;
 	case WHY_NO_TYPE:
@@ -94,6 +98,8 @@ static const char *word_of(enum constraint c)
 		[BY_DEPENDENCY] = "dependency",
 		[BY_ADMISSION] = "admission",
 		[BY_DOWN] = "down",
+		[BY_DRAINED] = "drained",
+		[BY_AVOID] = "avoids",
 		[BY_HOST] = "host",
 		[BY_TYPES] = "types",
 		[BY_DEADLINE] = "deadline",

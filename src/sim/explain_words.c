@@ -73,10 +73,42 @@ static uint32_t down_of(const struct snapshot *s, uint32_t type)
 	return down;
 }
 
-/* Neither held nor down; several that share a device count it several times, so never below 0. */
+/* Those of the devices that somebody has. */
+static uint64_t held_among(const struct snapshot *s, uint32_t node, uint64_t devices)
+{
+	uint64_t held = 0;
+
+	for (uint32_t i = 0; i < s->nrunning; i++) {
+		const struct grant *grant = s->jobs.at[i].grant;
+
+		for (uint32_t k = 0; k < grant->nslots; k++)
+			held |= grant->slots[k].node == node ? grant->slots[k].devices : 0;
+	}
+	return devices & held;
+}
+
+/* Drained, neither down nor held: kept from everybody by that alone. */
+static uint32_t drained_of(const struct snapshot *s, uint32_t type)
+{
+	uint32_t drained = 0;
+
+	for (size_t i = 0; i < s->drained.n; i++) {
+		const struct snapshot_drained *some = &s->drained.at[i];
+		uint64_t out = held_among(s, some->node, some->devices);
+
+		if (s->cluster.nodes[some->node].type != type)
+			continue;
+		for (size_t k = 0; k < s->down.n; k++)
+			out |= s->down.at[k].node == some->node ? s->down.at[k].devices : 0;
+		drained += (uint32_t)__builtin_popcountll(some->devices & ~out);
+	}
+	return drained;
+}
+
+/* Neither held, down nor drained; several that share a device count it several times, so never below 0. */
 static uint32_t free_of(const struct snapshot *s, uint32_t type)
 {
-	uint32_t away = held_of(s, type) + down_of(s, type);
+	uint32_t away = held_of(s, type) + down_of(s, type) + drained_of(s, type);
 
 	return s->cluster.types[type].devices > away ? s->cluster.types[type].devices - away : 0;
 }
@@ -138,6 +170,35 @@ static void host_text(const struct job *job, struct buf *out)
 			text_size((double)job->mem_bytes, size));
 }
 
+static void drained_text(const struct snapshot *s, const struct snapshot_drained *some, struct buf *out)
+{
+	int n = __builtin_popcountll(some->devices);
+
+	buf_printf(out, "%d device%s of node %s %s drained", n, plural(n),
+		s->cluster.nodes[some->node].name, n == 1 ? "is" : "are");
+	if (some->why)
+		buf_printf(out, " (%s)", some->why);
+}
+
+static void all_drained_text(const struct snapshot *s, struct buf *out)
+{
+	for (size_t i = 0; i < s->drained.n && i < SHOWN; i++) {
+		if (i)
+			buf_str(out, ", ");
+		drained_text(s, &s->drained.at[i], out);
+	}
+}
+
+static void avoid_text(const struct snapshot *s, const struct job *job, struct buf *out)
+{
+	int n = 0;
+
+	for (uint32_t i = 0; i < job->navoid; i++)
+		n += __builtin_popcountll(job->avoid[i].devices);
+	buf_printf(out, "it failed on %d device%s of node %s and waits for others", n, plural(n),
+		s->cluster.nodes[job->avoid[0].node].name);
+}
+
 static void own_text(const struct explanation *e, enum constraint c, struct buf *out)
 {
 	const struct snapshot *s = world(e);
@@ -163,6 +224,12 @@ static void own_text(const struct explanation *e, enum constraint c, struct buf 
 		break;
 	case BY_DOWN:
 		buf_str(out, "devices it could use are down");
+		break;
+	case BY_DRAINED:
+		all_drained_text(s, out);
+		break;
+	case BY_AVOID:
+		avoid_text(s, job, out);
 		break;
 	case BY_HOST:
 		host_text(job, out);
@@ -208,8 +275,11 @@ void explain_cause_text(const struct explanation *e, const struct cause *cause, 
 {
 	if (cause->said)
 		said_text(e, out);
-	else
-		own_text(e, cause->constraint, out);
+	if (cause->said && (cause->constraint == BY_DRAINED || cause->constraint == BY_AVOID))
+		buf_str(out, ": "); /* which, a policy does not say */
+	else if (cause->said)
+		return;
+	own_text(e, cause->constraint, out);
 }
 
 static void wait_text(const struct explanation *e, const struct change *c, struct buf *out)
@@ -419,6 +489,36 @@ static void put_free(const struct explanation *e, bool all, struct json *j)
 	}
 }
 
+static void put_drained(const struct explanation *e, struct json *j)
+{
+	const struct snapshot *s = world(e);
+
+	for (size_t i = 0; i < s->drained.n && i < SHOWN; i++) {
+		const struct snapshot_drained *some = &s->drained.at[i];
+		struct buf text = { 0 };
+
+		drained_text(s, some, &text);
+		json_begin_object(j, NULL);
+		json_str(j, "text", text.at);
+		json_int(j, "gpus", __builtin_popcountll(some->devices));
+		put_type(j, s, s->cluster.nodes[some->node].type);
+		json_end(j, '}');
+		buf_fini(&text);
+	}
+}
+
+static void put_avoided(const struct explanation *e, struct json *j)
+{
+	const struct job *job = &subject(e)->job;
+	struct buf text = { 0 };
+
+	avoid_text(world(e), job, &text);
+	json_begin_object(j, NULL);
+	json_str(j, "text", text.at);
+	json_end(j, '}');
+	buf_fini(&text);
+}
+
 static void put_waiter(const struct explanation *e, uint32_t i, const char *how, struct json *j)
 {
 	const struct snapshot *s = world(e);
@@ -531,6 +631,14 @@ static void put_evidence(const struct explanation *e, const struct cause *cause,
 	case BY_TYPES:
 	case BY_DOWN:
 		put_free(e, true, j);
+		break;
+	case BY_DRAINED:
+		put_drained(e, j);
+		put_free(e, true, j);
+		break;
+	case BY_AVOID:
+		put_avoided(e, j);
+		put_free(e, false, j);
 		break;
 	case BY_QUEUE:
 	case BY_PRIORITY:

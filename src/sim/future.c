@@ -39,7 +39,7 @@ struct future {
 	VEC(uint32_t) dependants; /* entrants that must wait for others */
 	struct heap gates;        /* entrants by when they come */
 	struct heap ends;         /* entrants by when they are through */
-	size_t next_down;
+	size_t next_down, next_drained;
 	struct job coming;   /* as told to the engine */
 	uint32_t alive;      /* jobs of the snapshot that run, or that a moment will open for */
 	uint32_t on_devices; /* entrants that run */
@@ -182,6 +182,24 @@ static struct event tell_down(struct future *f)
 	};
 }
 
+/* All of a node at once: what is told is what is drained there. */
+static struct event tell_drained(struct future *f)
+{
+	const struct snapshot *s = f->config->from;
+	uint32_t node = s->drained.at[f->next_drained++].node;
+	uint64_t devices = 0;
+
+	for (size_t i = 0; i < s->drained.n; i++)
+		devices |= s->drained.at[i].node == node ? s->drained.at[i].devices : 0;
+	return (struct event){
+		.kind = EV_DEVICES_DRAINED,
+		.at_s = s->now_s,
+		.job = JOB_NONE,
+		.node = node,
+		.devices = devices,
+	};
+}
+
 static struct event tell_end(struct future *f)
 {
 	struct heap_item item = heap_pop(&f->ends);
@@ -221,6 +239,7 @@ static double top_s(const struct heap *heap)
 static bool has_enough(const struct future *f)
 {
 	return f->config->until_ended && f->next_down == f->config->from->down.n &&
+		f->next_drained == f->config->from->drained.n &&
 		(f->alive == 0 || f->idle > IDLE_MAX);
 }
 
@@ -232,7 +251,7 @@ static bool out_of_time(const struct future *f)
 		(f->config->stop && atomic_load(f->config->stop));
 }
 
-/* At one instant: devices that are down, ends, then those who come. */
+/* At one instant: devices that are down or drained, ends, then those who come. */
 static int future_wait(void *self, double until_s, struct event *event, struct err *err)
 {
 	struct future *f = self;
@@ -245,6 +264,8 @@ static int future_wait(void *self, double until_s, struct event *event, struct e
 		return err_set(err, ERR_TIMEOUT, "the future took too long");
 	if (f->next_down < f->config->from->down.n)
 		*event = tell_down(f);
+	else if (f->next_drained < f->config->from->drained.n)
+		*event = tell_drained(f);
 	else if (fmin(end_s, gate_s) > until_s || isinf(fmin(end_s, gate_s)))
 		*event = (struct event){ .kind = EV_TIMER, .at_s = until_s };
 	else if (end_s <= gate_s)

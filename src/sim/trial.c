@@ -140,6 +140,10 @@ bool trial_applies(const struct trial *t, enum constraint c)
 		return s->admit && strcmp(s->admit, PRESET_ADMIT) != 0;
 	case BY_DOWN:
 		return s->down.n > 0;
+	case BY_DRAINED:
+		return s->drained.n > 0;
+	case BY_AVOID:
+		return job->navoid > 0;
 	case BY_HOST:
 		return job->cpus > 0 || job->mem_bytes > 0;
 	case BY_TYPES:
@@ -203,6 +207,12 @@ void trial_lift(struct trial *t, enum constraint c)
 		break;
 	case BY_DOWN:
 		t->view.down.n = 0;
+		break;
+	case BY_DRAINED:
+		t->view.drained.n = 0;
+		break;
+	case BY_AVOID:
+		job->navoid = 0;
 		break;
 	case BY_HOST:
 		job->cpus = 0;

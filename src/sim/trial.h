@@ -21,6 +21,8 @@ enum constraint {
 	BY_DEPENDENCY, /* others must end first: it follows nobody */
 	BY_ADMISSION,  /* the admission rule: all are let in */
 	BY_DOWN,       /* devices that are down: they are up */
+	BY_DRAINED,    /* devices that are drained: none are */
+	BY_AVOID,      /* devices it avoids: it failed on none */
 	BY_HOST,       /* its CPUs and memory: it needs none */
 	BY_TYPES,      /* the types it may use: any that it could be allowed */
 	BY_DEADLINE,   /* its deadline: none */

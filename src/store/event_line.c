@@ -186,6 +186,7 @@ static void put_rest(struct buf *out, const struct event *event, const struct jo
 		break;
 	case EV_DEVICES_DOWN:
 	case EV_DEVICES_UP:
+	case EV_DEVICES_DRAINED:
 		put_text(out, "node", node_name(cluster, event->node));
 		put_key(out, "devices");
 		put_devices(out, event->devices);

@@ -1155,7 +1155,11 @@ static void a_late_turn_launches_in_time(void **state)
 /* Runs the inputs of a record's first epoch again, asking for turns at random in between. */
 static void drive(const struct play *p, struct rng *rng, struct buf *out)
 {
-	struct core_config config = { &p->epoch.cluster, p->epoch.rules, NULL, p->epoch.seed };
+	struct core_config config = {
+		.cluster = &p->epoch.cluster,
+		.rules = p->epoch.rules,
+		.seed = p->epoch.seed,
+	};
 	struct err err = { 0 };
 	double now_s = 0;
 	struct core *core;

@@ -8,7 +8,8 @@
  *	play_close(&p);
  *
  * Whatever is written down is watched: nothing is launched twice, or on devices that
- * another still has, and every job ends once.  At the end all rows are replayed.
+ * another still has, nothing new goes to drained devices, and every job ends once.  At
+ * the end all rows are replayed.
  */
 #ifndef TESTS_LIVE_PLAY_H
 #define TESTS_LIVE_PLAY_H
@@ -48,7 +49,7 @@ struct play {
 	VEC(struct proc) procs;
 	VEC(int) ended; /* by job: -1 no such job, 0 alive, 1 ended; durable */
 	uint32_t jobs;  /* the last number */
-	uint64_t down[PLAY_NODES];
+	uint64_t down[PLAY_NODES], drained[PLAY_NODES];
 	bool shares;     /* the policy may put two on one device */
 	uint32_t kills;  /* restarts that lost a cycle */
 	struct buf said; /* the notes of this cycle */
@@ -202,6 +203,35 @@ static inline void play_resized(struct play *p, struct proc *one)
 	one->told = false;
 }
 
+/* All that is known of devices. */
+static inline void play_health(struct play *p, const char *body)
+{
+	json_t *json = json_loads(body, 0, NULL);
+	struct health health = { 0 };
+
+	health_from_json(json_object_get(json, "health"), &p->epoch.cluster, &health);
+	for (uint32_t node = 0; node < p->epoch.cluster.nnodes; node++)
+		p->drained[node] = health_drained(&health, node);
+	health_fini(&p->epoch.health);
+	p->epoch.health = health;
+	json_decref(json);
+}
+
+/* Drained devices go to nobody who has them not already. */
+static inline void play_not_drained(const struct play *p, const struct proc *fresh)
+{
+	uint64_t had[PLAY_NODES] = { 0 };
+
+	for (size_t i = 0; i < p->procs.n; i++) {
+		const struct proc *other = &p->procs.at[i];
+
+		for (int n = 0; other->job == fresh->job && !other->over && n < PLAY_NODES; n++)
+			had[n] |= other->holds[n];
+	}
+	for (int n = 0; n < PLAY_NODES; n++)
+		assert_false(fresh->holds[n] & p->drained[n] & ~had[n]);
+}
+
 static inline void play_see_note(struct play *p, const struct play_row *row, enum note_kind kind)
 {
 	struct proc *one = row->attempt ? play_proc(p, row->job, row->attempt) : NULL;
@@ -211,11 +241,15 @@ static inline void play_see_note(struct play *p, const struct play_row *row, enu
 
 		assert_null(one);
 		play_grant(row->body, fresh.holds, &fresh.whole);
+		play_not_drained(p, &fresh);
 		vec_push(&p->procs, fresh);
 		return;
 	}
 	assert_true(!row->attempt || one);
 	switch (kind) {
+	case NOTE_HEALTH:
+		play_health(p, row->body);
+		break;
 	case NOTE_LAUNCH:
 		play_launch(p, one);
 		break;
@@ -360,8 +394,14 @@ static inline void play_apply(struct play *p, const char *kind, uint32_t job, ui
 /* A new core from what is durable.  What is not was never there. */
 static inline void play_epoch(struct play *p, const char *why)
 {
-	struct core_config config = { &p->epoch.cluster, p->epoch.rules, &p->epoch.tenants,
-		p->epoch.seed };
+	struct core_config config = {
+		.cluster = &p->epoch.cluster,
+		.rules = p->epoch.rules,
+		.tenants = &p->epoch.tenants,
+		.seed = p->epoch.seed,
+		.care = p->epoch.care,
+		.health = &p->epoch.health,
+	};
 	struct buf body = { 0 };
 	struct err err = { 0 };
 
@@ -420,7 +460,12 @@ static inline void play_open(struct play *p, const char *cluster, const char *po
 {
 	struct err err = { 0 };
 
-	*p = (struct play){ .epoch = { .rules = { .policy = policy }, .seed = 7, .born_s = 1e9 } };
+	*p = (struct play){
+		.epoch = { .rules = { .policy = policy },
+			.seed = 7,
+			.born_s = 1e9,
+			.care = { .avoid_after = 2, .drain_after = 3 } },
+	};
 	assert_int_equal(cluster_parse(cluster, &p->epoch.cluster, &err), 0);
 	play_epoch(p, "start");
 	play_flush(p);
@@ -707,6 +752,7 @@ static inline void play_close(struct play *p)
 	buf_fini(&p->said);
 	cluster_fini(&p->epoch.cluster);
 	tenants_fini(&p->epoch.tenants);
+	health_fini(&p->epoch.health);
 }
 
 #endif

@@ -75,11 +75,27 @@ static const char *const exits[] = {
 	"{\"known\":true,\"code\":0}",
 	"{\"known\":true,\"code\":0}",
 	"{\"known\":true,\"code\":1}",
+	"{\"known\":true,\"code\":1,\"ran_s\":3}",
+	"{\"known\":true,\"code\":2,\"ran_s\":4}",
 	"{\"known\":true,\"code\":85}",
 	"{\"known\":true,\"code\":-1,\"signal\":15}",
 	"{\"known\":true,\"code\":-1,\"signal\":9,\"timed_out\":true}",
 	"{\"known\":false}",
 };
+
+static void of_an_idle_one(struct world *w, const struct proc *one)
+{
+	static const char *const inputs[][2] = {
+		{ "idle_warned", "{\"since_s\":1,\"text\":\"idle\"}" },
+		{ "active", "{}" },
+		{ "reclaim", "{\"text\":\"reclaimed\",\"then\":\"hold\"}" },
+		{ "reclaim", "{\"text\":\"reclaimed\",\"then\":\"requeue\"}" },
+		{ "reclaim", "{\"text\":\"reclaimed\",\"then\":\"cancel\"}" },
+	};
+	uint32_t which = any(w, COUNT(inputs));
+
+	play_try(&w->p, inputs[which][0], one->job, one->attempt, inputs[which][1]);
+}
 
 static void of_a_process(struct world *w)
 {
@@ -92,6 +108,8 @@ static void of_a_process(struct world *w)
 		play_try(&w->p, "begun", one->job, one->attempt, "{}");
 	} else if (one->asked || chance(w, 0.2)) {
 		play_try(&w->p, "exit", one->job, one->attempt, exits[any(w, COUNT(exits))]);
+	} else if (chance(w, 0.2)) {
+		of_an_idle_one(w, one);
 	} else if (one->told && chance(w, 0.7)) {
 		play_try(&w->p, "resized", one->job, one->attempt, "{}");
 	} else {
@@ -129,6 +147,12 @@ static void of_a_device(struct world *w)
 	bool up = w->p.down[node] & device;
 	char body[128];
 
+	if (chance(w, 0.5)) {
+		snprintf(body, sizeof(body), "{\"node\":%u,\"devices\":%llu,\"reason\":\"x\"}",
+			node, (unsigned long long)device);
+		play_try(&w->p, chance(w, 0.5) ? "drain" : "resume", 0, 0, body);
+		return;
+	}
 	w->p.down[node] ^= device;
 	snprintf(body, sizeof(body), "{\"node\":%u,\"devices\":%llu,\"up\":%s}", node,
 		(unsigned long long)device, up ? "true" : "false");
@@ -141,7 +165,7 @@ static void one_input(struct world *w)
 
 	if (dice < 0.7)
 		of_a_process(w);
-	else if (dice < 0.95)
+	else if (dice < 0.92)
 		of_a_person(w);
 	else
 		of_a_device(w);
@@ -287,6 +311,9 @@ static void raise_devices(struct world *w)
 		if (w->p.down[node])
 			play_apply(&w->p, "devices", 0, 0, body);
 		w->p.down[node] = 0;
+		snprintf(body, sizeof(body), "{\"node\":%u,\"devices\":15}", node);
+		if (w->p.drained[node])
+			play_apply(&w->p, "resume", 0, 0, body);
 	}
 }
 

@@ -268,6 +268,21 @@ static inline void break_device(struct state *s, struct rng *rng)
 		vec_push(&s->snapshot.down, ((struct snapshot_down){ node, last }));
 }
 
+/* Devices that are drained, held or not, and some that the job avoids. */
+static inline void draw_care(struct state *s, struct rng *rng)
+{
+	uint32_t node = pick(rng, s->cluster.nnodes) - 1;
+	struct slot *avoid = arena_array(&s->snapshot.memory, struct slot, 1);
+
+	if (one_in(rng, 3))
+		snapshot_drain(&s->snapshot, node, pick(rng, 3), one_in(rng, 2) ? "dust" : NULL);
+	if (!one_in(rng, 4))
+		return;
+	*avoid = (struct slot){ pick(rng, s->cluster.nnodes) - 1, pick(rng, 3) };
+	s->snapshot.jobs.at[s->job].job.avoid = avoid;
+	s->snapshot.jobs.at[s->job].job.navoid = 1;
+}
+
 /* Release with drop_state(); it must not move. */
 static inline void draw_state(struct state *s, struct rng *rng, const char *policy)
 {
@@ -284,6 +299,7 @@ static inline void draw_state(struct state *s, struct rng *rng, const char *poli
 	s->job = s->snapshot.nrunning + pick(rng, nwaiting) - 1;
 	if (one_in(rng, 4))
 		break_device(s, rng);
+	draw_care(s, rng);
 }
 
 static inline void drop_state(struct state *s)

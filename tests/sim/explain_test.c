@@ -173,6 +173,10 @@ static bool starts_lifted(const struct state *s, uint32_t constraints)
 		one->job.deadline_s = INFINITY;
 	if (constraints >> BY_DOWN & 1)
 		w.s.down.n = 0;
+	if (constraints >> BY_DRAINED & 1)
+		w.s.drained.n = 0;
+	if (constraints >> BY_AVOID & 1)
+		one->job.navoid = 0;
 	if (constraints >> BY_TYPES & 1)
 		one->job.types = 0;
 	if (constraints >> BY_SIZE & 1)
@@ -342,6 +346,75 @@ static void check_types_are_whole(const struct state *s, const struct explanatio
 	}
 }
 
+/* One that wants one device, and has these. */
+static void add_plain(struct state *s, uint64_t devices)
+{
+	struct grant *grant = mem_alloc(sizeof(*grant) + sizeof(grant->slots[0]));
+	struct job job;
+
+	job_init(&job);
+	job.min_gpus = job.max_gpus = 1;
+	job.work_est = 100;
+	job.rate = job.attempts = devices != 0;
+	job.start_s = job.held_s = job.ready_s = job.counted_s = devices ? 990 : NAN;
+	grant->gpus = grant->nslots = 1;
+	grant->share = 1;
+	grant->slots[0] = (struct slot){ 0, devices };
+	snapshot_add(&s->snapshot, &job, devices ? grant : NULL, (uint32_t)s->snapshot.jobs.n + 1);
+	free(grant);
+}
+
+/* The only device that is free is drained, or avoided: that is said, and which. */
+static void care_is_a_cause(void **state)
+{
+	static const struct {
+		bool drained;
+		enum constraint constraint;
+		const char *text;
+	} rows[] = {
+		{ true, BY_DRAINED, "1 device of node n0 is drained (dust)" },
+		{ false, BY_AVOID, "it failed on 1 device of node n0 and waits for others" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct slot avoid = { 0, 2 };
+		struct explanation e;
+		struct err err = { 0 };
+		struct buf text = { 0 };
+		struct state s = { 0 };
+		struct job *job;
+
+		assert_int_equal(cluster_parse("1x2:v100", &s.cluster, &err), 0);
+		snapshot_init(&s.snapshot, &s.cluster, 1000);
+		s.snapshot.policy = mem_strdup("fifo");
+		s.snapshot.agents = agents_create(1, (struct agents_options){ 0 });
+		s.snapshot.belief = (struct rates){ .cluster = &s.snapshot.cluster };
+		add_plain(&s, 1);
+		add_plain(&s, 0);
+		job = &s.snapshot.jobs.at[1].job;
+		if (rows[i].drained) {
+			snapshot_drain(&s.snapshot, 0, 2, "dust");
+		} else {
+			job->avoid = &avoid;
+			job->navoid = 1;
+		}
+		assert_int_equal(explain(&(struct explain_config){ .from = &s.snapshot, .job = 1 },
+					 &e, &err),
+			0);
+		assert_false(e.starts);
+		for (size_t k = 0; k < e.causes.n; k++) {
+			if (e.causes.at[k].constraint == rows[i].constraint && e.causes.at[k].alone)
+				explain_cause_text(&e, &e.causes.at[k], &text);
+		}
+		assert_non_null(text.at);
+		assert_non_null(strstr(text.at, rows[i].text));
+		buf_fini(&text);
+		explanation_fini(&e);
+		drop_state(&s);
+	}
+}
+
 static void explanations_are_right(void **state)
 {
 	static const char *const rules[] = { "fifo", "easy", "srtf", "fair-share", "las",
@@ -414,6 +487,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(explanations_are_right),
+		cmocka_unit_test(care_is_a_cause),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

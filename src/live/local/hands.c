@@ -36,6 +36,7 @@ struct watched {
 	uint64_t serial; /* never used again, so that a late event finds nothing */
 	uint32_t job, attempt;
 	int guard;  /* pidfd; -1: the guard is dead and what it left is being killed */
+	pid_t pid;  /* of the guard */
 	int report; /* pipe; -1: closed */
 	bool told_begun;
 	bool look; /* the timer has something to do for it */
@@ -533,6 +534,7 @@ int hands_launch(struct hands *hands, const struct launch *launch, struct err *e
 		return word;
 	w.guard = word == REPORT_CLAIMED ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
 	if (w.guard >= 0) {
+		w.pid = pid;
 		watch(hands, w);
 		return 0;
 	}
@@ -617,6 +619,7 @@ int hands_claim(struct hands *hands, uint32_t job, uint32_t attempt, bool void_i
 	if (rc < 0)
 		return err_prefix(err, "attempt %u of job %u", attempt, job);
 	w.guard = note.is_void ? -1 : proc_open(&note.guard);
+	w.pid = note.guard.pid;
 	claim_fini(&note);
 	if (note.is_void)
 		*out = CLAIM_NEVER;
@@ -628,6 +631,25 @@ int hands_claim(struct hands *hands, uint32_t job, uint32_t attempt, bool void_i
 	else
 		watch(hands, w);
 	return 0;
+}
+
+/* ---- looking */
+
+void hands_use(const struct hands *hands, struct hands_use *of, size_t n)
+{
+	struct proc_cpu *roots = mem_alloc(mem_array_size(n + 1, sizeof(*roots)));
+
+	for (size_t i = 0; i < n; i++) {
+		const struct watched *w = find((struct hands *)hands, of[i].job, of[i].attempt);
+
+		roots[i].root = w && w->guard >= 0 ? w->pid : -1;
+	}
+	proc_cpu(roots, n);
+	for (size_t i = 0; i < n; i++) {
+		of[i].cpu_s = roots[i].cpu_s;
+		of[i].known = roots[i].found;
+	}
+	free(roots);
 }
 
 /* ---- the whole */

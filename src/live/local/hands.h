@@ -111,6 +111,15 @@ int hands_signal(struct hands *hands, uint32_t job, uint32_t attempt, int signal
 int hands_claim(struct hands *hands, uint32_t job, uint32_t attempt, bool void_it, enum claim *out,
 	struct ending *ending, struct err *err);
 
+/* What an attempt under way has used so far; `known` false where that cannot be told. */
+struct hands_use {
+	uint32_t job, attempt;
+	double cpu_s; /* user and system, of all its processes */
+	bool known;
+};
+/* All in one go. */
+void hands_use(const struct hands *hands, struct hands_use *of, size_t n);
+
 /* "STATE/jobs/7/2", malloc'ed; and the file where output goes unless the job says otherwise. */
 char *hands_dir(const struct hands *hands, uint32_t job, uint32_t attempt);
 char *hands_output(const struct hands *hands, uint32_t job, uint32_t attempt, bool err_out);

@@ -210,6 +210,13 @@ int machine_refresh(struct machine *machine)
 	return changes;
 }
 
+int machine_busy(const struct machine *machine, uint32_t device)
+{
+	const struct machine_device *d = &machine->devices[device];
+
+	return machine->nvml && is_gpu(d) && d->up ? nvml_busy(machine->nvml, d->uuid) : -1;
+}
+
 /* ---- as a cluster */
 
 /* Whether all GPUs (or all slots) are of one type and few enough for one node. */

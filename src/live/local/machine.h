@@ -62,6 +62,9 @@ void machine_fini(struct machine *machine);
 enum { MACHINE_UP = 1, MACHINE_NEW = 2 };
 int machine_refresh(struct machine *machine);
 
+/* Per cent of the last moments in which a device, by its place, computed; -1: nobody can tell. */
+int machine_busy(const struct machine *machine, uint32_t device);
+
 /*
  * The same as a cluster: a node for each type with at most NODE_DEVICES_MAX devices, all with the
  * host's name and in one rack.  CPUs and memory are modelled where there is one node that they belong

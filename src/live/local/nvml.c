@@ -35,7 +35,12 @@ struct pci_info {
 	char bus_id[32];
 };
 
-/* The later ones came with MIG; a library without them has none. */
+/* In per cent. */
+struct use_info {
+	unsigned int gpu, memory;
+};
+
+/* The later ones came with MIG, or are not missed; a library may be without them. */
 struct calls {
 	int (*init)(void);
 	int (*shutdown)(void);
@@ -50,6 +55,8 @@ struct calls {
 	int (*mig_mode)(handle gpu, unsigned int *now, unsigned int *pending);
 	int (*mig_most)(handle gpu, unsigned int *n);
 	int (*mig_by_index)(handle gpu, unsigned int index, handle *out);
+	int (*by_uuid)(const char *uuid, handle *out);
+	int (*busy)(handle gpu, struct use_info *out);
 };
 
 static const struct {
@@ -70,6 +77,8 @@ static const struct {
 	{ "nvmlDeviceGetMigMode", offsetof(struct calls, mig_mode), true },
 	{ "nvmlDeviceGetMaxMigDeviceCount", offsetof(struct calls, mig_most), true },
 	{ "nvmlDeviceGetMigDeviceHandleByIndex", offsetof(struct calls, mig_by_index), true },
+	{ "nvmlDeviceGetHandleByUUID", offsetof(struct calls, by_uuid), true },
+	{ "nvmlDeviceGetUtilizationRates", offsetof(struct calls, busy), true },
 };
 
 struct nvml {
@@ -263,4 +272,15 @@ int nvml_list(struct nvml *nvml, bool anew, struct nvml_gpus *out, struct err *e
 	sort_by_bus(&gpus);
 	*out = gpus;
 	return 0;
+}
+
+int nvml_busy(struct nvml *nvml, const char *uuid)
+{
+	struct use_info use;
+	handle gpu;
+
+	if (!nvml->started || !nvml->call.by_uuid || !nvml->call.busy ||
+		nvml->call.by_uuid(uuid, &gpu) != ANSWER_OK || nvml->call.busy(gpu, &use) != ANSWER_OK)
+		return -1;
+	return (int)use.gpu;
 }

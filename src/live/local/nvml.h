@@ -48,4 +48,7 @@ const char *nvml_version(const struct nvml *nvml);
  */
 int nvml_list(struct nvml *nvml, bool anew, struct nvml_gpus *out, struct err *err);
 
+/* Per cent of the last moments in which the GPU computed; -1: it does not say (instances do not). */
+int nvml_busy(struct nvml *nvml, const char *uuid);
+
 #endif

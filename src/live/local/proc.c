@@ -23,6 +23,7 @@
 struct proc {
 	pid_t pid, parent, group, session;
 	uint64_t start;
+	unsigned long own, waited; /* CPU time in clock ticks: its own, and of children it waited for */
 	char state;
 	bool ours;
 	bool alone; /* its group may be others' */
@@ -72,6 +73,8 @@ static bool stat_of(pid_t pid, struct proc *out)
 	const char *name_ends;
 	int parent, group, session;
 	unsigned long long start;
+	unsigned long user, system;
+	long user_waited, system_waited;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	if (!slurp(path, text, sizeof(text)))
@@ -80,13 +83,16 @@ static bool stat_of(pid_t pid, struct proc *out)
 	if (!name_ends)
 		return false;
 	if (sscanf(name_ends + 1,
-		    " %c %d %d %d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-		    &out->state, &parent, &group, &session, &start) != 5)
+		    " %c %d %d %d %*d %*d %*u %*u %*u %*u %*u %lu %lu %ld %ld %*d %*d %*d %*d %llu",
+		    &out->state, &parent, &group, &session, &user, &system, &user_waited,
+		    &system_waited, &start) != 9)
 		return false;
 	out->pid = pid;
 	out->parent = parent;
 	out->group = group;
 	out->session = session;
+	out->own = user + system;
+	out->waited = (unsigned long)(user_waited + system_waited);
 	out->start = start;
 	return true;
 }
@@ -159,14 +165,20 @@ static bool list_all(struct procs *all)
 	return dir != NULL;
 }
 
+static const struct proc *find_pid(const struct procs *all, pid_t pid)
+{
+	struct proc key = { .pid = pid };
+
+	return all->list.n ? bsearch(&key, all->list.at, all->list.n, sizeof(key), by_pid) : NULL;
+}
+
 static bool parent_is_ours(const struct procs *all, const struct proc *proc, pid_t self)
 {
-	struct proc key = { .pid = proc->parent };
 	const struct proc *parent;
 
 	if (proc->parent == self)
 		return true;
-	parent = bsearch(&key, all->list.at, all->list.n, sizeof(key), by_pid);
+	parent = find_pid(all, proc->parent);
 	return parent && parent->ours;
 }
 
@@ -220,6 +232,45 @@ struct proc_left proc_kill_descendants(void)
 	left = kill_marked(&all);
 	vec_fini(&all.list);
 	return left;
+}
+
+static struct proc_cpu *root_of(const struct procs *all, const struct proc *proc,
+	struct proc_cpu *of, size_t n)
+{
+	enum { DEEPEST = 1000 }; /* what is read while it changes may go round in circles */
+
+	for (int up = 0; proc && up < DEEPEST; up++) {
+		for (size_t i = 0; i < n; i++) {
+			if (of[i].root == proc->pid)
+				return &of[i];
+		}
+		proc = find_pid(all, proc->parent);
+	}
+	return NULL;
+}
+
+void proc_cpu(struct proc_cpu *of, size_t n)
+{
+	double tick_s = 1.0 / (double)sysconf(_SC_CLK_TCK);
+	struct procs all = { 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		of[i].cpu_s = 0;
+		of[i].found = false;
+	}
+	(void)list_all(&all);
+	for (size_t i = 0; i < all.list.n; i++) {
+		const struct proc *proc = &all.list.at[i];
+		struct proc_cpu *root = root_of(&all, proc, of, n);
+
+		if (!root)
+			continue;
+		root->found |= root->root == proc->pid;
+		root->cpu_s += (double)proc->waited * tick_s;
+		if (root->root != proc->pid)
+			root->cpu_s += (double)proc->own * tick_s;
+	}
+	vec_fini(&all.list);
 }
 
 /* Whether the process was started with `mark` in its environment. */

@@ -7,6 +7,7 @@
 #ifndef LIVE_LOCAL_PROC_H
 #define LIVE_LOCAL_PROC_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -35,6 +36,15 @@ struct proc_left proc_kill_descendants(void);
  * whatever became of their session.  One pass.
  */
 struct proc_left proc_kill_orphans(const struct proc_id *guard, const char *mark);
+
+/* CPU seconds of everything that descends from `root`, with children that were waited for; not its own. */
+struct proc_cpu {
+	pid_t root;
+	double cpu_s;
+	bool found; /* there is such a process */
+};
+/* All in one pass. */
+void proc_cpu(struct proc_cpu *of, size_t n);
 
 double proc_now_s(void);       /* since 1970 */
 double proc_monotonic_s(void); /* for durations */

@@ -36,7 +36,7 @@ static bool even_nodes(struct packing *p)
 
 		if (!p->plan->space.nodes[node].up)
 			continue;
-		if (p->plan->space.nodes[node].down || (p->node_size && size != p->node_size))
+		if (space_gone(&p->plan->space.nodes[node]) || (p->node_size && size != p->node_size))
 			return false;
 		p->node_size = size;
 	}

@@ -122,7 +122,7 @@ static bool survey(struct floor *f, const struct portion *portions, const uint32
 	const struct cluster *cluster = f->round->cluster;
 
 	for (uint32_t i = 0; i < cluster->nnodes; i++) {
-		uint32_t down = (uint32_t)__builtin_popcountll(f->plan->space.nodes[i].down);
+		uint32_t down = (uint32_t)__builtin_popcountll(space_gone(&f->plan->space.nodes[i]));
 
 		f->free[i] = f->plan->space.nodes[i].up ? cluster->nodes[i].devices - down : 0;
 	}

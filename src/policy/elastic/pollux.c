@@ -258,7 +258,7 @@ static void gather_columns(struct scheme *s)
 
 		if (!there->up)
 			continue;
-		devices -= (uint32_t)__builtin_popcountll(there->down | taken[node]);
+		devices -= (uint32_t)__builtin_popcountll(space_gone(there) | taken[node]);
 		if (devices == 0)
 			continue;
 		genetic_cells(s->search.capacity)[n] = (uint8_t)devices;

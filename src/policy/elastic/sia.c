@@ -200,7 +200,7 @@ static bool lost_devices(const struct plan *plan, const struct job *job)
 	for (uint32_t i = 0; grant && i < grant->nslots; i++) {
 		const struct space_node *node = &plan->space.nodes[grant->slots[i].node];
 
-		if (!node->up || (node->down & grant->slots[i].devices))
+		if (!node->up || (space_gone(node) & grant->slots[i].devices))
 			return true;
 	}
 	return false;

@@ -30,7 +30,7 @@ static uint32_t whole_nodes(const struct plan *plan, uint32_t type, uint32_t per
 		const struct space_node *node = &plan->space.nodes[at->nodes[i]];
 		uint32_t devices = plan->space.cluster->nodes[at->nodes[i]].devices;
 
-		n += node->up && node->down == 0 && devices == per_node;
+		n += node->up && space_gone(node) == 0 && devices == per_node;
 	}
 	return n;
 }
@@ -75,7 +75,7 @@ static void list_hosts(const struct plan *plan, uint32_t type, struct arena *scr
 
 		if (node->up)
 			add_host(out, there,
-				there->devices - (uint32_t)__builtin_popcountll(node->down));
+				there->devices - (uint32_t)__builtin_popcountll(space_gone(node)));
 	}
 }
 

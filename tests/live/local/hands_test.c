@@ -515,6 +515,40 @@ static void a_job_outlives_its_daemon(void **state)
 	}
 }
 
+/* CPU time of all processes of an attempt, those that came and went too; nothing of others. */
+static void use_is_measured(void **state)
+{
+	struct fixture *f = fixture_create(false);
+	struct hands_use of[] = { { .job = 1, .attempt = 1 }, { .job = 2, .attempt = 1 },
+		{ .job = 3, .attempt = 1 } };
+	double first_s;
+
+	(void)state;
+	launch_shell(f, 1,
+		"while :; do sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done'; done");
+	launch_shell(f, 2, "exec sleep 1000");
+	wait_begun(f, 1);
+	wait_begun(f, 2);
+	hands_use(f->hands, of, COUNT(of));
+	first_s = of[0].cpu_s;
+	for (int ms = 0; of[0].cpu_s < first_s + 0.2 && ms < PATIENCE_MS; ms += 50) {
+		pause_ms(50);
+		hands_use(f->hands, of, COUNT(of));
+		assert_true(of[0].known && of[1].known && !of[2].known);
+	}
+	assert_true(of[0].cpu_s >= first_s + 0.2);
+	assert_true(of[1].cpu_s < 0.2);
+	for (uint32_t job = 1; job <= 2; job++) {
+		struct err err;
+
+		hands_stop(f->hands, job, 1, true, &err);
+		ending_of(f, job);
+	}
+	hands_use(f->hands, of, COUNT(of));
+	assert_false(of[0].known);
+	fixture_destroy(f);
+}
+
 static void an_adopted_job_can_be_stopped(void **state)
 {
 	struct fixture *f = fixture_create(true);
@@ -817,6 +851,7 @@ int main(void)
 		cmocka_unit_test(a_claim_cut_short_is_never_started_again),
 		cmocka_unit_test(a_guard_that_cannot_be_started_is_told),
 		cmocka_unit_test(a_job_outlives_its_daemon),
+		cmocka_unit_test(use_is_measured),
 		cmocka_unit_test(an_adopted_job_can_be_stopped),
 		cmocka_unit_test(what_ended_meanwhile_is_known),
 		cmocka_unit_test(killed_in_the_middle_of_a_launch),

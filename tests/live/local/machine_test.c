@@ -478,6 +478,23 @@ static void groups_limit(void **state)
 	free(command);
 }
 
+/* A GPU that computes shows it; an instance, a lost one and a slot show nothing. */
+static void who_computes_shows_it(void **state)
+{
+	const struct bench *b = *state;
+	struct machine m = discover(b, A "\n" B "\nbusy|GPU-b|37\n", 1);
+
+	assert_int_equal(m.ndevices, 3);
+	assert_int_equal(machine_busy(&m, 0), 0);
+	assert_int_equal(machine_busy(&m, 1), 37);
+	assert_int_equal(machine_busy(&m, 2), -1);
+	now_there_is(b, A "\n" B "|lost\n");
+	assert_int_equal(machine_busy(&m, 1), -1);
+	now_there_is(b, "fail|nvmlDeviceGetUtilizationRates|3\n" A "\n" B "\n");
+	assert_int_equal(machine_busy(&m, 0), -1);
+	machine_fini(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -493,6 +510,7 @@ int main(void)
 		cmocka_unit_test(without_gpus),
 		cmocka_unit_test(the_environment_names_the_library),
 		cmocka_unit_test(slots),
+		cmocka_unit_test(who_computes_shows_it),
 		cmocka_unit_test(names_of_types),
 		cmocka_unit_test(facts_of_another_product_are_not_taken),
 		cmocka_unit_test(groups_limit),

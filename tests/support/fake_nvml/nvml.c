@@ -10,6 +10,7 @@
  *	gpu|UUID|PRODUCT|BYTES|BUS[|STATE]      a GPU; BUS is domain:bus:device in hex
  *	mig|UUID|PRODUCT MIG PROFILE|BYTES      an instance of the GPU above, which is split then
  *	none                                    a number for an instance that is not there
+ *	busy|UUID|PERCENT                       the GPU of that name, listed before, computes so much
  *
  * STATE: "lost" answers everything with "GPU is lost", "dying" all but its handle and bus, and
  * "start=N" is there once the library has been started N times.  '#' begins a remark.
@@ -47,6 +48,10 @@ struct pci_info {
 	char bus_id[32];
 };
 
+struct use_info {
+	unsigned int gpu, memory;
+};
+
 int nvmlInit_v2(void);
 int nvmlShutdown(void);
 int nvmlSystemGetDriverVersion(char *text, unsigned int size);
@@ -60,6 +65,8 @@ int nvmlDeviceGetPciInfo_v3(void *handle, struct pci_info *out);
 int nvmlDeviceGetMigMode(void *handle, unsigned int *now, unsigned int *pending);
 int nvmlDeviceGetMaxMigDeviceCount(void *handle, unsigned int *n);
 int nvmlDeviceGetMigDeviceHandleByIndex(void *handle, unsigned int index, void **out);
+int nvmlDeviceGetHandleByUUID(const char *uuid, void **out);
+int nvmlDeviceGetUtilizationRates(void *handle, struct use_info *out);
 
 struct part {
 	char uuid[TEXT], name[TEXT];
@@ -71,6 +78,7 @@ struct gpu {
 	struct part self;
 	unsigned int domain, bus, device;
 	bool lost, dying;
+	unsigned int busy;
 	struct part instances[INSTANCES_MAX];
 	unsigned int ninstances;
 };
@@ -117,6 +125,14 @@ static void add_instance(struct world *w, char **field)
 	gpu->ninstances++;
 }
 
+static void set_busy(struct world *w, char **field)
+{
+	for (unsigned int i = 0; i < w->n && field[1] && field[2]; i++) {
+		if (!strcmp(w->gpus[i].self.uuid, field[1]))
+			w->gpus[i].busy = (unsigned int)atoi(field[2]);
+	}
+}
+
 static void read_line(struct world *w, char *line, const char *function)
 {
 	char *field[FIELDS_MAX + 1] = { 0 };
@@ -133,6 +149,8 @@ static void read_line(struct world *w, char *line, const char *function)
 		add_gpu(w, field);
 	else if (strcmp(field[0], "mig") == 0 || strcmp(field[0], "none") == 0)
 		add_instance(w, field);
+	else if (strcmp(field[0], "busy") == 0)
+		set_busy(w, field);
 }
 
 /* What `function` shall see; its answer if it shall fail. */
@@ -343,5 +361,35 @@ int nvmlDeviceGetMigDeviceHandleByIndex(void *handle, unsigned int index, void *
 	if (index >= gpu->ninstances || !gpu->instances[index].there)
 		return NOT_FOUND;
 	*out = (void *)((uintptr_t)handle + 1 + index);
+	return OK;
+}
+
+int nvmlDeviceGetHandleByUUID(const char *uuid, void **out)
+{
+	struct world w;
+	int rc = look(&w, __func__);
+
+	if (rc != OK)
+		return rc;
+	for (unsigned int i = 0; i < w.n; i++) {
+		if (strcmp(w.gpus[i].self.uuid, uuid) == 0) {
+			*out = (void *)(uintptr_t)(1 + i * 64);
+			return OK;
+		}
+	}
+	return NOT_FOUND;
+}
+
+int nvmlDeviceGetUtilizationRates(void *handle, struct use_info *out)
+{
+	struct world w;
+	struct part *part;
+	int rc = find(&w, handle, __func__, &part);
+
+	if (rc != OK)
+		return rc;
+	if (instance_of(handle) || gpu_of(&w, handle)->ninstances)
+		return NOT_SUPPORTED;
+	*out = (struct use_info){ gpu_of(&w, handle)->busy, 0 };
 	return OK;
 }

@@ -1,0 +1,272 @@
+/*
+ * Watching what running jobs do.
+ */
+#include "daemon/idle.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "daemon/daemon_state.h"
+
+#define WARN_S 1800.0
+#define CORES 0.05
+
+/* A job that waits for its data or for a fellow now and then is nobody's business. */
+#define MENTION_S 60.0
+#define LOOK_MOST_S 5.0
+#define LOOK_LEAST_S 0.2
+/* Between two looks; who was not looked at for so long (a machine that slept) may have done anything. */
+#define AWAY_S 120.0
+
+/* What an attempt was last seen to do. */
+struct idle_seen {
+	uint32_t job, attempt;
+	double cpu_s, at_s; /* at the last look */
+	double since_s;     /* it has done nothing */
+	bool known;         /* cpu_s is */
+	bool asked;         /* for its devices */
+	bool here;          /* it still runs */
+};
+
+static const char *const thens[IDLE_THENS] = {
+	[IDLE_HOLD] = "hold",
+	[IDLE_REQUEUE] = "requeue",
+	[IDLE_CANCEL] = "cancel",
+};
+
+/* ---- the rule */
+
+static bool read_then(struct slice word, enum idle_then *out)
+{
+	for (int i = 0; i < IDLE_THENS; i++) {
+		if (slice_is(word, thens[i])) {
+			*out = (enum idle_then)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool read_part(struct idle_rule *rule, struct slice name, struct slice value)
+{
+	if (slice_is(name, "warn"))
+		return slice_seconds(value, &rule->warn_s) && rule->warn_s > 0;
+	if (slice_is(name, "reclaim"))
+		return slice_seconds(value, &rule->reclaim_s) && rule->reclaim_s >= 0;
+	if (slice_is(name, "cores"))
+		return slice_double(value, &rule->cores) && rule->cores > 0;
+	return slice_is(name, "then") && read_then(value, &rule->then);
+}
+
+int idle_rule_parse(const char *text, struct idle_rule *out, struct err *err)
+{
+	struct idle_rule rule = { 0, 0, CORES, IDLE_HOLD };
+	struct slice left = slice_of(text);
+
+	if (slice_is(left, "off")) {
+		*out = (struct idle_rule){ 0 };
+		return 0;
+	}
+	while (left.n) {
+		struct slice part = slice_cut(&left, ','), value = part;
+		struct slice name = slice_cut(&value, '=');
+
+		if (!read_part(&rule, slice_trim(name), slice_trim(value)))
+			return err_set(err, ERR_USAGE,
+				"'%.*s' is not understood; write warn=30m,reclaim=2h,then=hold (or requeue, cancel),cores=0.05, or off",
+				(int)part.n, part.at);
+	}
+	if (rule.warn_s == 0)
+		rule.warn_s = rule.reclaim_s > 0 ? fmin(WARN_S, rule.reclaim_s / 2) : WARN_S;
+	if (rule.reclaim_s > 0 && rule.reclaim_s < rule.warn_s)
+		return err_set(err, ERR_USAGE,
+			"reclaim=%gs comes before warn=%gs; a job is warned of first",
+			rule.reclaim_s, rule.warn_s);
+	*out = rule;
+	return 0;
+}
+
+/* ---- looking */
+
+static double every_s(const struct daemon *d)
+{
+	return fmin(LOOK_MOST_S, fmax(LOOK_LEAST_S, d->config.idle.warn_s / 4));
+}
+
+double daemon_idle_in_s(const struct daemon *d)
+{
+	if (!(d->config.idle.warn_s > 0))
+		return INFINITY;
+	return d->idle_looked_s + every_s(d) - clock_wall_s();
+}
+
+void daemon_forget_idle(struct daemon *d)
+{
+	vec_fini(&d->idle);
+}
+
+static struct idle_seen *find_seen(const struct daemon *d, uint32_t job, uint32_t attempt)
+{
+	for (size_t i = 0; i < d->idle.n; i++) {
+		if (d->idle.at[i].job == job && d->idle.at[i].attempt == attempt)
+			return &d->idle.at[i];
+	}
+	return NULL;
+}
+
+static bool is_watched(const struct daemon *d, const struct attempt *a)
+{
+	const struct live_job *job = core_job(d->core, a->job);
+
+	return job && a->phase == PHASE_RUNNING && !a->stop && !job->allow_idle;
+}
+
+/* Some device of the grant computes. */
+static bool devices_compute(const struct daemon *d, const struct grant *grant)
+{
+	for (uint32_t i = 0; i < grant->nslots; i++) {
+		for (uint64_t left = grant->slots[i].devices; left; left &= left - 1) {
+			uint32_t at = grant->slots[i].node * NODE_DEVICES_MAX +
+				(uint32_t)__builtin_ctzll(left);
+
+			if (machine_busy(&d->machine, d->device_of[at]) > 0)
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool has_moved(const struct daemon *d, const struct idle_seen *seen,
+	const struct hands_use *use, double now_s)
+{
+	double cpu_s = use->cpu_s - seen->cpu_s;
+
+	if (!use->known || !seen->known)
+		return !use->known; /* nothing is held against whom nobody can see */
+	/* Time that is less than before was of a process that has gone: it did something. */
+	return cpu_s < 0 || cpu_s > d->config.idle.cores * (now_s - seen->at_s);
+}
+
+static void tell(struct daemon *d, const struct idle_seen *seen, const char *kind, json_t *body)
+{
+	struct news news = { .kind = kind, .job = seen->job, .attempt = seen->attempt, .body = body };
+
+	vec_push(&d->news, news);
+}
+
+static json_t *body_of(const struct idle_seen *seen, const struct attempt *a, double now_s,
+	const char *before, const char *behind)
+{
+	struct buf text = { 0 };
+	char lasted[32];
+	json_t *body;
+
+	buf_printf(&text, "%s %u device%s for %s %s", before, a->grant->gpus,
+		a->grant->gpus == 1 ? "" : "s", text_duration(now_s - seen->since_s, lasted), behind);
+	body = json_pack("{s:f,s:f,s:s}", "since_s", seen->since_s, "for_s", now_s - seen->since_s,
+		"text", text.at);
+	buf_fini(&text);
+	return body;
+}
+
+static void judge(struct daemon *d, struct idle_seen *seen, const struct attempt *a, double now_s)
+{
+	const struct idle_rule *rule = &d->config.idle;
+	const struct live_job *job = core_job(d->core, seen->job);
+	bool warned = !isnan(job->idle_since_s);
+
+	if (warned && now_s == seen->since_s) {
+		tell(d, seen, "active", json_object());
+	} else if (!warned && now_s - seen->since_s >= rule->warn_s) {
+		tell(d, seen, "idle_warned",
+			body_of(seen, a, now_s, "it has held", "without any activity"));
+	} else if (warned && rule->reclaim_s > 0 && now_s - seen->since_s >= rule->reclaim_s &&
+		!seen->asked) {
+		json_t *body = body_of(seen, a, now_s, "reclaimed: held", "without any activity");
+
+		json_object_set_new(body, "then", json_string(thens[rule->then]));
+		tell(d, seen, "reclaim", body);
+		seen->asked = true;
+	}
+}
+
+static void look_at(struct daemon *d, const struct attempt *a, const struct hands_use *use, double now_s)
+{
+	const struct live_job *job = core_job(d->core, a->job);
+	struct idle_seen *seen = find_seen(d, a->job, a->number);
+
+	if (!seen) {
+		struct idle_seen first = { a->job, a->number, use->cpu_s, now_s, now_s, use->known,
+			false, true };
+
+		vec_push(&d->idle, first);
+		return;
+	}
+	if (now_s - seen->at_s > AWAY_S)
+		seen->since_s += now_s - seen->at_s;
+	if (has_moved(d, seen, use, now_s) || devices_compute(d, a->grant)) {
+		seen->since_s = now_s;
+		seen->asked = false;
+	}
+	if (job->progress.at_s > seen->since_s)
+		seen->since_s = job->progress.at_s;
+	seen->cpu_s = use->cpu_s;
+	seen->known = use->known;
+	seen->at_s = now_s;
+	seen->here = true;
+	judge(d, seen, a, now_s);
+}
+
+static void forget_gone(struct daemon *d)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < d->idle.n; i++) {
+		if (d->idle.at[i].here)
+			d->idle.at[kept++] = d->idle.at[i];
+	}
+	d->idle.n = kept;
+	for (size_t i = 0; i < kept; i++)
+		d->idle.at[i].here = false;
+}
+
+void daemon_look_idle(struct daemon *d)
+{
+	double now_s = daemon_now_s(d);
+	size_t n, watched = 0;
+	const struct attempt *const *attempts = core_attempts(d->core, &n);
+	struct hands_use *uses;
+
+	if (daemon_idle_in_s(d) > 0)
+		return;
+	d->idle_looked_s = clock_wall_s();
+	uses = mem_alloc(mem_array_size(n + 1, sizeof(*uses)));
+	for (size_t i = 0; i < n; i++) {
+		if (is_watched(d, attempts[i]))
+			uses[watched++] = (struct hands_use){ .job = attempts[i]->job,
+				.attempt = attempts[i]->number };
+	}
+	if (watched)
+		hands_use(d->hands, uses, watched);
+	watched = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (is_watched(d, attempts[i]))
+			look_at(d, attempts[i], &uses[watched++], now_s);
+	}
+	forget_gone(d);
+	free(uses);
+}
+
+bool daemon_is_idle(const struct daemon *d, const struct live_job *job, double now_s,
+	struct idle_state *out)
+{
+	const struct idle_seen *seen = find_seen(d, job->id, job->attempt);
+	bool warned = !isnan(job->idle_since_s);
+
+	if (!(d->config.idle.warn_s > 0) || (!warned && !seen))
+		return false;
+	*out = (struct idle_state){ warned ? job->idle_since_s : seen->since_s, warned };
+	return warned || now_s - seen->since_s >= fmin(MENTION_S, d->config.idle.warn_s);
+}

@@ -1,0 +1,167 @@
+/*
+ * Draining devices and giving them back.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "daemon/verbs_run.h"
+
+/* Devices of each node of the cluster, as bits. */
+struct chosen {
+	uint64_t *of;
+	uint32_t n;
+};
+
+static int index_of(const struct daemon *d, uint32_t node, uint32_t device)
+{
+	return d->machine.devices[d->device_of[node * NODE_DEVICES_MAX + device]].index;
+}
+
+static bool is_meant(const struct daemon *d, const struct call *call, uint32_t node)
+{
+	const struct cluster *cluster = &d->epoch.cluster;
+	const char *name = member_text(call->args, "name"), *type = member_text(call->args, "type");
+
+	return name && !strcmp(cluster->nodes[node].name, name) &&
+		(!type || !strcmp(cluster->types[cluster->nodes[node].type].name, type));
+}
+
+static void choose_all(const struct daemon *d, const struct call *call, struct chosen *out)
+{
+	const struct cluster *cluster = &d->epoch.cluster;
+
+	for (uint32_t node = 0; node < cluster->nnodes; node++) {
+		uint32_t n = cluster->nodes[node].devices;
+
+		if (!is_meant(d, call, node))
+			continue;
+		out->of[node] = n < 64 ? (UINT64_C(1) << n) - 1 : UINT64_MAX;
+		out->n += n;
+	}
+}
+
+/* The device that people call so; answered with why not if it is none, or several. */
+static bool choose_one(const struct daemon *d, struct call *call, int64_t index, struct chosen *out)
+{
+	const struct cluster *cluster = &d->epoch.cluster;
+	uint32_t found = 0;
+
+	for (uint32_t node = 0; node < cluster->nnodes; node++) {
+		for (uint32_t i = 0; is_meant(d, call, node) && i < cluster->nodes[node].devices; i++) {
+			if (index_of(d, node, i) != index)
+				continue;
+			out->of[node] |= UINT64_C(1) << i;
+			found++;
+		}
+	}
+	if (!found)
+		call_problem(call, 404, 3, "there is no device %ld there; 'stint nodes' lists them",
+			(long)index);
+	else if (found > 1)
+		call_problem(call, 400, 2,
+			"%u devices are called %ld; say the type of the one you mean", found,
+			(long)index);
+	out->n += found;
+	return found == 1;
+}
+
+static bool choose_range(const struct daemon *d, struct call *call, struct slice word,
+	struct chosen *out)
+{
+	struct slice last = word, first = slice_cut(&last, '-');
+	int64_t from, to;
+
+	if (!slice_int(first, &from) || from < 0 || (last.n && !slice_int(last, &to)) ||
+		(last.n && (to < from || to - from > 4096))) {
+		call_problem(call, 400, 2, "devices: '%.*s' is not understood; write 0,2-3",
+			(int)word.n, word.at);
+		return false;
+	}
+	for (int64_t i = from; i <= (last.n ? to : from); i++) {
+		if (!choose_one(d, call, i, out))
+			return false;
+	}
+	return true;
+}
+
+static bool has_node(const struct daemon *d, struct call *call)
+{
+	for (uint32_t node = 0; node < d->epoch.cluster.nnodes; node++) {
+		if (is_meant(d, call, node))
+			return true;
+	}
+	call_problem(call, 404, 3, "there is no such node; this one is called %s", d->machine.host);
+	return false;
+}
+
+static bool choose(const struct daemon *d, struct call *call, struct chosen *out)
+{
+	const char *devices = member_text(call->args, "devices");
+	struct slice left = slice_of(devices ? devices : "");
+
+	if (!has_node(d, call))
+		return false;
+	if (!left.n)
+		choose_all(d, call, out);
+	while (left.n) {
+		if (!choose_range(d, call, slice_trim(slice_cut(&left, ',')), out))
+			return false;
+	}
+	return true;
+}
+
+static bool apply_node(struct daemon *d, struct call *call, const char *input, uint32_t node,
+	uint64_t devices)
+{
+	const char *reason = member_text(call->args, "reason");
+	json_t *body = json_pack("{s:I,s:I,s:I}", "node", (json_int_t)node, "devices",
+		(json_int_t)devices, "by", (json_int_t)call->caller.uid);
+	bool fine;
+
+	if (reason)
+		json_object_set_new(body, "reason", json_string(reason));
+	fine = call_apply(d, call, input, 0, 0, body);
+	json_decref(body);
+	return fine;
+}
+
+static void answer(struct daemon *d, struct call *call, const struct chosen *chosen)
+{
+	struct json j;
+
+	call_begin(call, &j);
+	json_str(&j, "node", member_text(call->args, "name"));
+	json_begin_array(&j, "devices");
+	for (uint32_t node = 0; node < d->epoch.cluster.nnodes; node++) {
+		for (uint64_t left = chosen->of[node]; left; left &= left - 1)
+			json_int(&j, NULL, index_of(d, node, (uint32_t)__builtin_ctzll(left)));
+	}
+	json_end(&j, ']');
+	json_end(&j, '}');
+}
+
+static void change(struct daemon *d, struct call *call, const char *input)
+{
+	uint32_t n = d->epoch.cluster.nnodes;
+	struct chosen chosen = { .of = mem_alloc(sizeof(*chosen.of) * (n + 1)) };
+	bool fine = choose(d, call, &chosen);
+
+	for (uint32_t node = 0; fine && node < n; node++)
+		fine = !chosen.of[node] || apply_node(d, call, input, node, chosen.of[node]);
+	if (fine) {
+		log_notice(d->log, "%u device%s: %s", chosen.n, chosen.n == 1 ? "" : "s", input);
+		answer(d, call, &chosen);
+	}
+	free(chosen.of);
+}
+
+void verb_drain(struct daemon *d, struct call *call)
+{
+	change(d, call, "drain");
+}
+
+void verb_resume(struct daemon *d, struct call *call)
+{
+	change(d, call, "resume");
+}
