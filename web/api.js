@@ -127,6 +127,16 @@ export async function begin() {
 }
 export function end() { reading?.abort(); reading = null; setLink('waiting'); }
 
+// Asks for something slow, one at a time: whoever comes meanwhile goes without, and looks again soon.
+export function inTurn(ask) {
+	let busy = false;
+	return async done => {
+		if (busy) return;
+		busy = true;
+		try { done(await ask()); } finally { busy = false; }
+	};
+}
+
 // Calls load() now, and again when something happened: at most every second, and
 // never more than a tenth of the time.
 export function live(load, { kinds = null, every = 0 } = {}) {

@@ -49,8 +49,10 @@ export function clock(at, withSeconds = true) {
 export function moments(q, now) {
 	if (!q) return '–';
 	const one = x => x <= now + 1 ? 'now' : 'in ' + duration(x - now);
-	if (q.p10 === undefined || Math.abs(q.p90 - q.p10) < 2) return one(q.p50);
-	return `${one(q.p50)} (${duration(Math.max(0, q.p10 - now))} – ${duration(Math.max(0, q.p90 - now))})`;
+	const beyond = x => x === null || x === undefined, late = 'more than 30 days';
+	if (beyond(q.p50)) return `in ${late} (from ${duration(Math.max(0, q.p10 - now))})`;
+	if (!beyond(q.p90) && Math.abs(q.p90 - q.p10) < 2) return one(q.p50);
+	return `${one(q.p50)} (${duration(Math.max(0, q.p10 - now))} – ${beyond(q.p90) ? late : duration(Math.max(0, q.p90 - now))})`;
 }
 
 // Okabe and Ito's colours, told apart by every kind of eye; then the same again, lighter.

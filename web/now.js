@@ -1,6 +1,6 @@
 // What runs where, and who waits for what.
 import { h, fill, card, clock, colour, csvButton, duration, inkOn, jobLink, legend, moments, number, stateWord, tenantName } from './dom.js';
-import { get, live, maybe } from './api.js';
+import { get, inTurn, live, maybe } from './api.js';
 import { rows } from './rows.js';
 
 const most = 20000;
@@ -65,10 +65,12 @@ export function show(place) {
 	}
 	filter.addEventListener('input', () => data && drawQueue());
 
+	const expect = inTurn(() => maybe('/v1/forecast').catch(() => null));
+
 	async function load() {
 		let drawn = false;
 		// Who runs and waits does not wait for the forecast, which takes longer to work out.
-		const later = maybe('/v1/forecast').catch(() => null).then(f => { forecast = f; if (drawn) drawExpected(); });
+		expect(f => { forecast = f; if (drawn) drawExpected(); });
 		const [jobs, nodes] = await Promise.all([get('/v1/jobs?brief=true&limit=' + most), get('/v1/nodes')]);
 		const byId = new Map(jobs.jobs.map(j => [j.id, j]));
 		const all = nodes.nodes.flatMap(n => n.devices), held = all.filter(d => d.jobs.length).length;
@@ -81,7 +83,6 @@ export function show(place) {
 		fill(key, legend([...new Set(jobs.jobs.filter(j => j.held_gpus).map(j => j.tenant ?? ''))].sort(), [h('li', {}, h('i', { style: { background: 'var(--free)' } }), 'free'), h('li', {}, h('i', { className: 'idle' }), 'held but idle'), h('li', {}, h('i', { className: 'drained' }), 'drained')]));
 		drawExpected();
 		drawn = true;
-		await later;
 	}
 
 	function drawExpected() {

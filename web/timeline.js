@@ -1,6 +1,6 @@
 // Who had which device, who has it, and who is expected to have it.
 import { h, card, clock, csvButton, duration, jobLink, legend, fill, number, tenantName } from './dom.js';
-import { get, live, maybe } from './api.js';
+import { get, inTurn, live, maybe } from './api.js';
 import { Gantt } from './gantt.js';
 import { rows } from './rows.js';
 
@@ -31,20 +31,21 @@ export function show(place) {
 	const spans = new Map();
 	let fresh = true, lastNow = 0, shown = [], forecast; // undefined: not answered yet
 
+	const expect = inTurn(() => maybe('/v1/forecast').catch(() => null));
+
 	async function load() {
 		const since = Number(choice.value);
 		// Afterwards only what is new: everything that ended since the last look, and what is alive.
 		const wanted = fresh ? since : Math.min(since, Math.max(30, Date.now() / 1000 - lastNow + 60));
 		let drawn = null;
 		// The past does not wait for the future, which takes longer to work out.
-		const future = maybe('/v1/forecast').catch(() => null).then(f => { forecast = f; if (drawn) draw(drawn, since); });
+		expect(f => { forecast = f; if (drawn) draw(drawn, since); });
 		const past = await get('/v1/timeline?since_s=' + Math.ceil(wanted));
 		for (const s of past.spans) spans.set(keyOf(s), s);
 		for (const [k, s] of spans) if (s.to !== null && s.to < past.now - since) spans.delete(k);
 		lastNow = past.now;
 		draw(past, since);
 		drawn = past;
-		await future;
 	}
 
 	function draw(past, since) {

@@ -129,7 +129,7 @@ static void put_all(const json_t *answer, const struct term *term, struct buf *o
 static int run(const struct args *args, struct err *err)
 {
 	return args->operands.n ? live_tell_jobs(args, "eta", put_answer, err)
-				: live_tell(args, "/v1/forecast", put_all, err);
+				: live_tell(args, "/v1/forecast?fresh=true", put_all, err);
 }
 
 static const struct flag flags[] = { SWITCH(json, "print the daemon's answer"), { 0 } };

@@ -13,6 +13,7 @@
 
 static const double BUDGET_S = 1; /* of the clock, for one forecast */
 static const double FRESH_S = 10; /* what is no older answers questions, whatever happened since */
+static const double SEEN_S = 30;  /* likewise for whoever only looks at all of it */
 static const double PAUSE = 20;   /* times what one takes: at most a twentieth of a core */
 static const double TOO_OLD_S = 300;
 
@@ -94,10 +95,16 @@ static void put_job(const struct forecast_job *job, double zero_s, struct json *
 	json_end(j, '}');
 }
 
-static void put_span(const struct desk *desk, const struct forecast_span *span, struct json *j)
+static void put_span(const struct forecast_task *t, const struct forecast_span *span, struct json *j)
 {
+	const struct snapshot_job *one = &t->snapshot.jobs.at[span->job];
+	const struct desk *desk = t->desk;
+
 	json_begin_object(j, NULL);
-	json_int(j, "job", span->job);
+	json_int(j, "job", one->number);
+	json_str(j, "name", one->job.name);
+	if (one->job.tenant < t->snapshot.tenant_names.n)
+		json_str(j, "tenant", t->snapshot.tenant_names.at[one->job.tenant]);
 	json_str(j, "node", desk->nodes[span->node]);
 	desk_put_devices(desk, span->node, span->devices, "devices", j);
 	json_double(j, "from", desk->born_s + span->from_s);
@@ -124,7 +131,7 @@ static void write_members(struct forecast_task *t)
 	json_end(&j, ']');
 	json_begin_array(&j, "spans");
 	for (size_t i = 0; i < f->spans.n; i++)
-		put_span(t->desk, &f->spans.at[i], &j);
+		put_span(t, &f->spans.at[i], &j);
 	json_end(&j, ']');
 	json_end(&j, '}');
 }
@@ -305,12 +312,29 @@ void forecaster_see(struct daemon *d, const struct core_note *note)
 
 /* ---- for calls */
 
+/* Of all: whoever looks now and then takes what there is, else every look would cost a forecast. */
+static bool good_for_all(const struct daemon *d, bool fresh)
+{
+	const struct forecast_task *last = d->forecaster->last;
+	double age_s;
+	size_t n;
+
+	if (!last || last->rc < 0)
+		return false;
+	age_s = clock_real_s() - last->computed_at;
+	core_jobs(d->core, &n);
+	if (fresh)
+		return last->seq == d->last_seq || (age_s <= FRESH_S && last->forecast.jobs.n == n);
+	if (labs((long)n - (long)last->forecast.jobs.n) > 1 + (long)n / 10)
+		return age_s <= PAUSE * last->took_s;
+	return last->seq == d->last_seq || age_s <= fmax(SEEN_S, PAUSE * last->took_s);
+}
+
 static bool good_enough(const struct daemon *d, uint32_t number)
 {
 	const struct forecast_task *last = d->forecaster->last;
-	const struct live_job *job = number ? core_job(d->core, number) : NULL;
+	const struct live_job *job = core_job(d->core, number);
 	const struct forecast_job *known;
-	size_t n;
 
 	if (!last || last->rc < 0)
 		return false;
@@ -318,9 +342,6 @@ static bool good_enough(const struct daemon *d, uint32_t number)
 		return true;
 	if (clock_real_s() > last->computed_at + FRESH_S)
 		return false;
-	core_jobs(d->core, &n);
-	if (!number)
-		return last->forecast.jobs.n == n;
 	known = forecast_find(&last->forecast, number);
 	return known && job && known->waits == (job->state == LIVE_PENDING);
 }
@@ -329,7 +350,9 @@ bool forecaster_ready(struct daemon *d, struct call *call, uint32_t job)
 {
 	struct forecaster *f = d->forecaster;
 
-	if (call->forecast || good_enough(d, job))
+	bool fresh = member_bool(call->args, "fresh", false);
+
+	if (call->forecast || (job ? good_enough(d, job) : good_for_all(d, fresh)))
 		return true;
 	/* The one that is going on will do if nothing has happened since it began. */
 	call->forecast = f->going && f->going->seq == d->last_seq ? f->begun : f->begun + 1;

@@ -214,7 +214,7 @@ static void note_span(void *ctx, uint32_t i, const struct grant *grant, double f
 	for (uint32_t k = 0; k < grant->nslots; k++)
 		vec_push(&w->out->spans,
 			((struct forecast_span){
-				.job = s->jobs.at[i].number,
+				.job = i,
 				.node = grant->slots[k].node,
 				.devices = grant->slots[k].devices,
 				.from_s = from_s,

@@ -39,7 +39,7 @@ struct forecast_job {
 
 /* Where a job is in the future that is nearest to all others. */
 struct forecast_span {
-	uint32_t job; /* number */
+	uint32_t job; /* its place in the snapshot */
 	uint32_t node;
 	uint64_t devices;
 	double from_s, to_s; /* the snapshot's time */
