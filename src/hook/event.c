@@ -22,6 +22,10 @@ const struct event_name event_names[] = {
 	{ "ended", "end", NULL, NULL, "a job ended, however" },
 	{ "device-down", "devices", "up", "false", "devices are gone" },
 	{ "device-up", "devices", "up", "true", "devices are back" },
+	{ "idle", "idle_warned", NULL, NULL, "a job holds devices and does nothing (--idle)" },
+	{ "reclaimed", "reclaim", NULL, NULL, "its devices were taken back for that" },
+	{ "device-drained", "drained", NULL, NULL, "devices go to nobody new, by hand or after failures" },
+	{ "device-resumed", "resumed", NULL, NULL, "they do again" },
 	{ 0 },
 };
 

@@ -43,7 +43,8 @@ struct future {
 	struct job coming;   /* as told to the engine */
 	uint32_t alive;      /* jobs of the snapshot that run, or that a moment will open for */
 	uint32_t on_devices; /* entrants that run */
-	uint32_t idle;       /* times in a row that nobody ran and nobody was to come */
+	uint32_t expected;   /* of these, those who are not in the engine yet */
+	uint32_t idle;       /* times in a row that nobody ran, and of the snapshot nobody was to come */
 	uint32_t waits;
 	double now_s; /* of the last event */
 	bool enough;  /* it need not go further */
@@ -89,6 +90,7 @@ static void let_in(struct future *f, uint32_t i, double at_s)
 {
 	heap_put(&f->gates, i, rounded(f, at_s), i);
 	f->alive += listed(f, i) != NULL;
+	f->expected += listed(f, i) != NULL;
 }
 
 static void open_gate(struct future *f, uint32_t i)
@@ -216,6 +218,7 @@ static struct event tell_arrival(struct future *f)
 {
 	struct heap_item item = heap_pop(&f->gates);
 
+	f->expected -= listed(f, item.id) != NULL;
 	f->coming = *job_of(f, item.id);
 	f->coming.state = JOB_FUTURE;
 	f->coming.grant = NULL;
@@ -258,7 +261,7 @@ static int future_wait(void *self, double until_s, struct event *event, struct e
 	double end_s = top_s(&f->ends), gate_s = top_s(&f->gates);
 
 	f->waits++;
-	f->idle = f->on_devices || !isinf(gate_s) ? 0 : f->idle + 1;
+	f->idle = f->on_devices || f->expected ? 0 : f->idle + 1;
 	f->enough = has_enough(f);
 	if (f->enough || out_of_time(f))
 		return err_set(err, ERR_TIMEOUT, "the future took too long");
@@ -434,8 +437,6 @@ static void adopt_running(struct future *f, struct engine *engine)
 		job.state = JOB_RUNNING;
 		f->out[i].start_s = s->now_s;
 		f->alive++;
-		f->on_devices++;
-		begin_span(f, i, s->jobs.at[i].grant, s->now_s);
 		heap_put(&f->ends, i,
 			end_of(f, i, job_done(&job, s->now_s), fmax(s->now_s, job.ready_s), per_s), i);
 	}

@@ -15,7 +15,7 @@ rules:
     tenant: vision
     webhook: http://127.0.0.1:9/in/secret-path
     secret_file: key
-  - on: [ended, idle-warned]
+  - on: [ended, gone-fishing]
     name: "train-*"
     command: [sh, -c, "cat >/dev/null"]
     timeout_s: 5
@@ -26,8 +26,8 @@ run stint notify check good.yaml
 want 0 "rules are read"
 out '^rule 1: on failed, preempted, of tenant vision$' "and said: what they are told of"
 out '^  posts to http://127.0.0.1:9, signed$' "to whom, without what may be secret of the address"
-out '^rule 2: on ended, idle-warned, of jobs named train-\*$' "with patterns"
-out '^  idle-warned: not known by name' "and which names are not known"
+out '^rule 2: on ended, gone-fishing, of jobs named train-\*$' "with patterns"
+out '^  gone-fishing: not known by name' "and which names are not known"
 run stint notify check good.yaml --json
 want 0 "as JSON too"
 is "with its schema" valid_json stdout notify-check/1

@@ -21,7 +21,7 @@ static void a_whole_rule(void **state)
 
 	(void)state;
 	assert_int_equal(read_text("rules:\n"
-				   "  - on: [failed, idle-warned]\n"
+				   "  - on: [failed, gone-fishing]\n"
 				   "    tenant: vision\n    user: ada\n    name: 'train-*'\n"
 				   "    webhook: https://hooks.example.org/in?key=1#part\n"
 				   "    secret_file: secret\n    retries: 3\n    timeout_s: 2.5\n"
@@ -31,7 +31,7 @@ static void a_whole_rule(void **state)
 	assert_int_equal(hooks.n, 2);
 	hook = &hooks.at[0];
 	assert_int_equal(hook->non, 2);
-	assert_string_equal(hook->on[1], "idle-warned");
+	assert_string_equal(hook->on[1], "gone-fishing");
 	assert_null(hook->on[2]);
 	assert_string_equal(hook->tenant, "vision");
 	assert_string_equal(hook->user, "ada");
