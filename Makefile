@@ -180,7 +180,7 @@ parity: ## compare with published simulators, one table
 	@$(BUILD) all
 	@STINT='$(abspath $(B)/stint)' tools/parity
 
-determinism: ## equal results from gcc and clang, -O0 and -O3, one thread and two
+determinism: ## equal results from gcc and clang, unoptimised and optimised, one thread and two
 	@tools/setup test
 	@tools/check-determinism
 
