@@ -275,16 +275,33 @@ static bool anything_new(const struct daemon *d)
 		(n > 0 && clock_real_s() > f->last->computed_at + TOO_OLD_S);
 }
 
+/* Like a question, this must not keep the loop. */
+static void timed(struct daemon *d, void (*work)(struct daemon *d))
+{
+	double before_s = clock_thread_cpu_s();
+
+	work(d);
+	metrics_time(d->metrics, METRICS_QUESTION, clock_thread_cpu_s() - before_s);
+}
+
+static bool is_time(const struct daemon *d)
+{
+	const struct forecaster *f = d->forecaster;
+
+	return f->wanted > f->done ||
+		(f->every_s > 0 && clock_wall_s() >= f->next_s && anything_new(d));
+}
+
 void forecaster_turn(struct daemon *d)
 {
 	struct forecaster *f = d->forecaster;
 
 	if (f->going && task_done(&f->going->task))
-		take_in(d);
+		timed(d, take_in);
 	if (f->going)
 		return;
-	if (f->wanted > f->done || (f->every_s > 0 && clock_wall_s() >= f->next_s && anything_new(d)))
-		begin(d);
+	if (is_time(d))
+		timed(d, begin);
 	set_metrics(d);
 }
 

@@ -15,9 +15,10 @@ void outcomes_fini(struct outcomes *o)
 	vec_fini(&o->said);
 }
 
-static struct said *find(struct outcomes *o, uint32_t job)
+/* Among the first `n`. */
+static struct said *find(const struct outcomes *o, size_t n, uint32_t job)
 {
-	size_t low = 0, high = o->said.n;
+	size_t low = 0, high = n;
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
@@ -27,7 +28,7 @@ static struct said *find(struct outcomes *o, uint32_t job)
 		else
 			high = mid;
 	}
-	return low < o->said.n && o->said.at[low].job == job ? &o->said.at[low] : NULL;
+	return low < n && o->said.at[low].job == job ? &o->said.at[low] : NULL;
 }
 
 /* ---- what is said */
@@ -49,34 +50,53 @@ static bool is_open(const struct said *said)
 	return said->open_start || said->open_finish;
 }
 
+/* Numbers mostly ascend as they are. */
+static void put_in_order(struct said *said, size_t n)
+{
+	for (size_t i = 1; i < n; i++) {
+		if (said[i - 1].job > said[i].job) {
+			qsort(said, n, sizeof(*said), by_job);
+			return;
+		}
+	}
+}
+
+/* Those after the first `known`, which are in order as these are, go between them; what is settled goes. */
+static void merge(struct outcomes *o, size_t known)
+{
+	size_t a = 0, b = known, all = o->said.n, kept = 0;
+	struct said *merged = mem_alloc(mem_array_size(all + 1, sizeof(*merged)));
+
+	while (a < known || b < all) {
+		bool first = b == all || (a < known && o->said.at[a].job < o->said.at[b].job);
+		const struct said *next = &o->said.at[first ? a++ : b++];
+
+		if (is_open(next))
+			merged[kept++] = *next;
+	}
+	free(o->said.at);
+	o->said.at = merged;
+	o->said.n = kept;
+	o->said.cap = all + 1;
+}
+
 void outcomes_take(struct outcomes *o, const struct forecast *forecast)
 {
-	size_t known = o->said.n, kept = 0;
+	size_t known = o->said.n;
 
+	vec_reserve(&o->said, known + forecast->jobs.n);
 	for (size_t i = 0; i < forecast->jobs.n; i++) {
 		const struct forecast_job *job = &forecast->jobs.at[i];
-		struct said *said = find(o, job->number);
+		struct said *said = find(o, known, job->number);
 
 		if (said && !has_future(job))
 			said->open_start = said->open_finish = false;
-	}
-	for (size_t i = 0; i < forecast->jobs.n; i++) {
-		const struct forecast_job *job = &forecast->jobs.at[i];
-
-		/* Found among those known before: the new ones are not in order yet. */
-		struct outcomes before = { .said = { o->said.at, known, known } };
-
-		if (has_future(job) && !find(&before, job->number))
+		if (!said && has_future(job))
 			vec_push(&o->said,
 				((struct said){ job->number, job->waits, true, forecast->at_s, *job }));
 	}
-	for (size_t i = 0; i < o->said.n; i++) {
-		if (is_open(&o->said.at[i]))
-			o->said.at[kept++] = o->said.at[i];
-	}
-	o->said.n = kept;
-	if (kept)
-		qsort(o->said.at, kept, sizeof(*o->said.at), by_job);
+	put_in_order(o->said.at + known, o->said.n - known);
+	merge(o, known);
 }
 
 /* ---- what came */
@@ -92,7 +112,7 @@ static void settle(struct outcomes *o, struct calibration *of, const struct mome
 
 void outcomes_started(struct outcomes *o, uint32_t job, double at_s)
 {
-	struct said *said = find(o, job);
+	struct said *said = find(o, o->said.n, job);
 
 	if (!said || !said->open_start)
 		return;
@@ -103,7 +123,7 @@ void outcomes_started(struct outcomes *o, uint32_t job, double at_s)
 
 void outcomes_ended(struct outcomes *o, uint32_t job, double at_s)
 {
-	struct said *said = find(o, job);
+	struct said *said = find(o, o->said.n, job);
 
 	if (!said)
 		return;
@@ -115,7 +135,7 @@ void outcomes_ended(struct outcomes *o, uint32_t job, double at_s)
 
 void outcomes_drop(struct outcomes *o, uint32_t job)
 {
-	struct said *said = find(o, job);
+	struct said *said = find(o, o->said.n, job);
 
 	if (said)
 		said->open_start = said->open_finish = false;

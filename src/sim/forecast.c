@@ -7,6 +7,7 @@
 #include "sim/fate.h"
 
 static const double GRAIN = 0.02; /* so moments are right to 1 %: far less than what is not known */
+static const double PATIENCE = 4; /* budgets, for the least number of futures */
 static const double HORIZON_S = 30 * 86400.0;
 
 /* What the futures said, by job and future: seconds from now. */
@@ -68,7 +69,7 @@ static bool is_stopped(const struct work *w)
 static int run_futures(struct work *w, uint32_t wanted, struct err *err)
 {
 	double began_s = clock_wall_s(), budget_s = w->config->budget_s;
-	double last_s = budget_s > 0 ? began_s + 10 * budget_s : 0;
+	double last_s = budget_s > 0 ? began_s + PATIENCE * budget_s : 0;
 
 	for (uint32_t i = 0; i < wanted; i++) {
 		int rc;

@@ -11,7 +11,7 @@
 
 enum {
 	FORECAST_FUTURES = 200,
-	FORECAST_LEAST = 20, /* futures, whatever they take, up to ten times the budget */
+	FORECAST_LEAST = 20, /* futures, whatever they take, up to four times the budget */
 };
 
 struct forecast_config {
