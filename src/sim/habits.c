@@ -6,28 +6,14 @@
 #include "base/mem.h"
 
 enum {
-	ENOUGH = 20,       /* jobs of a tenant that count as much as all others together */
-	ARRIVALS = 10,     /* fewer tell nothing of who comes */
-	AROUND_LEAST = 15, /* guesses on either side that are about as long */
-	AROUND_MOST = 100,
-	FEW = 5, /* too few to draw from */
-	OUTLOOK_MAX = 512,
+	ENOUGH = 20,   /* jobs of a tenant that count as much as all others together */
+	ARRIVALS = 10, /* fewer tell nothing of who comes */
 	DAY_S = 86400,
 };
 
 /* Sorted. */
 struct habit_values {
 	VEC(double) at;
-};
-
-/* An estimate, and what came of it. */
-struct guess {
-	double estimate; /* seconds */
-	double ratio;    /* what it was, over that */
-};
-
-struct habit_guesses {
-	VEC(struct guess) at;
 };
 
 /*
@@ -47,7 +33,7 @@ static void drop_values(struct habits *h)
 {
 	for (uint32_t i = 0; h->settled && i <= h->tenants.n; i++) {
 		vec_fini(&h->runs[i].at);
-		vec_fini(&h->guesses[i].at);
+		guesses_fini(&h->guesses[i]);
 	}
 	free(h->runs);
 	free(h->guesses);
@@ -141,25 +127,14 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static int by_estimate(const void *a, const void *b)
-{
-	const struct guess *x = a, *y = b;
-
-	if (x->estimate != y->estimate)
-		return x->estimate < y->estimate ? -1 : 1;
-	return (x->ratio > y->ratio) - (x->ratio < y->ratio);
-}
-
 static void note_guess(struct habits *h, const struct habit *one)
 {
-	struct guess guess = {
-		.estimate = one->job.work_est / one->job.nominal_rate,
-		.ratio = one->work / one->job.work_est,
-	};
+	double estimate_s = one->job.work_est / one->job.nominal_rate;
+	double run_s = one->work / one->job.nominal_rate;
 
-	vec_push(&h->guesses[0].at, guess);
+	guesses_add(&h->guesses[0], estimate_s, run_s);
 	if (one->job.tenant != NAME_NONE)
-		vec_push(&h->guesses[1 + one->job.tenant].at, guess);
+		guesses_add(&h->guesses[1 + one->job.tenant], estimate_s, run_s);
 }
 
 static void note_value(struct habit_values *all, uint32_t tenant, double value)
@@ -189,9 +164,7 @@ void habits_settle(struct habits *h)
 	for (size_t i = 0; i < groups; i++) {
 		if (h->runs[i].at.n)
 			qsort(h->runs[i].at.at, h->runs[i].at.n, sizeof(double), by_value);
-		if (h->guesses[i].at.n)
-			qsort(h->guesses[i].at.at, h->guesses[i].at.n, sizeof(struct guess),
-				by_estimate);
+		guesses_settle(&h->guesses[i]);
 	}
 }
 
@@ -225,60 +198,24 @@ static double draw_like(const struct habit_values *all, uint32_t tenant, double 
 
 /* What may become of an estimate, given that it has not ended yet. */
 struct outlook {
-	double own[OUTLOOK_MAX], all[OUTLOOK_MAX]; /* ratios: of its tenant's, of everybody's */
+	double own[GUESSES_MOST], all[GUESSES_MOST]; /* ratios: of its tenant's, of everybody's */
 	uint32_t nown, nall;
 	double of_own; /* how likely its own count */
 };
 
-/*
- * Of the guesses about as long as this one those that lasted longer than it has: very long ones are
- * more often too long, very short ones too short.
- */
-static uint32_t gather(const struct habit_guesses *guesses, double estimate, double floor,
-	size_t around, double *out)
-{
-	size_t n = guesses->at.n, low = 0, high = n;
-	uint32_t found = 0;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (guesses->at.at[mid].estimate < estimate)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	high = low + around < n ? low + around : n;
-	low = low > around ? low - around : 0;
-	for (; low < high && found < OUTLOOK_MAX; low++) {
-		if (guesses->at.at[low].ratio > floor)
-			out[found++] = guesses->at.at[low].ratio;
-	}
-	return found;
-}
-
-static size_t usual_around(size_t n)
-{
-	size_t around = n / 20;
-
-	return around < AROUND_LEAST ? AROUND_LEAST : around > AROUND_MOST ? AROUND_MOST : around;
-}
-
 static void look_out(const struct habits *h, uint32_t tenant, double estimate, double floor,
-	struct outlook *out)
+	struct rng *rng, struct outlook *out)
 {
-	const struct habit_guesses *own = tenant == NAME_NONE ? NULL : &h->guesses[1 + tenant];
-	const struct habit_guesses *all = &h->guesses[0];
-	size_t around = usual_around(all->at.n);
+	const struct guesses *own = tenant == NAME_NONE ? NULL : &h->guesses[1 + tenant];
+	const struct guesses *all = &h->guesses[0];
 
-	*out = (struct outlook){ 0 };
+	out->nown = 0;
+	out->of_own = 0;
 	if (own) {
-		out->nown = gather(own, estimate, floor, usual_around(own->at.n), out->own);
+		out->nown = guesses_ratios(own, estimate, floor, false, rng, out->own);
 		out->of_own = (double)own->at.n / (double)(own->at.n + ENOUGH);
 	}
-	/* Few have lasted as long: those of other lengths are better than nothing. */
-	for (; out->nall < FEW && around <= 2 * all->at.n; around *= 2)
-		out->nall = gather(all, estimate, floor, around, out->all);
+	out->nall = guesses_ratios(all, estimate, floor, true, rng, out->all);
 	for (size_t i = 0; all->at.n < ENOUGH && i < sizeof(usual_ratios) / sizeof(usual_ratios[0]);
 		i++) {
 		if (usual_ratios[i] > floor)
@@ -320,6 +257,11 @@ static double draw_unknown(const struct habits *h, const struct job *job, uint32
 	return isnan(run_s) ? draw_beyond(fmax(done, per_s), rng) : run_s * per_s;
 }
 
+static bool has_estimate(const struct snapshot_job *one)
+{
+	return one->known > 0 && one->known < 1 && one->job.work_est > 0;
+}
+
 static double draw_work(const struct habits *h, const struct snapshot_job *one, uint32_t tenant,
 	const struct outlook *outlook, double done, struct rng *rng)
 {
@@ -328,7 +270,7 @@ static double draw_work(const struct habits *h, const struct snapshot_job *one, 
 
 	if (one->known >= 1)
 		return done + fmax(job->work_est - done, 0) * rng_lognormal(rng, 0, REPORTED_SPREAD);
-	if (!(one->known > 0 && job->work_est > 0))
+	if (!has_estimate(one))
 		return draw_unknown(h, job, tenant, done, rng);
 	ratio = draw_ratio(outlook, rng);
 	return isnan(ratio) ? draw_beyond(done, rng) : ratio * job->work_est;
@@ -344,7 +286,8 @@ void habits_likely_work(const struct habits *h, const struct snapshot *s,
 	uint32_t tenant = habits_tenant(h, s, job);
 	struct outlook outlook;
 
-	look_out(h, tenant, job->work_est / per_s, done / job->work_est, &outlook);
+	if (has_estimate(one))
+		look_out(h, tenant, job->work_est / per_s, done / job->work_est, rng, &outlook);
 	for (int i = 0; i < HABITS_LIKELY; i++)
 		out[i] = fmax(fmin(draw_work(h, one, tenant, &outlook, done, rng), most), done);
 	qsort(out, HABITS_LIKELY, sizeof(*out), by_value);
