@@ -6,14 +6,29 @@
 #include "base/mem.h"
 
 enum {
-	ENOUGH = 20,   /* jobs of a tenant that count as much as all others together */
-	ARRIVALS = 10, /* fewer tell nothing of who comes */
+	ENOUGH = 20,       /* jobs of a tenant that count as much as all others together */
+	ARRIVALS = 10,     /* fewer tell nothing of who comes */
+	AROUND_LEAST = 15, /* guesses on either side that are about as long */
+	AROUND_MOST = 100,
+	FEW = 5, /* too few to draw from */
+	OUTLOOK_MAX = 512,
 	DAY_S = 86400,
 };
 
 /* Sorted. */
 struct habit_values {
 	VEC(double) at;
+};
+
+/* An estimate, and what came of it. */
+struct guess {
+	double estimate; /* seconds */
+	double ratio;    /* what it was, over that */
+	uint32_t turn;   /* among those of the same estimate: by chance, so that any part is like all */
+};
+
+struct habit_guesses {
+	VEC(struct guess) at;
 };
 
 /*
@@ -33,7 +48,7 @@ static void drop_values(struct habits *h)
 {
 	for (uint32_t i = 0; h->settled && i <= h->tenants.n; i++) {
 		vec_fini(&h->runs[i].at);
-		guesses_fini(&h->guesses[i]);
+		vec_fini(&h->guesses[i].at);
 	}
 	free(h->runs);
 	free(h->guesses);
@@ -127,14 +142,26 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+static int by_estimate(const void *a, const void *b)
+{
+	const struct guess *x = a, *y = b;
+
+	if (x->estimate != y->estimate)
+		return x->estimate < y->estimate ? -1 : 1;
+	return (x->turn > y->turn) - (x->turn < y->turn);
+}
+
 static void note_guess(struct habits *h, const struct habit *one)
 {
-	double estimate_s = one->job.work_est / one->job.nominal_rate;
-	double run_s = one->work / one->job.nominal_rate;
+	struct guess guess = {
+		.estimate = one->job.work_est / one->job.nominal_rate,
+		.ratio = one->work / one->job.work_est,
+		.turn = (uint32_t)h->guesses[0].at.n * UINT32_C(2654435761), /* each once */
+	};
 
-	guesses_add(&h->guesses[0], estimate_s, run_s);
+	vec_push(&h->guesses[0].at, guess);
 	if (one->job.tenant != NAME_NONE)
-		guesses_add(&h->guesses[1 + one->job.tenant], estimate_s, run_s);
+		vec_push(&h->guesses[1 + one->job.tenant].at, guess);
 }
 
 static void note_value(struct habit_values *all, uint32_t tenant, double value)
@@ -164,7 +191,9 @@ void habits_settle(struct habits *h)
 	for (size_t i = 0; i < groups; i++) {
 		if (h->runs[i].at.n)
 			qsort(h->runs[i].at.at, h->runs[i].at.n, sizeof(double), by_value);
-		guesses_settle(&h->guesses[i]);
+		if (h->guesses[i].at.n)
+			qsort(h->guesses[i].at.at, h->guesses[i].at.n, sizeof(struct guess),
+				by_estimate);
 	}
 }
 
@@ -198,24 +227,71 @@ static double draw_like(const struct habit_values *all, uint32_t tenant, double 
 
 /* What may become of an estimate, given that it has not ended yet. */
 struct outlook {
-	double own[GUESSES_MOST], all[GUESSES_MOST]; /* ratios: of its tenant's, of everybody's */
+	double own[OUTLOOK_MAX], all[OUTLOOK_MAX]; /* ratios: of its tenant's, of everybody's */
 	uint32_t nown, nall;
 	double of_own; /* how likely its own count */
 };
 
-static void look_out(const struct habits *h, uint32_t tenant, double estimate, double floor,
-	struct rng *rng, struct outlook *out)
+/* How many are shorter, or, with `equal`, not longer. */
+static size_t count_shorter(const struct habit_guesses *guesses, double estimate, bool equal)
 {
-	const struct guesses *own = tenant == NAME_NONE ? NULL : &h->guesses[1 + tenant];
-	const struct guesses *all = &h->guesses[0];
+	size_t low = 0, high = guesses->at.n;
 
-	out->nown = 0;
-	out->of_own = 0;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		double there = guesses->at.at[mid].estimate;
+
+		if (equal ? there <= estimate : there < estimate)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/*
+ * Of the guesses about as long as this one those that lasted longer than it has: very long ones are
+ * more often too long, very short ones too short.  People like round numbers, so many may be equal.
+ */
+static uint32_t gather(const struct habit_guesses *guesses, double estimate, double floor,
+	size_t around, double *out)
+{
+	size_t n = guesses->at.n;
+	size_t middle = (count_shorter(guesses, estimate, false) +
+				count_shorter(guesses, estimate, true)) /
+		2;
+	size_t high = middle + around < n ? middle + around : n;
+	uint32_t found = 0;
+
+	for (size_t i = middle > around ? middle - around : 0; i < high && found < OUTLOOK_MAX; i++) {
+		if (guesses->at.at[i].ratio > floor)
+			out[found++] = guesses->at.at[i].ratio;
+	}
+	return found;
+}
+
+static size_t usual_around(size_t n)
+{
+	size_t around = n / 20;
+
+	return around < AROUND_LEAST ? AROUND_LEAST : around > AROUND_MOST ? AROUND_MOST : around;
+}
+
+static void look_out(const struct habits *h, uint32_t tenant, double estimate, double floor,
+	struct outlook *out)
+{
+	const struct habit_guesses *own = tenant == NAME_NONE ? NULL : &h->guesses[1 + tenant];
+	const struct habit_guesses *all = &h->guesses[0];
+	size_t around = usual_around(all->at.n);
+
+	*out = (struct outlook){ 0 };
 	if (own) {
-		out->nown = guesses_ratios(own, estimate, floor, false, rng, out->own);
+		out->nown = gather(own, estimate, floor, usual_around(own->at.n), out->own);
 		out->of_own = (double)own->at.n / (double)(own->at.n + ENOUGH);
 	}
-	out->nall = guesses_ratios(all, estimate, floor, true, rng, out->all);
+	/* Few have lasted as long: those of other lengths are better than nothing. */
+	for (; out->nall < FEW && around <= 2 * all->at.n; around *= 2)
+		out->nall = gather(all, estimate, floor, around, out->all);
 	for (size_t i = 0; all->at.n < ENOUGH && i < sizeof(usual_ratios) / sizeof(usual_ratios[0]);
 		i++) {
 		if (usual_ratios[i] > floor)
@@ -257,11 +333,6 @@ static double draw_unknown(const struct habits *h, const struct job *job, uint32
 	return isnan(run_s) ? draw_beyond(fmax(done, per_s), rng) : run_s * per_s;
 }
 
-static bool has_estimate(const struct snapshot_job *one)
-{
-	return one->known > 0 && one->known < 1 && one->job.work_est > 0;
-}
-
 static double draw_work(const struct habits *h, const struct snapshot_job *one, uint32_t tenant,
 	const struct outlook *outlook, double done, struct rng *rng)
 {
@@ -270,7 +341,7 @@ static double draw_work(const struct habits *h, const struct snapshot_job *one, 
 
 	if (one->known >= 1)
 		return done + fmax(job->work_est - done, 0) * rng_lognormal(rng, 0, REPORTED_SPREAD);
-	if (!has_estimate(one))
+	if (!(one->known > 0 && job->work_est > 0))
 		return draw_unknown(h, job, tenant, done, rng);
 	ratio = draw_ratio(outlook, rng);
 	return isnan(ratio) ? draw_beyond(done, rng) : ratio * job->work_est;
@@ -286,8 +357,7 @@ void habits_likely_work(const struct habits *h, const struct snapshot *s,
 	uint32_t tenant = habits_tenant(h, s, job);
 	struct outlook outlook;
 
-	if (has_estimate(one))
-		look_out(h, tenant, job->work_est / per_s, done / job->work_est, rng, &outlook);
+	look_out(h, tenant, job->work_est / per_s, done / job->work_est, &outlook);
 	for (int i = 0; i < HABITS_LIKELY; i++)
 		out[i] = fmax(fmin(draw_work(h, one, tenant, &outlook, done, rng), most), done);
 	qsort(out, HABITS_LIKELY, sizeof(*out), by_value);

@@ -6,8 +6,8 @@
  * of it, the closer.  What it has done already counts: it never takes less.
  *
  *	it reports steps     its own total, and a little
- *	it has an estimate   what such estimates came to, of its tenant or of all
- *	                     (sim/guesses.h)
+ *	it has an estimate   the estimate times how estimates about as long came out, of its
+ *	                     tenant or of all
  *	neither              how long jobs of its tenant, or of all, ran
  *
  * Who comes is drawn as stretches of the past, one after the other, so that
@@ -20,7 +20,6 @@
 #include "base/rng.h"
 #include "base/vec.h"
 #include "sim/future.h"
-#include "sim/guesses.h"
 
 enum { HABITS_MAX = 4000 }; /* the last so many count */
 
@@ -38,8 +37,8 @@ struct habits {
 	uint32_t next; /* sequence */
 	bool settled;
 	/* for drawing: of all, then of each tenant */
-	struct habit_values *runs; /* sorted */
-	struct guesses *guesses;   /* settled */
+	struct habit_values *runs;     /* sorted */
+	struct habit_guesses *guesses; /* by estimate */
 };
 
 /* A zeroed one is valid and empty. */
