@@ -9,34 +9,6 @@
 #include "cli/live_print.h"
 #include "cli/live_tell.h"
 
-/* "in 2.1 h", "now". */
-static void put_in(double at, double now, struct buf *out)
-{
-	char text[32];
-
-	if (isnan(at))
-		buf_str(out, "beyond 30 d");
-	else if (at - now < 1)
-		buf_str(out, "now");
-	else
-		buf_printf(out, "in %s", text_duration(at - now, text));
-}
-
-/* "in 1.5 h (in 20 min to in 4.1 h)". */
-static void put_interval(const json_t *moments, double now, struct buf *out)
-{
-	if (!json_is_object(moments)) {
-		buf_str(out, "not within 30 days");
-		return;
-	}
-	put_in(live_number(moments, "p50"), now, out);
-	buf_str(out, " (between ");
-	put_in(live_number(moments, "p10"), now, out);
-	buf_str(out, " and ");
-	put_in(live_number(moments, "p90"), now, out);
-	buf_str(out, ")");
-}
-
 static void put_track(const json_t *track, bool waits, struct buf *out)
 {
 	double n = live_number(track, "n");
@@ -66,11 +38,11 @@ static void put_answer(const json_t *answer, const struct term *term, struct buf
 	buf_printf(out, "job %.0f, %s\n", live_number(answer, "job"), state ? state : "?");
 	if (waits) {
 		buf_str(out, "  starts  ");
-		put_interval(json_object_get(answer, "start"), now, out);
+		live_interval(json_object_get(answer, "start"), now, out);
 		buf_char(out, '\n');
 	}
 	buf_str(out, "  ends    ");
-	put_interval(json_object_get(answer, "finish"), now, out);
+	live_interval(json_object_get(answer, "finish"), now, out);
 	buf_char(out, '\n');
 	if (never > 0)
 		buf_printf(out,

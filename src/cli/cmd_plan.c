@@ -13,32 +13,11 @@ enum { TOLD_MAX = 10 };
 
 /* ---- what a person reads */
 
-static void put_moment(const json_t *moments, const char *key, double now, struct buf *out)
-{
-	double at = live_number(moments, key);
-	char text[32];
-
-	if (isnan(at))
-		buf_str(out, "beyond 30 d");
-	else if (at - now < 1)
-		buf_str(out, "now");
-	else
-		buf_printf(out, "in %s", text_duration(at - now, text));
-}
-
 static void put_interval(const char *what, const json_t *moments, double now, struct buf *out)
 {
 	buf_printf(out, "  %-10s", what);
-	if (!json_is_object(moments)) {
-		buf_str(out, "not within 30 days\n");
-		return;
-	}
-	put_moment(moments, "p50", now, out);
-	buf_str(out, " (between ");
-	put_moment(moments, "p10", now, out);
-	buf_str(out, " and ");
-	put_moment(moments, "p90", now, out);
-	buf_str(out, ")\n");
+	live_interval(moments, now, out);
+	buf_char(out, '\n');
 }
 
 static void put_where(const json_t *where, struct buf *out)

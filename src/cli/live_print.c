@@ -164,6 +164,34 @@ void live_bar(double part, int columns, const struct term *term, struct buf *out
 	buf_char(out, ']');
 }
 
+/* "in 2.1 h", "now". */
+static void put_moment(const json_t *moments, const char *key, double now, struct buf *out)
+{
+	double at = live_number(moments, key);
+	char text[32];
+
+	if (isnan(at))
+		buf_str(out, "beyond 30 d");
+	else if (at - now < 1)
+		buf_str(out, "now");
+	else
+		buf_printf(out, "in %s", text_duration(at - now, text));
+}
+
+void live_interval(const json_t *moments, double now, struct buf *out)
+{
+	if (!json_is_object(moments)) {
+		buf_str(out, "not within 30 days");
+		return;
+	}
+	put_moment(moments, "p50", now, out);
+	buf_str(out, " (between ");
+	put_moment(moments, "p10", now, out);
+	buf_str(out, " and ");
+	put_moment(moments, "p90", now, out);
+	buf_char(out, ')');
+}
+
 /* ---- the table of jobs */
 
 enum { NAME_COLUMNS = 24, NAME_NARROW = 12, REASON_COLUMNS = 20 };

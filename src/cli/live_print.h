@@ -40,6 +40,9 @@ void live_progress(const json_t *job, struct buf *out);
 /* "[######......]" of `columns` in all. */
 void live_bar(double part, int columns, const struct term *term, struct buf *out);
 
+/* "in 1.5 h (between in 20 min and in 4.1 h)" of the moments of a forecast, in seconds since 1970. */
+void live_interval(const json_t *moments, double now, struct buf *out);
+
 /* ---- tables */
 
 void live_jobs_table(const json_t *jobs, const struct term *term, struct buf *out);

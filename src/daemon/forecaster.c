@@ -44,6 +44,8 @@ struct forecaster {
 	struct memory memory; /* the thread's */
 	struct outcomes outcomes;
 	uint64_t saved; /* changes of the outcomes that are in the file or on their way */
+	bool told;      /* metrics are those of told_changes */
+	uint64_t told_changes;
 
 	struct forecast_task *going; /* NULL: none */
 	struct forecast_task *last;  /* the newest that is done; NULL: none yet */
@@ -236,10 +238,17 @@ static void begin(struct daemon *d)
 	worker_give(forecaster_worker(d), &t->task);
 }
 
+/* Medians are sorted for; the loop comes by often. */
 static void set_metrics(struct daemon *d)
 {
-	struct track track = forecaster_track(d, true);
+	struct forecaster *f = d->forecaster;
+	struct track track;
 
+	if (f->told && f->told_changes == f->outcomes.changes)
+		return;
+	f->told = true;
+	f->told_changes = f->outcomes.changes;
+	track = forecaster_track(d, true);
 	metrics_set(d->metrics, METRICS_FORECAST_COVERAGE, track.coverage);
 	metrics_set(d->metrics, METRICS_FORECAST_OUTCOMES, track.n);
 	metrics_set(d->metrics, METRICS_FORECAST_ERROR, track.median_error_s);

@@ -8,6 +8,8 @@
 #include "base/file.h"
 #include "base/json.h"
 
+#define SCHEMA "forecasts/1"
+
 enum { FILE_MAX = 1 << 20 };
 
 void outcomes_fini(struct outcomes *o)
@@ -166,7 +168,7 @@ void outcomes_write(const struct calibration *start, const struct calibration *f
 
 	json_init(&j, out, false);
 	json_begin_object(&j, NULL);
-	json_str(&j, "schema", "forecasts/1");
+	json_str(&j, "schema", SCHEMA);
 	put_calibration("start", start, &j);
 	put_calibration("finish", finish, &j);
 	json_end(&j, '}');
@@ -193,6 +195,7 @@ int outcomes_read(const char *path, struct outcomes *out, struct err *err)
 {
 	struct file file;
 	json_error_t problem;
+	const char *schema;
 	json_t *root;
 
 	if (!file_exists(path))
@@ -203,6 +206,11 @@ int outcomes_read(const char *path, struct outcomes *out, struct err *err)
 	file_fini(&file);
 	if (!root)
 		return err_set(err, ERR_FORMAT, "%s:%d: %s", path, problem.line, problem.text);
+	schema = json_string_value(json_object_get(root, "schema"));
+	if (!schema || strcmp(schema, SCHEMA) != 0) {
+		json_decref(root);
+		return err_set(err, ERR_FORMAT, "%s: its schema is not " SCHEMA, path);
+	}
 	take_calibration(json_object_get(root, "start"), &out->start);
 	take_calibration(json_object_get(root, "finish"), &out->finish);
 	json_decref(root);

@@ -161,7 +161,11 @@ static void answer_task(struct daemon *d, struct call *call)
 /* All that are new; false: answered. */
 static bool gather(struct call *call, const struct live_job **out, size_t *n)
 {
-	*n = 0;
+	if (call->made.n > PLAN_JOBS_MAX) {
+		call_problem(call, 400, 2, "%zu jobs are too many for one plan; plan the first %d of them",
+			call->made.n, PLAN_JOBS_MAX);
+		return false;
+	}
 	for (size_t i = 0; i < call->made.n; i++) {
 		if (!call->made.at[i].job) {
 			call_problem(call, 409, 4,
@@ -169,9 +173,9 @@ static bool gather(struct call *call, const struct live_job **out, size_t *n)
 				call->made.at[i].id);
 			return false;
 		}
-		if (*n < PLAN_JOBS_MAX)
-			out[(*n)++] = call->made.at[i].job;
+		out[i] = call->made.at[i].job;
 	}
+	*n = call->made.n;
 	return true;
 }
 

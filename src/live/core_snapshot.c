@@ -58,6 +58,12 @@ static void name(struct copying *c, const struct live_job *job, struct job *to)
 	to->model = number_of(&s->model_names, job->model, &c->model);
 }
 
+/* Of its time limit: by earlier attempts, and by the present one up to now. */
+static double used_s(const struct live_job *job, double now_s)
+{
+	return job->used_s + (isnan(job->begun_s) ? 0 : fmax(0, now_s - job->begun_s));
+}
+
 static struct snapshot_job *add(struct copying *c, const struct live_job *job, const struct grant *grant)
 {
 	struct snapshot *s = c->out;
@@ -72,7 +78,7 @@ static struct snapshot_job *add(struct copying *c, const struct live_job *job, c
 	else
 		name(c, job, &one->job);
 	if (job->time_s > 0)
-		one->limit_s = fmax(0, job->time_s - job->used_s);
+		one->limit_s = fmax(0, job->time_s - used_s(job, s->now_s));
 	one->known = known_of(job);
 	return one;
 }

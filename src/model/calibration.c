@@ -43,14 +43,35 @@ static int by_value(const void *a, const void *b)
 
 double quantile_of(const double *sorted, uint32_t n, double p)
 {
-	double at = p * (n - 1.0), part = at - floor(at);
-	uint32_t i = (uint32_t)at;
+	double at, part;
+	uint32_t i;
 
 	if (!n)
 		return NAN;
+	at = p * (n - 1.0);
+	i = (uint32_t)at;
+	part = at - i;
 	if (part <= 0 || i + 1 >= n)
 		return sorted[i];
-	return isinf(sorted[i + 1]) ? INFINITY : sorted[i] + part * (sorted[i + 1] - sorted[i]);
+	if (isinf(sorted[i + 1]))
+		return sorted[i + 1];
+	return isinf(sorted[i]) ? sorted[i] : sorted[i] + part * (sorted[i + 1] - sorted[i]);
+}
+
+struct moments moments_of(double *values, uint32_t n)
+{
+	if (n)
+		qsort(values, n, sizeof(*values), by_value);
+	return (struct moments){
+		quantile_of(values, n, 0.1),
+		quantile_of(values, n, 0.5),
+		quantile_of(values, n, 0.9),
+	};
+}
+
+double median_of(double *values, uint32_t n)
+{
+	return moments_of(values, n).p50;
 }
 
 struct score calibration_judge(const struct moments *raw, const struct moments *said,
@@ -106,7 +127,7 @@ struct moments correction_apply(const struct correction *c, const struct moments
 	};
 }
 
-static double median_of(const struct calibration *c, bool plain)
+static double median_error(const struct calibration *c, bool plain)
 {
 	double values[CALIBRATION_MAX];
 	uint32_t n = 0;
@@ -117,8 +138,7 @@ static double median_of(const struct calibration *c, bool plain)
 		if (!isnan(value))
 			values[n++] = value;
 	}
-	qsort(values, n, sizeof(*values), by_value);
-	return quantile_of(values, n, 0.5);
+	return median_of(values, n);
 }
 
 struct track calibration_track(const struct calibration *c)
@@ -130,7 +150,7 @@ struct track calibration_track(const struct calibration *c)
 	return (struct track){
 		.n = c->n,
 		.coverage = c->n ? (double)covered / c->n : NAN,
-		.median_error_s = median_of(c, false),
-		.plain_error_s = median_of(c, true),
+		.median_error_s = median_error(c, false),
+		.plain_error_s = median_error(c, true),
 	};
 }

@@ -43,8 +43,11 @@ struct correction {
 	double wider; /* times as far from the middle */
 };
 
-/* Sorted values; p of 0..1, between two in proportion; INFINITY where one of these is. */
+/* Sorted values; p of 0..1, between two in proportion; infinite where one of these is; NAN of none. */
 double quantile_of(const double *sorted, uint32_t n, double p);
+/* Sort the values; without any all is NAN. */
+struct moments moments_of(double *values, uint32_t n);
+double median_of(double *values, uint32_t n);
 
 struct score calibration_judge(const struct moments *raw, const struct moments *said,
 	double plain_s, double actual_s);

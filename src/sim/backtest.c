@@ -27,7 +27,6 @@ struct test {
 	struct backtest *out;
 	uint32_t asked; /* visits so far */
 	uint32_t asks;
-	uint32_t nseen; /* jobs of the engine that were looked at */
 	struct habits habits;
 	struct calibration start, finish;
 	struct said *said; /* by job of the trace */
@@ -199,7 +198,6 @@ static int visit(void *self, const struct engine *engine, const struct engine_co
 	learn(t, jobs, n);
 	for (uint32_t i = 0; i < n && !wanted; i++)
 		wanted = wants_to_know(t, &jobs[i], i);
-	t->nseen = n;
 	if (t->config->progress)
 		t->config->progress(t->config->progress_ctx, t->asked, t->asks);
 	return wanted && t->asked <= t->asks ? ask(t, engine, rules, now_s, err) : 0;
@@ -220,13 +218,6 @@ static double next_s(void *self)
 
 /* ---- summing up */
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static double median_at(const results_t *results, size_t offset)
 {
 	double *values = mem_alloc(mem_array_size(results->n + 1, sizeof(*values)));
@@ -234,8 +225,7 @@ static double median_at(const results_t *results, size_t offset)
 
 	for (size_t i = 0; i < results->n; i++)
 		memcpy(&values[i], (const char *)&results->at[i] + offset, sizeof(double));
-	qsort(values, results->n, sizeof(*values), by_value);
-	median = quantile_of(values, (uint32_t)results->n, 0.5);
+	median = median_of(values, (uint32_t)results->n);
 	free(values);
 	return median;
 }

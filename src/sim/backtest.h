@@ -38,7 +38,6 @@ struct backtest {
 	uint32_t asks, futures; /* futures: of all asks together */
 	double cpu_s;           /* of all forecasts */
 	struct backtest_part start, finish;
-	uint32_t unseen; /* jobs that waited too short to be asked about */
 };
 
 int backtest_run(const struct backtest_config *config, struct backtest *out, struct err *err);

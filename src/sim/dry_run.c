@@ -122,23 +122,6 @@ static int run_futures(struct work *w, struct err *err)
 
 /* ---- summing up */
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static struct moments moments_of(double *values, uint32_t n)
-{
-	qsort(values, n, sizeof(*values), by_value);
-	return (struct moments){
-		quantile_of(values, n, 0.1),
-		quantile_of(values, n, 0.5),
-		quantile_of(values, n, 0.9),
-	};
-}
-
 static int by_harm(const void *a, const void *b)
 {
 	const struct dry_run_harm *x = a, *y = b;

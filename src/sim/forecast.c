@@ -89,23 +89,11 @@ static int run_futures(struct work *w, uint32_t wanted, struct err *err)
 
 /* ---- what they say together */
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static struct moments moments_of(const float *samples, uint32_t n, double *scratch)
+static struct moments moments_in(const float *samples, uint32_t n, double *scratch)
 {
 	for (uint32_t i = 0; i < n; i++)
 		scratch[i] = (double)samples[i];
-	qsort(scratch, n, sizeof(*scratch), by_value);
-	return (struct moments){
-		quantile_of(scratch, n, 0.1),
-		quantile_of(scratch, n, 0.5),
-		quantile_of(scratch, n, 0.9),
-	};
+	return moments_of(scratch, n);
 }
 
 static double share_never(const float *starts, uint32_t n)
@@ -135,13 +123,13 @@ static void sum_up(struct work *w)
 		struct forecast_job job = {
 			.number = s->jobs.at[i].number,
 			.waits = i >= s->nrunning,
-			.raw_finish = moments_of(finish, samples->n, scratch),
+			.raw_finish = moments_in(finish, samples->n, scratch),
 			.plain_start_s = NAN,
 			.plain_finish_s = NAN,
 		};
 
 		if (job.waits) {
-			job.raw_start = moments_of(start, samples->n, scratch);
+			job.raw_start = moments_in(start, samples->n, scratch);
 			job.start = corrected(w->config->start, &job.raw_start);
 			job.never = share_never(start, samples->n);
 		}

@@ -24,6 +24,7 @@ struct habit_values {
 struct guess {
 	double estimate; /* seconds */
 	double ratio;    /* what it was, over that */
+	uint32_t turn;   /* among those of the same estimate: by chance, so that any part is like all */
 };
 
 struct habit_guesses {
@@ -147,7 +148,7 @@ static int by_estimate(const void *a, const void *b)
 
 	if (x->estimate != y->estimate)
 		return x->estimate < y->estimate ? -1 : 1;
-	return (x->ratio > y->ratio) - (x->ratio < y->ratio);
+	return (x->turn > y->turn) - (x->turn < y->turn);
 }
 
 static void note_guess(struct habits *h, const struct habit *one)
@@ -155,6 +156,7 @@ static void note_guess(struct habits *h, const struct habit *one)
 	struct guess guess = {
 		.estimate = one->job.work_est / one->job.nominal_rate,
 		.ratio = one->work / one->job.work_est,
+		.turn = (uint32_t)h->guesses[0].at.n * UINT32_C(2654435761), /* each once */
 	};
 
 	vec_push(&h->guesses[0].at, guess);
@@ -230,29 +232,40 @@ struct outlook {
 	double of_own; /* how likely its own count */
 };
 
-/*
- * Of the guesses about as long as this one those that lasted longer than it has: very long ones are
- * more often too long, very short ones too short.
- */
-static uint32_t gather(const struct habit_guesses *guesses, double estimate, double floor,
-	size_t around, double *out)
+/* How many are shorter, or, with `equal`, not longer. */
+static size_t count_shorter(const struct habit_guesses *guesses, double estimate, bool equal)
 {
-	size_t n = guesses->at.n, low = 0, high = n;
-	uint32_t found = 0;
+	size_t low = 0, high = guesses->at.n;
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
+		double there = guesses->at.at[mid].estimate;
 
-		if (guesses->at.at[mid].estimate < estimate)
+		if (equal ? there <= estimate : there < estimate)
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	high = low + around < n ? low + around : n;
-	low = low > around ? low - around : 0;
-	for (; low < high && found < OUTLOOK_MAX; low++) {
-		if (guesses->at.at[low].ratio > floor)
-			out[found++] = guesses->at.at[low].ratio;
+	return low;
+}
+
+/*
+ * Of the guesses about as long as this one those that lasted longer than it has: very long ones are
+ * more often too long, very short ones too short.  People like round numbers, so many may be equal.
+ */
+static uint32_t gather(const struct habit_guesses *guesses, double estimate, double floor,
+	size_t around, double *out)
+{
+	size_t n = guesses->at.n;
+	size_t middle = (count_shorter(guesses, estimate, false) +
+				count_shorter(guesses, estimate, true)) /
+		2;
+	size_t high = middle + around < n ? middle + around : n;
+	uint32_t found = 0;
+
+	for (size_t i = middle > around ? middle - around : 0; i < high && found < OUTLOOK_MAX; i++) {
+		if (guesses->at.at[i].ratio > floor)
+			out[found++] = guesses->at.at[i].ratio;
 	}
 	return found;
 }
