@@ -72,7 +72,7 @@ static void put_cell(const json_t *moments, double now, struct buf *out)
 static void put_all(const json_t *answer, const struct term *term, struct buf *out)
 {
 	const json_t *jobs = json_object_get(answer, "jobs");
-	double now = live_number(answer, "at");
+	double now = live_number(answer, "now");
 
 	(void)term;
 	if (!json_array_size(jobs)) {

@@ -94,7 +94,7 @@ static int run(const struct args *args, struct err *err)
 
 static const struct flag flags[] = {
 	TEXT(batch, "FILE", "many jobs at once, all or none: a JSON object in each line"),
-	NUMBER(if_unchanged, FLAG_INT, "STAMP", -1, -1, 9e15,
+	NUMBER(if_unchanged, FLAG_INT, "STAMP", -1, 0, 9e15,
 		"only if nothing that matters has happened since the plan of that stamp"),
 	SWITCH(wait, "return when it has ended, with its exit code"),
 	SWITCH(parsable, "print the number alone"),

@@ -244,15 +244,16 @@ static void note_submitted(struct daemon *d)
 	}
 }
 
+bool row_matters(const struct row *row)
+{
+	return strcmp(row->event.kind, "progress") != 0 && strcmp(row->event.kind, "checkpointed") != 0;
+}
+
 static void move_stamp(struct daemon *d)
 {
-	for (size_t i = d->rows.n; i-- > 0;) {
-		const struct record_event *event = &d->rows.at[i].event;
-
-		if (!strcmp(event->kind, "progress") || !strcmp(event->kind, "checkpointed"))
-			continue;
-		d->stamp = event->seq;
-		return;
+	for (size_t i = 0; i < d->rows.n; i++) {
+		if (row_matters(&d->rows.at[i]))
+			d->stamp = d->rows.at[i].event.seq;
 	}
 }
 

@@ -387,7 +387,7 @@ static void wake_from_worker(void *ctx)
 void daemon_give_to(struct daemon *d, struct worker **worker, struct call *call, struct task *task)
 {
 	if (!*worker)
-		*worker = worker_create(wake_from_worker, d);
+		*worker = worker_create(wake_from_worker, d, worker == &d->worker ? 0 : NICENESS);
 	call->task = task;
 	call->until_s = INFINITY;
 	worker_give(*worker, task);

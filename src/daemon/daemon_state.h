@@ -18,6 +18,9 @@
 #include "live/local/hands.h"
 #include "store/record.h"
 
+/* How far threads that work things out step back for the loop. */
+enum { NICENESS = 10 };
+
 /* A job of a submission, until its row is durable and the core gets it; NULL: it was there before. */
 struct made {
 	uint32_t id;
@@ -148,6 +151,8 @@ void daemon_row(struct daemon *d, const char *kind, uint32_t job, uint32_t attem
 	const char *body, bool after);
 /* What followers see of the job that the last row is about. */
 void daemon_row_of(struct daemon *d, const struct live_job *job);
+/* Whether the row may change decisions: what jobs report of themselves does not. */
+bool row_matters(const struct row *row);
 /* Writes the rows; false: they wait, and d->trouble says why. */
 bool daemon_flush(struct daemon *d);
 /* The record failed: nothing new is taken until it is found to work again. */

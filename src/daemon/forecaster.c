@@ -2,8 +2,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -15,7 +13,6 @@ static const double BUDGET_S = 1; /* of the clock, for one forecast */
 static const double FRESH_S = 10; /* what is no older answers questions, whatever happened since */
 static const double SEEN_S = 30;  /* likewise for whoever only looks at all of it */
 static const double PAUSE = 20;   /* times what one takes: at most a twentieth of a core */
-static const double TOO_OLD_S = 300;
 
 /* One forecast; the thread's until it is done. */
 struct forecast_task {
@@ -25,7 +22,8 @@ struct forecast_task {
 	bool has_snapshot;
 	struct desk *desk;
 	struct calibration start, finish; /* as they are now */
-	bool save;                        /* they are to be written down */
+	bool save, saved;                 /* they are to be written down */
+	uint64_t changes;                 /* of the outcomes, which they have */
 	uint64_t seq;                     /* the record's last when it began */
 	uint64_t seed;
 	/* what comes of it */
@@ -140,26 +138,28 @@ static void write_members(struct forecast_task *t)
 
 /* ---- in the thread */
 
-/* Decisions come first. */
-static void step_back(void)
-{
-	static __thread bool done;
-
-	if (!done)
-		setpriority(PRIO_PROCESS, (id_t)gettid(), 10);
-	done = true;
-}
-
-static void save(const struct forecast_task *t)
+static bool save(const struct forecast_task *t)
 {
 	struct buf text = { 0 };
 	struct err err = { 0 };
 
+	bool done;
+
 	outcomes_write(&t->start, &t->finish, &text);
-	if (file_write(t->of->path, text.at, text.n, &err) < 0)
+	done = file_write(t->of->path, text.at, text.n, &err) == 0;
+	if (!done)
 		log_warning(t->of->daemon->log, "the track record of forecasts is not kept: %s",
 			err.text);
 	buf_fini(&text);
+	return done;
+}
+
+/* It is large, and not needed once it was run forward. */
+static void drop_snapshot(struct forecast_task *t)
+{
+	if (t->has_snapshot)
+		snapshot_fini(&t->snapshot);
+	t->has_snapshot = false;
 }
 
 static void run_task(struct task *task)
@@ -169,7 +169,6 @@ static void run_task(struct task *task)
 	struct correction start = calibration_correction(&t->start);
 	struct correction finish = calibration_correction(&t->finish);
 
-	step_back();
 	t->rc = memory_refresh(&t->of->memory, &t->err);
 	if (t->rc == 0)
 		t->rc = forecast_run(
@@ -188,20 +187,12 @@ static void run_task(struct task *task)
 	t->computed_at = clock_real_s();
 	if (t->rc == 0)
 		write_members(t);
-	if (t->save)
-		save(t);
+	t->saved = t->save && save(t);
+	drop_snapshot(t);
 	t->took_s = clock_wall_s() - began_s;
 }
 
 /* ---- in the loop */
-
-/* It is large, and not needed once it was run forward. */
-static void drop_snapshot(struct forecast_task *t)
-{
-	if (t->has_snapshot)
-		snapshot_fini(&t->snapshot);
-	t->has_snapshot = false;
-}
 
 static void destroy_task(struct task *task)
 {
@@ -227,7 +218,7 @@ static void begin(struct daemon *d)
 	t->start = f->outcomes.start;
 	t->finish = f->outcomes.finish;
 	t->save = f->saved != f->outcomes.changes;
-	f->saved = f->outcomes.changes;
+	t->changes = f->outcomes.changes;
 	t->seq = d->last_seq;
 	t->seed = d->config.seed + f->begun;
 	t->desk = desk_create(d);
@@ -262,7 +253,8 @@ static void take_in(struct daemon *d)
 	f->going = NULL;
 	f->done = f->begun;
 	f->next_s = clock_wall_s() + fmax(f->every_s, PAUSE * t->took_s);
-	drop_snapshot(t);
+	if (t->saved)
+		f->saved = t->changes;
 	metrics_time(d->metrics, METRICS_FORECAST, t->took_s);
 	if (t->rc == 0)
 		outcomes_take(&f->outcomes, &t->forecast);
@@ -272,16 +264,14 @@ static void take_in(struct daemon *d)
 	f->last = t;
 }
 
+/* Time passes also where nothing happens: what runs has run longer, and may still not be through. */
 static bool anything_new(const struct daemon *d)
 {
 	const struct forecaster *f = d->forecaster;
 	size_t n;
 
 	core_jobs(d->core, &n);
-	if (!f->last)
-		return n > 0;
-	return f->last->seq != d->last_seq ||
-		(n > 0 && clock_real_s() > f->last->computed_at + TOO_OLD_S);
+	return n > 0 || (f->last && f->last->seq != d->last_seq);
 }
 
 /* Like a question, this must not keep the loop. */
@@ -338,22 +328,25 @@ void forecaster_see(struct daemon *d, const struct core_note *note)
 
 /* ---- for calls */
 
+/* What takes long to make may be older. */
+static bool is_recent(const struct forecast_task *t, double most_s)
+{
+	return clock_real_s() - t->computed_at <= fmax(most_s, 5 * t->took_s);
+}
+
 /* Of all: whoever looks now and then takes what there is, else every look would cost a forecast. */
 static bool good_for_all(const struct daemon *d, bool fresh)
 {
 	const struct forecast_task *last = d->forecaster->last;
-	double age_s;
-	size_t n;
+	size_t n, known;
 
 	if (!last || last->rc < 0)
 		return false;
-	age_s = clock_real_s() - last->computed_at;
 	core_jobs(d->core, &n);
+	known = last->forecast.jobs.n;
 	if (fresh)
-		return last->seq == d->last_seq || (age_s <= FRESH_S && last->forecast.jobs.n == n);
-	if (labs((long)n - (long)last->forecast.jobs.n) > 1 + (long)n / 10)
-		return age_s <= PAUSE * last->took_s;
-	return last->seq == d->last_seq || age_s <= fmax(SEEN_S, PAUSE * last->took_s);
+		return is_recent(last, FRESH_S) && known == n;
+	return is_recent(last, SEEN_S) && known <= n + n / 10 + 1 && n <= known + known / 10 + 1;
 }
 
 static bool good_enough(const struct daemon *d, uint32_t number)
@@ -362,11 +355,7 @@ static bool good_enough(const struct daemon *d, uint32_t number)
 	const struct live_job *job = core_job(d->core, number);
 	const struct forecast_job *known;
 
-	if (!last || last->rc < 0)
-		return false;
-	if (last->seq == d->last_seq)
-		return true;
-	if (clock_real_s() > last->computed_at + FRESH_S)
+	if (!last || last->rc < 0 || !is_recent(last, FRESH_S))
 		return false;
 	known = forecast_find(&last->forecast, number);
 	return known && job && known->waits == (job->state == LIVE_PENDING);
@@ -440,7 +429,7 @@ static void wake(void *ctx)
 struct worker *forecaster_worker(struct daemon *d)
 {
 	if (!d->forecaster->worker)
-		d->forecaster->worker = worker_create(wake, d);
+		d->forecaster->worker = worker_create(wake, d, NICENESS);
 	return d->forecaster->worker;
 }
 

@@ -64,6 +64,7 @@ int memory_refresh(struct memory *m, struct err *err)
 		.ended_since_s = isfinite(m->until_s) ? m->until_s : NAN,
 	};
 	struct walk w = { .memory = m };
+	double until_s = m->until_s;
 	int rc;
 
 	if (!m->record && record_open(m->path, true, &m->record, err) < 0)
@@ -72,11 +73,14 @@ int memory_refresh(struct memory *m, struct err *err)
 	for (size_t i = w.jobs.n; i-- > 0;) {
 		struct live_job *job = w.jobs.at[i];
 
-		add_habit(&m->habits, job);
-		m->until_s = fmax(m->until_s, job->end_s);
+		if (rc == 0)
+			add_habit(&m->habits, job);
+		until_s = fmax(until_s, job->end_s);
 		live_job_destroy(job);
 	}
 	vec_fini(&w.jobs);
+	if (rc == 0)
+		m->until_s = until_s;
 	habits_settle(&m->habits);
 	return rc;
 }

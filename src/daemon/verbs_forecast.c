@@ -28,6 +28,7 @@ void verb_forecast(struct daemon *d, struct call *call)
 	finishes = forecaster_track(d, false);
 	text = forecaster_text(d);
 	call_begin(call, &j);
+	json_double(&j, "now", d->born_s + daemon_now_s(d));
 	put_track("calibration", &starts, &j);
 	put_track("calibration_finish", &finishes, &j);
 	/* The members of one object go into another: without its braces. */

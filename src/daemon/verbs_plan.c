@@ -14,6 +14,8 @@
 enum {
 	PLAN_JOBS_MAX = 1000, /* in one plan */
 	HARMS_TOLD = 50,
+	AT_ONCE = 8, /* plans that wait, of all and of each user */
+	EACH = 2,
 };
 static const double BUDGET_S = 2;
 
@@ -162,7 +164,8 @@ static void answer_task(struct daemon *d, struct call *call)
 static bool gather(struct call *call, const struct live_job **out, size_t *n)
 {
 	if (call->made.n > PLAN_JOBS_MAX) {
-		call_problem(call, 400, 2, "%zu jobs are too many for one plan; plan the first %d of them",
+		call_problem(call, 400, 2,
+			"%zu jobs are too many for one plan; plan the first %d of them",
 			call->made.n, PLAN_JOBS_MAX);
 		return false;
 	}
@@ -177,6 +180,20 @@ static bool gather(struct call *call, const struct live_job **out, size_t *n)
 	}
 	*n = call->made.n;
 	return true;
+}
+
+/* Each has a copy of the moment and keeps the forecaster's thread busy. */
+static bool is_busy(const struct daemon *d, const struct call *call)
+{
+	size_t all = 0, own = 0;
+
+	for (size_t i = 0; i < d->waiting.n; i++) {
+		const struct call *other = d->waiting.at[i];
+
+		all += other->verb == call->verb;
+		own += other->verb == call->verb && other->caller.uid == call->caller.uid;
+	}
+	return all >= AT_ONCE || own >= EACH;
 }
 
 static void begin_task(struct daemon *d, struct call *call)
@@ -207,6 +224,10 @@ void verb_plan(struct daemon *d, struct call *call)
 {
 	if (call->task) {
 		answer_task(d, call);
+		return;
+	}
+	if (is_busy(d, call)) {
+		call_problem(call, 429, 4, "other plans are being worked out; ask again in a moment");
 		return;
 	}
 	if (!verb_draft(d, call))

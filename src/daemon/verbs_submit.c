@@ -391,6 +391,7 @@ bool verb_draft(struct daemon *d, struct call *call)
 {
 	size_t before = d->rows.n;
 	uint32_t next_job = d->next_job;
+	uint64_t refused = d->refused;
 	struct err err = { 0 };
 	int rc;
 
@@ -401,11 +402,24 @@ bool verb_draft(struct daemon *d, struct call *call)
 	d->asked.n = 0;
 	d->rows.n = before;
 	d->next_job = next_job;
+	d->refused = refused;
+	if (before == 0)
+		arena_reset(&d->row_words);
 	if (rc < 0) {
 		verb_drop_made(call);
 		call_fail(call, err.code, err.text);
 	}
 	return rc == 0;
+}
+
+/* Something of this turn of the loop, which is not written yet. */
+static bool is_changing(const struct daemon *d)
+{
+	for (size_t i = 0; i < d->rows.n; i++) {
+		if (row_matters(&d->rows.at[i]))
+			return true;
+	}
+	return false;
 }
 
 /* Whoever has made a plan wants it carried out as it was, or not at all. */
@@ -420,7 +434,7 @@ static int check_stamp(const struct daemon *d, struct call *call, struct err *er
 		return err_set(err, ERR_USAGE,
 			"if_unchanged: the stamp of a plan is needed, a whole number");
 	json_object_del(call->args, "if_unchanged");
-	if ((uint64_t)planned == d->stamp)
+	if ((uint64_t)planned == d->stamp && !is_changing(d))
 		return 0;
 	return err_set(err, ERR_REFUSED,
 		"things have changed since the plan with stamp %lld (now %llu): plan again",

@@ -9,7 +9,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "base/child.h"
 #include "daemon/verbs_run.h"
@@ -23,7 +22,6 @@
 enum {
 	OUTPUT_MAX = 8 << 20,
 	AT_ONCE = 2, /* one runs, one waits for it */
-	NICENESS = 10,
 	ARGS_MAX = 20,
 	ADD_MAX = 256, /* characters */
 	ADD_DEVICES_MAX = 65536,
@@ -51,9 +49,6 @@ static void run_task(struct task *task)
 		.stop = t->stop,
 	};
 
-	/* Of this thread alone, and of what it starts. */
-	if (getpriority(PRIO_PROCESS, 0) < NICENESS)
-		setpriority(PRIO_PROCESS, 0, NICENESS);
 	t->rc = child_run(&ask, &t->end, &t->err);
 }
 

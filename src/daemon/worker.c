@@ -6,6 +6,8 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 
@@ -18,6 +20,7 @@ struct worker {
 	bool stopping;
 	void (*wake)(void *ctx);
 	void *ctx;
+	int niceness;
 };
 
 /* NULL: no more will come. */
@@ -42,6 +45,8 @@ static void *work(void *self)
 {
 	struct worker *w = self;
 
+	if (w->niceness)
+		setpriority(PRIO_PROCESS, (id_t)gettid(), w->niceness);
 	for (struct task *task = take(w); task; task = take(w)) {
 		task->run(task);
 		atomic_store(&task->done, true); /* from here on it is the loop's */
@@ -50,13 +55,14 @@ static void *work(void *self)
 	return NULL;
 }
 
-struct worker *worker_create(void (*wake)(void *ctx), void *ctx)
+struct worker *worker_create(void (*wake)(void *ctx), void *ctx, int niceness)
 {
 	struct worker *w = mem_alloc(sizeof(*w));
 
 	w->end = &w->first;
 	w->wake = wake;
 	w->ctx = ctx;
+	w->niceness = niceness;
 	pthread_mutex_init(&w->mutex, NULL);
 	pthread_cond_init(&w->more, NULL);
 	return w;

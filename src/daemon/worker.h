@@ -20,8 +20,11 @@ struct task {
 
 struct worker;
 
-/* `wake` is called from the worker's thread after each task. */
-struct worker *worker_create(void (*wake)(void *ctx), void *ctx);
+/*
+ * `wake` is called from the worker's thread after each task.  `niceness` is how far the thread steps back
+ * for others, 0: not at all.
+ */
+struct worker *worker_create(void (*wake)(void *ctx), void *ctx, int niceness);
 /* Waits for the task that runs; those not begun never are.  Tasks stay their owners'.  Takes NULL. */
 void worker_destroy(struct worker *worker);
 /* In turn.  The task must last until it is done, or the worker is gone. */

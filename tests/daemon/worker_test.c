@@ -33,7 +33,7 @@ static void tasks_are_done_in_turn(void **state)
 
 	(void)state;
 	sem_init(&woken, 0, 0);
-	w = worker_create(tell, &woken);
+	w = worker_create(tell, &woken, 0);
 	for (int i = 0; i < 5; i++) {
 		sums[i] = (struct sum){ .task = { .run = run }, .value = i + 1, .total = &total };
 		worker_give(w, &sums[i].task);
@@ -59,8 +59,8 @@ static void who_goes_finishes_what_it_began(void **state)
 	sem_init(&woken, 0, 0);
 	sem_init(&gate, 0, 0);
 	worker_destroy(NULL);
-	worker_destroy(worker_create(tell, &woken));
-	w = worker_create(tell, &woken);
+	worker_destroy(worker_create(tell, &woken, 0));
+	w = worker_create(tell, &woken, 0);
 	slow = (struct sum){ .task = { .run = run }, .value = 7, .total = &total, .gate = &gate };
 	worker_give(w, &slow.task);
 	assert_false(task_done(&slow.task));
