@@ -31,6 +31,7 @@ struct snapshot_job {
 	double opens_s; /* it is not considered before; -INFINITY: it may run now, INFINITY: somebody must let it go */
 	const uint32_t *after; /* jobs of the snapshot that must have ended, whatever came of them */
 	uint32_t nafter;
+	bool keeps_followers; /* when it ends those who wait for it still do: it was taken away */
 	double limit_s; /* seconds of running from now on after which it is ended; INFINITY: none */
 	double known;   /* how sure its run time is: 1 as reported, 0.5 as estimated, 0 not known */
 };

@@ -430,7 +430,7 @@ static void make_leave(struct trial *t, const void *ctx, int step)
 	const struct leaver *leavers = ctx;
 
 	for (int i = 0; i < step; i++)
-		trial_remove(t, leavers[i].job);
+		trial_end(t, leavers[i].job);
 }
 
 static void add_wait(struct search *s, const struct leaver *leavers, uint32_t n)
@@ -456,7 +456,7 @@ static void try_wait(struct search *s, bool together)
 	qsort(leavers, n, sizeof(*leavers), by_end);
 	for (uint32_t i = 0; i < n && i < EXPLAIN_SINGLES && !found; i++) {
 		trial_reset(&s->trial);
-		trial_remove(&s->trial, leavers[i].job);
+		trial_end(&s->trial, leavers[i].job);
 		found = starts(s);
 		if (found)
 			add_wait(s, &leavers[i], 1);

@@ -44,7 +44,7 @@ struct future {
 	uint32_t alive;      /* jobs of the snapshot that run, or that a moment will open for */
 	uint32_t on_devices; /* entrants that run */
 	uint32_t expected;   /* of these, those who are not in the engine yet */
-	uint32_t idle;       /* times in a row that nobody ran, and of the snapshot nobody was to come */
+	uint32_t idle; /* times in a row that nobody ran, and of the snapshot nobody was to come */
 	uint32_t waits;
 	double now_s; /* of the last event */
 	bool enough;  /* it need not go further */
@@ -127,6 +127,8 @@ static void number(struct future *f, uint32_t i)
 
 static void release_dependants(struct future *f, uint32_t ended, double now_s)
 {
+	if (listed(f, ended) && listed(f, ended)->keeps_followers)
+		return;
 	for (size_t d = 0; d < f->dependants.n; d++) {
 		uint32_t i = f->dependants.at[d];
 		const struct snapshot_job *one = &f->config->from->jobs.at[i];
@@ -248,10 +250,9 @@ static bool has_enough(const struct future *f)
 
 static bool out_of_time(const struct future *f)
 {
-	if (f->waits % 256 != 0)
-		return false;
-	return (f->config->wall_s > 0 && clock_wall_s() > f->config->wall_s) ||
-		(f->config->stop && atomic_load(f->config->stop));
+	if (f->config->stop && atomic_load(f->config->stop))
+		return true;
+	return f->config->wall_s > 0 && f->waits % 64 == 0 && clock_wall_s() > f->config->wall_s;
 }
 
 /* At one instant: devices that are down or drained, ends, then those who come. */
@@ -293,6 +294,9 @@ static int future_act(void *self, struct action *a, struct err *err)
 
 	(void)err;
 	a->done = fmin(job_done(a->job, a->now_s), work_of(f, i));
+	/* It has never shown that it saves what it did when it is told to go. */
+	if (a->job->stop_loses && (a->act == ACT_STOP || a->act == ACT_CHANGE))
+		a->done = fmin(a->done, a->job->saved);
 	heap_remove(&f->ends, i);
 	if (a->act == ACT_STOP)
 		return 0;
@@ -412,6 +416,7 @@ static void see(void *self, const struct event *event, const struct job *job)
 		break;
 	case EV_REJECT:
 		one->refused = true;
+		release_dependants(f, i, event->at_s);
 		leave(f, i);
 		break;
 	default:

@@ -67,16 +67,23 @@ struct job *trial_job(struct trial *t)
 	return &t->view.jobs.at[t->job].job;
 }
 
+void trial_end(struct trial *t, uint32_t other)
+{
+	struct job *job = &t->view.jobs.at[other].job;
+
+	t->work[other] = 0;
+	job->ready_s = fmin(job->ready_s, t->from->now_s);
+}
+
 void trial_remove(struct trial *t, uint32_t other)
 {
 	struct snapshot_job *one = &t->view.jobs.at[other];
 
-	if (other >= t->from->nrunning) {
+	one->keeps_followers = true;
+	if (other >= t->from->nrunning)
 		one->opens_s = INFINITY;
-		return;
-	}
-	t->work[other] = 0;
-	one->job.ready_s = fmin(one->job.ready_s, t->from->now_s);
+	else
+		trial_end(t, other);
 }
 
 /* ---- constraints */

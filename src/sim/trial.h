@@ -57,7 +57,9 @@ void trial_reset(struct trial *trial);
 bool trial_may_add_type(const struct trial *trial, uint32_t type);
 bool trial_applies(const struct trial *trial, enum constraint constraint);
 void trial_lift(struct trial *trial, enum constraint constraint);
-/* Another one ends now, if it runs; else it takes no part. */
+/* Another one that runs ends now. */
+void trial_end(struct trial *trial, uint32_t other);
+/* Another one gives its devices back, or takes no part if it waits; whoever follows it waits on. */
 void trial_remove(struct trial *trial, uint32_t other);
 /* The job, for changes of one's own. */
 struct job *trial_job(struct trial *trial);

@@ -72,8 +72,10 @@ static bool starts_in(struct other_world *w, uint32_t job)
 	return starts;
 }
 
-static void leave(struct other_world *w, uint32_t i)
+/* It ends, or (not `ended`) is taken away, which nobody who follows it may profit from. */
+static void leave(struct other_world *w, uint32_t i, bool ended)
 {
+	w->s.jobs.at[i].keeps_followers = !ended;
 	if (i < w->s.nrunning) {
 		w->work[i] = 0;
 		w->s.jobs.at[i].job.ready_s = fmin(w->s.jobs.at[i].job.ready_s, w->s.now_s);
@@ -140,14 +142,19 @@ static bool starts_with_priority(const struct state *s, int32_t priority)
 	return starts_in(&w, s->job);
 }
 
-static bool starts_after(const struct state *s, const uint32_t *jobs, uint32_t n)
+static bool starts_without(const struct state *s, const uint32_t *jobs, uint32_t n, bool ended)
 {
 	struct other_world w;
 
 	copy_world(&s->snapshot, &w);
 	for (uint32_t i = 0; i < n; i++)
-		leave(&w, jobs[i]);
+		leave(&w, jobs[i], ended);
 	return starts_in(&w, s->job);
+}
+
+static bool starts_after(const struct state *s, const uint32_t *jobs, uint32_t n)
+{
+	return starts_without(s, jobs, n, true);
 }
 
 /* Lifts what the bits say, by our own hand. */
@@ -197,7 +204,7 @@ static bool starts_lifted(const struct state *s, uint32_t constraints)
 	}
 	for (uint32_t i = 0; i < w.s.jobs.n; i++) {
 		if (i != s->job && constraints >> (i < w.s.nrunning ? BY_BUSY : BY_QUEUE) & 1)
-			leave(&w, i);
+			leave(&w, i, false);
 	}
 	return starts_in(&w, s->job);
 }
@@ -276,7 +283,7 @@ static void check_change(const struct state *s, const struct change *c)
 		break;
 	case CHANGE_HOLD:
 		claim(s, s->snapshot.jobs.at[other].job.tenant == job->tenant, "one's own job is held");
-		claim(s, starts_after(s, &other, 1), "it starts if that one is held");
+		claim(s, starts_without(s, &other, 1, false), "it starts if that one is held");
 		break;
 	case CHANGE_RELEASE:
 		claim(s, isinf(s->snapshot.jobs.at[s->job].opens_s) && starts_lifted(s, 1u << BY_HOLD),
