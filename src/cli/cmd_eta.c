@@ -35,7 +35,10 @@ static void put_answer(const json_t *answer, const struct term *term, struct buf
 	bool waits = state && !strcmp(state, "PENDING");
 
 	(void)term;
-	buf_printf(out, "job %.0f, %s\n", live_number(answer, "job"), state ? state : "?");
+	buf_str(out, "job ");
+	live_job_name(answer, out);
+	buf_printf(out, ", %s%s%s\n", state ? state : "?", live_text(answer, "reason") ? ": " : "",
+		live_text(answer, "reason") ? live_text(answer, "reason") : "");
 	if (waits) {
 		buf_str(out, "  starts  ");
 		live_interval(json_object_get(answer, "start"), now, out);
@@ -73,6 +76,7 @@ static void put_all(const json_t *answer, const struct term *term, struct buf *o
 {
 	const json_t *jobs = json_object_get(answer, "jobs");
 	double now = live_number(answer, "now");
+	struct buf name = { 0 };
 
 	(void)term;
 	if (!json_array_size(jobs)) {
@@ -85,7 +89,9 @@ static void put_all(const json_t *answer, const struct term *term, struct buf *o
 		const json_t *job = json_array_get(jobs, i);
 		double never = live_number(job, "never");
 
-		buf_printf(out, "%8.0f", live_number(job, "id"));
+		buf_clear(&name);
+		live_job_name(job, &name);
+		buf_printf(out, "%8s", name.at);
 		put_cell(json_object_get(job, "start"), now, out);
 		put_cell(json_object_get(job, "finish"), now, out);
 		if (never > 0)
@@ -94,6 +100,7 @@ static void put_all(const json_t *answer, const struct term *term, struct buf *o
 			out->at[--out->n] = '\0';
 		buf_char(out, '\n');
 	}
+	buf_fini(&name);
 	buf_printf(out, "\n%.0f futures; ", live_number(answer, "futures"));
 	put_track(json_object_get(answer, "calibration"), true, out);
 }

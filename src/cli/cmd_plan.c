@@ -35,7 +35,8 @@ static void put_where(const json_t *where, struct buf *out)
 
 static void put_name(const json_t *other, struct buf *out)
 {
-	buf_printf(out, "job %.0f", live_number(other, "job"));
+	buf_str(out, "job ");
+	live_job_name(other, out);
 	if (live_text(other, "name"))
 		buf_printf(out, " %s", live_text(other, "name"));
 	if (live_text(other, "user"))

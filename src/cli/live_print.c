@@ -63,7 +63,7 @@ void live_job_name(const json_t *job, struct buf *out)
 	if (array > 0 && index >= 0)
 		buf_printf(out, "%.0f_%.0f", array, index);
 	else
-		buf_printf(out, "%.0f", live_number(job, "id"));
+		buf_printf(out, "%.0f", live_number(job, json_object_get(job, "id") ? "id" : "job"));
 }
 
 static long index_of(const json_t *device)

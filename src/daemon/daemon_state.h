@@ -243,6 +243,8 @@ enum job_detail {
 	JOB_OWNERS, /* and with its command, which is its user's own to see */
 };
 
+/* Of an element of an array, which; else nothing. */
+void job_put_array(const struct live_job *job, struct json *j);
 /* One job as the API shows it. */
 void job_to_json(struct daemon *d, const struct live_job *job, struct json *j, enum job_detail detail);
 /* The same of a job that has ended, from its status. */

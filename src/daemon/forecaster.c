@@ -82,10 +82,15 @@ void put_track(const char *key, const struct track *track, struct json *j)
 	json_end(j, '}');
 }
 
-static void put_job(const struct forecast_job *job, double zero_s, struct json *j)
+static void put_job(const struct forecast_job *job, const struct snapshot_job *one, double zero_s,
+	struct json *j)
 {
 	json_begin_object(j, NULL);
 	json_int(j, "id", job->number);
+	if (one->array) {
+		json_int(j, "array_id", one->array);
+		json_int(j, "array_index", one->index);
+	}
 	if (job->waits)
 		put_moments("start", &job->start, zero_s, j);
 	else
@@ -127,7 +132,7 @@ static void write_members(struct forecast_task *t)
 	json_double(&j, "cpu_s", f->cpu_s);
 	json_begin_array(&j, "jobs");
 	for (size_t i = 0; i < f->jobs.n; i++)
-		put_job(&f->jobs.at[i], zero_s, &j);
+		put_job(&f->jobs.at[i], &t->snapshot.jobs.at[i], zero_s, &j);
 	json_end(&j, ']');
 	json_begin_array(&j, "spans");
 	for (size_t i = 0; i < f->spans.n; i++)

@@ -44,13 +44,18 @@ static void put_devices(const struct daemon *d, struct json *j, const struct gra
 	buf_fini(&text);
 }
 
+void job_put_array(const struct live_job *job, struct json *j)
+{
+	if (!job->array_id)
+		return;
+	json_int(j, "array_id", job->array_id);
+	json_int(j, "array_index", job->array_index);
+}
+
 static void put_who(const struct live_job *job, struct json *j)
 {
 	json_int(j, "id", job->id);
-	if (job->array_id) {
-		json_int(j, "array_id", job->array_id);
-		json_int(j, "array_index", job->array_index);
-	}
+	job_put_array(job, j);
 	put_text(j, "key", job->key);
 	json_str(j, "name", job->name);
 	put_text(j, "user", job->user);

@@ -43,11 +43,17 @@ static void put_eta(struct daemon *d, struct call *call, const struct live_job *
 	const struct forecast *f = forecaster_last(d);
 	struct track track = forecaster_track(d, said->waits);
 	double zero_s = d->born_s + f->at_s;
+	struct buf reason = { 0 };
+	uint32_t about;
 	struct json j;
 
 	call_begin(call, &j);
 	json_int(&j, "job", job->id);
+	job_put_array(job, &j);
 	json_str(&j, "state", live_state_name(job->state));
+	core_reason(d->core, job, daemon_now_s(d), &reason, &about);
+	json_str(&j, "reason", reason.n ? reason.at : NULL);
+	buf_fini(&reason);
 	json_double(&j, "at", d->born_s + daemon_now_s(d));
 	json_double(&j, "computed_at", forecaster_computed_at(d));
 	json_int(&j, "futures", f->futures);

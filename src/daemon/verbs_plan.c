@@ -87,6 +87,7 @@ static void put_other(struct daemon *d, const struct dry_run_harm *harm, struct 
 
 	json_int(j, "job", harm->number);
 	if (job) {
+		job_put_array(job, j);
 		json_str(j, "name", job->name);
 		json_str(j, "user", job->user);
 	}

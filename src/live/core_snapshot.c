@@ -70,6 +70,8 @@ static struct snapshot_job *add(struct copying *c, const struct live_job *job, c
 	struct snapshot_job *one = snapshot_add(s, seen_of(c, job), grant, job->id);
 
 	one->user = job->uid;
+	one->array = job->array_id;
+	one->index = job->array_index;
 	job_take_belief(&one->job, &job->base);
 	if (!grant)
 		one->job.state = JOB_FUTURE;

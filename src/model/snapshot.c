@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 void snapshot_init(struct snapshot *s, const struct cluster *cluster, double now_s)
@@ -154,4 +155,12 @@ uint32_t snapshot_find(const struct snapshot *s, uint32_t number)
 		found = find_between(s, s->runs[i],
 			i + 1 < s->nruns ? s->runs[i + 1] : (uint32_t)s->jobs.n, number);
 	return found;
+}
+
+void snapshot_call(const struct snapshot_job *one, char out[32])
+{
+	if (one->array)
+		snprintf(out, 32, "%u_%u", one->array, one->index);
+	else
+		snprintf(out, 32, "%u", one->number);
 }

@@ -26,7 +26,8 @@ enum { SNAPSHOT_RUNS = 16 };
 struct snapshot_job {
 	struct job job;            /* job.grant is NULL; totals up to counted_s if it runs */
 	const struct grant *grant; /* what it holds; NULL: it waits */
-	uint32_t number;           /* as people call it */
+	uint32_t number;
+	uint32_t array, index; /* of an array people call it by these, "7_3"; array 0: by its number */
 	uint32_t user;             /* whose it is, by number; 0 where nobody said */
 	double opens_s; /* it is not considered before; -INFINITY: it may run now, INFINITY: somebody must let it go */
 	const uint32_t *after; /* jobs of the snapshot that must have ended, whatever came of them */
@@ -101,6 +102,8 @@ void snapshot_drain(struct snapshot *snapshot, uint32_t node, uint64_t devices, 
 /* Adds a job; text, gangs, what it avoids and grant are copied.  All that run before all that wait. */
 struct snapshot_job *snapshot_add(struct snapshot *snapshot, const struct job *job,
 	const struct grant *grant, uint32_t number);
+/* As people call it. */
+void snapshot_call(const struct snapshot_job *one, char out[32]);
 /* By number, in a few steps where most numbers ascend; JOB_NONE: it is not here. */
 uint32_t snapshot_find(const struct snapshot *snapshot, uint32_t number);
 

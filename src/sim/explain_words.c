@@ -135,26 +135,34 @@ static void type_names(const struct snapshot *s, uint32_t types, struct buf *out
 	}
 }
 
+/* As people call the job at that place. */
+static const char *called(const struct explanation *e, uint32_t place, char out[32])
+{
+	snapshot_call(&world(e)->jobs.at[place], out);
+	return out;
+}
+
 static void dependency_text(const struct explanation *e, struct buf *out)
 {
 	const struct snapshot_job *one = subject(e);
+	char name[32];
 
 	for (uint32_t i = 0; i < one->nafter && i < SHOWN; i++)
-		buf_printf(out, "%s%u",
+		buf_printf(out, "%s%s",
 			i                          ? ", "
 				: one->nafter == 1 ? "it follows job "
 						   : "it follows jobs ",
-			world(e)->jobs.at[one->after[i]].number);
+			called(e, one->after[i], name));
 	buf_str(out, one->nafter == 1 ? ", which has not ended" : ", which have not all ended");
 }
 
 static void said_text(const struct explanation *e, struct buf *out)
 {
-	char other[32];
+	char other[48], name[32];
 	bool named = e->said.other < world(e)->jobs.n;
 
 	if (named)
-		snprintf(other, sizeof(other), "job %u", world(e)->jobs.at[e->said.other].number);
+		snprintf(other, sizeof(other), "job %s", called(e, e->said.other, name));
 	reason_text(&e->said, named ? other : NULL, out);
 }
 
@@ -285,11 +293,11 @@ void explain_cause_text(const struct explanation *e, const struct cause *cause, 
 static void wait_text(const struct explanation *e, const struct change *c, struct buf *out)
 {
 	const struct snapshot *s = world(e);
-	char text[32];
+	char text[32], name[32];
 
 	buf_str(out, "wait for ");
 	for (uint32_t i = 0; i < c->njobs && i < SHOWN; i++)
-		buf_printf(out, "%s%u", i ? ", " : "", s->jobs.at[c->jobs[i]].number);
+		buf_printf(out, "%s%s", i ? ", " : "", called(e, c->jobs[i], name));
 	if (c->njobs > SHOWN)
 		buf_printf(out, " and %u more", c->njobs - SHOWN);
 	buf_printf(out, " to end, believed to take another %s",
@@ -300,7 +308,7 @@ void explain_change_text(const struct explanation *e, const struct change *c, st
 {
 	const struct snapshot *s = world(e);
 	const struct job *job = &subject(e)->job;
-	char text[32];
+	char text[32], name[32];
 
 	switch (c->kind) {
 	case CHANGE_RELEASE:
@@ -330,7 +338,8 @@ void explain_change_text(const struct explanation *e, const struct change *c, st
 		wait_text(e, c, out);
 		break;
 	case CHANGE_HOLD:
-		buf_printf(out, "hold job %u", s->jobs.at[(uint32_t)c->value].number);
+		buf_printf(out, "hold job %s%s", called(e, (uint32_t)c->value, name),
+			c->value < s->nrunning ? ", which stops it" : "");
 		break;
 	default:
 		break;
@@ -341,19 +350,20 @@ void explain_change_text(const struct explanation *e, const struct change *c, st
 static void put_command(const struct explanation *e, const struct change *c, struct json *j)
 {
 	const struct snapshot *s = world(e);
-	uint32_t number = subject(e)->number;
+	char name[32];
 	struct buf text = { 0 };
 	const char *key = "command";
 
 	switch (c->kind) {
 	case CHANGE_RELEASE:
-		buf_printf(&text, "stint release %u", number);
+		buf_printf(&text, "stint release %s", called(e, e->config.job, name));
 		break;
 	case CHANGE_PRIORITY:
-		buf_printf(&text, "stint update %u --priority %.0f", number, c->value);
+		buf_printf(&text, "stint update %s --priority %.0f", called(e, e->config.job, name),
+			c->value);
 		break;
 	case CHANGE_HOLD:
-		buf_printf(&text, "stint hold %u", s->jobs.at[(uint32_t)c->value].number);
+		buf_printf(&text, "stint hold %s", called(e, (uint32_t)c->value, name));
 		break;
 	case CHANGE_GPUS:
 		key = "resubmit";
@@ -405,9 +415,10 @@ static void put_runner(const struct explanation *e, uint32_t i, double born_s, s
 	const char *tenant = tenant_of(s, &one->job);
 	double since_s = one->job.held_s;
 	struct buf text = { 0 };
-	char lasted[32];
+	char lasted[32], name[32];
 
-	buf_printf(&text, "job %u%s%s holds %u %s", one->number, tenant ? " of " : "",
+	snapshot_call(one, name);
+	buf_printf(&text, "job %s%s%s holds %u %s", name, tenant ? " of " : "",
 		tenant ? tenant : "", one->grant->gpus, s->cluster.types[one->grant->type].name);
 	if (isfinite(since_s))
 		buf_printf(&text, " since %s ago", text_duration(fmax(0, s->now_s - since_s), lasted));
@@ -525,8 +536,10 @@ static void put_waiter(const struct explanation *e, uint32_t i, const char *how,
 	const struct snapshot_job *one = &s->jobs.at[i];
 	const char *tenant = tenant_of(s, &one->job);
 	struct buf text = { 0 };
+	char name[32];
 
-	buf_printf(&text, "job %u%s%s %s %d device%s", one->number, tenant ? " of " : "",
+	snapshot_call(one, name);
+	buf_printf(&text, "job %s%s%s %s %d device%s", name, tenant ? " of " : "",
 		tenant ? tenant : "", how, one->job.min_gpus, plural(one->job.min_gpus));
 	if (one->job.priority)
 		buf_printf(&text, ", priority %d", one->job.priority);
