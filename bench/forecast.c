@@ -58,6 +58,7 @@ static void add_running(struct snapshot *s, struct rng *rng)
 		*grant = (struct grant){ .gpus = (uint32_t)job.gpus, .nslots = 1, .share = 1 };
 		grant->slots[0] = (struct slot){ node, ((UINT64_C(1) << job.gpus) - 1) << used };
 		used += (uint32_t)job.gpus;
+		job.state = JOB_RUNNING;
 		job.rate = 1;
 		job.attempts = 1;
 		job.start_s = job.held_s = job.ready_s = job.counted_s =
