@@ -162,7 +162,8 @@ static void answer_task(struct daemon *d, struct call *call)
 static bool gather(struct call *call, const struct live_job **out, size_t *n)
 {
 	if (call->made.n > PLAN_JOBS_MAX) {
-		call_problem(call, 400, 2, "%zu jobs are too many for one plan; plan the first %d of them",
+		call_problem(call, 400, 2,
+			"%zu jobs are too many for one plan; plan the first %d of them",
 			call->made.n, PLAN_JOBS_MAX);
 		return false;
 	}

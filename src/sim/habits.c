@@ -24,7 +24,7 @@ struct habit_values {
 struct guess {
 	double estimate; /* seconds */
 	double ratio;    /* what it was, over that */
-	uint32_t turn;   /* among those of the same estimate: by chance, so that any part is like all */
+	uint32_t turn; /* among those of the same estimate: by chance, so that any part is like all */
 };
 
 struct habit_guesses {
@@ -257,9 +257,8 @@ static uint32_t gather(const struct habit_guesses *guesses, double estimate, dou
 	size_t around, double *out)
 {
 	size_t n = guesses->at.n;
-	size_t middle = (count_shorter(guesses, estimate, false) +
-				count_shorter(guesses, estimate, true)) /
-		2;
+	size_t middle =
+		(count_shorter(guesses, estimate, false) + count_shorter(guesses, estimate, true)) / 2;
 	size_t high = middle + around < n ? middle + around : n;
 	uint32_t found = 0;
 

@@ -116,7 +116,8 @@ static void what_came_is_kept(void **state)
 	assert_int_equal(again.finish.n, 1);
 	for (uint32_t i = 0; i < CALIBRATION_MAX; i++) {
 		/* the oldest comes first in the file */
-		const struct score *a = &o.start.at[(3 + i) % CALIBRATION_MAX], *b = &again.start.at[i];
+		const struct score *a = &o.start.at[(3 + i) % CALIBRATION_MAX],
+				   *b = &again.start.at[i];
 
 		assert_float_equal(a->place, b->place, 1e-9);
 		assert_true(a->error_s == b->error_s && a->covered == b->covered);

@@ -42,7 +42,8 @@ static void test_once(const struct world_of_jobs *w, bool raw, struct backtest *
 {
 	struct err err = { 0 };
 
-	if (backtest_run(&(struct backtest_config){ .sim = &w->config, .asks = 60, .futures = 30, .raw = raw },
+	if (backtest_run(
+		    &(struct backtest_config){ .sim = &w->config, .asks = 60, .futures = 30, .raw = raw },
 		    out, &err) < 0)
 		fail_msg("%s", err.text);
 }
@@ -56,7 +57,8 @@ static void about_eight_of_ten_hold(void **state)
 	draw(&w, "jobs=600,load=0.95,durations=exponential,gpus=pow2,seed=4");
 	test_once(&w, false, &a);
 	printf("[   NOTE   ] %u starts, %.3f held; off by %.0f s, plainly by %.0f s; %.2f s of CPU\n",
-		a.start.jobs, a.start.coverage, a.start.median_error_s, a.start.plain_error_s, a.cpu_s);
+		a.start.jobs, a.start.coverage, a.start.median_error_s, a.start.plain_error_s,
+		a.cpu_s);
 	assert_true(a.asks > 10 && a.futures == a.asks * 30 && a.start.jobs > 100);
 	assert_true(a.start.coverage >= 0.7 && a.start.coverage <= 0.9);
 	assert_true(a.start.median_error_s < a.start.plain_error_s);
@@ -66,7 +68,8 @@ static void about_eight_of_ten_hold(void **state)
 	a.cpu_s = b.cpu_s = 0;
 	assert_memory_equal(&a, &b, sizeof(a));
 	test_once(&w, true, &raw);
-	assert_true(raw.start.jobs == a.start.jobs && raw.start.median_width_s != a.start.median_width_s);
+	assert_true(raw.start.jobs == a.start.jobs &&
+		raw.start.median_width_s != a.start.median_width_s);
 	drop(&w);
 }
 
@@ -98,8 +101,8 @@ static double next_visit(void *self)
 	return g->at_s[g->next++];
 }
 
-static int look(void *self, const struct engine *engine, const struct engine_config *rules, double now_s,
-	struct err *err)
+static int look(void *self, const struct engine *engine, const struct engine_config *rules,
+	double now_s, struct err *err)
 {
 	struct guest *g = self;
 	uint32_t n;

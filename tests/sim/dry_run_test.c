@@ -11,10 +11,7 @@ static void try_out(struct moment *m, uint32_t nnew, struct dry_run *out)
 {
 	struct err err = { 0 };
 
-	if (dry_run(&(struct dry_run_config){ .from = &m->s,
-			    .nnew = nnew,
-			    .habits = &m->habits,
-			    .futures = 10 },
+	if (dry_run(&(struct dry_run_config){ .from = &m->s, .nnew = nnew, .habits = &m->habits, .futures = 10 },
 		    out, &err) < 0)
 		fail_msg("%s", err.text);
 	assert_int_equal(out->futures, 10);

@@ -108,7 +108,7 @@ static void who_cannot_start_never_does(void **state)
 	moment_init(&m, "1x4:v100", "easy", NOW_S);
 	moment_all_known(&m);
 	moment_runs(&m, 0x1, 600, NOW_S - 100);
-	moment_waits(&m, 8, 100); /* more than there are */
+	moment_waits(&m, 8, 100);                     /* more than there are */
 	moment_waits(&m, 1, 100)->opens_s = INFINITY; /* held */
 	moment_waits(&m, 1, 100)->opens_s = NOW_S + 5000;
 	moment_waits(&m, 1, 100);
@@ -159,8 +159,10 @@ static void moments_are_in_order_and_the_same_for_a_seed(void **state)
 		for (size_t i = 0; i < a.jobs.n; i++) {
 			const struct forecast_job *job = &a.jobs.at[i];
 
-			assert_true(job->finish.p10 <= job->finish.p50 && job->finish.p50 <= job->finish.p90);
-			assert_true(job->start.p10 <= job->start.p50 && job->start.p50 <= job->start.p90);
+			assert_true(job->finish.p10 <= job->finish.p50 &&
+				job->finish.p50 <= job->finish.p90);
+			assert_true(job->start.p10 <= job->start.p50 &&
+				job->start.p50 <= job->start.p90);
 			assert_true(job->raw_start.p10 <= job->raw_finish.p10);
 			assert_true(!job->waits || job->start.p90 >= job->raw_start.p90);
 			assert_memory_equal(job, &b.jobs.at[i], sizeof(*job));
@@ -195,7 +197,8 @@ static void spans_are_a_timetable(void **state)
 		for (size_t k = 0; k < i; k++) {
 			const struct forecast_span *b = &f.spans.at[k];
 
-			assert_false((a->devices & b->devices) && a->from_s < b->to_s && b->from_s < a->to_s);
+			assert_false((a->devices & b->devices) && a->from_s < b->to_s &&
+				b->from_s < a->to_s);
 		}
 	}
 	assert_int_equal(from_now, m.s.nrunning);
@@ -221,10 +224,9 @@ static void there_is_an_end_to_it(void **state)
 	look_ahead(&m, (struct forecast_config){ .futures = 5, .horizon_s = 10 }, &f);
 	assert_true(f.jobs.at[f.jobs.n - 1].never == 1);
 	forecast_fini(&f);
-	assert_int_equal(forecast_run(&(struct forecast_config){ .from = &m.s,
-					      .habits = &m.habits,
-					      .stop = &stop },
-				 &f, &err),
+	assert_int_equal(
+		forecast_run(&(struct forecast_config){ .from = &m.s, .habits = &m.habits, .stop = &stop },
+			&f, &err),
 		ERR_TIMEOUT);
 	forecast_fini(&f);
 	moment_fini(&m);
