@@ -172,7 +172,8 @@ soak: ## long: every fuzz target for an hour, property tests with many seeds
 
 bench: ## measure speed and memory
 	@tools/setup
-	@$(BUILD) all $(B)/bench/solver $(B)/bench/sia $(B)/bench/pollux $(B)/bench/snapshot
+	@$(BUILD) all $(B)/bench/solver $(B)/bench/sia $(B)/bench/pollux $(B)/bench/snapshot \
+		$(B)/bench/forecast
 	@STINT='$(abspath $(B)/stint)' bench/run.sh
 
 parity: ## compare with published simulators, one table

@@ -35,8 +35,8 @@ static void add_habits(struct habits *habits, struct rng *rng, double now_s)
 		struct job job = draw_job(rng, now_s);
 
 		job.arrival_s = now_s - 7 * 86400.0 * rng_uniform(rng);
-		habits_add(habits, &job, names[job.tenant], job.work_est * rng_lognormal(rng, -0.2, 0.7),
-			true);
+		habits_add(habits, &job, names[job.tenant],
+			job.work_est * rng_lognormal(rng, -0.2, 0.7), true);
 	}
 	habits_settle(habits);
 }
@@ -58,10 +58,11 @@ static void add_running(struct snapshot *s, struct rng *rng)
 		*grant = (struct grant){ .gpus = (uint32_t)job.gpus, .nslots = 1, .share = 1 };
 		grant->slots[0] = (struct slot){ node, ((UINT64_C(1) << job.gpus) - 1) << used };
 		used += (uint32_t)job.gpus;
+		job.state = JOB_RUNNING;
 		job.rate = 1;
 		job.attempts = 1;
-		job.start_s = job.held_s = job.ready_s = job.counted_s =
-			s->now_s - rng_uniform(rng) * job.work_est;
+		job.start_s = job.held_s = job.ready_s = job.counted_s = s->now_s -
+			rng_uniform(rng) * job.work_est;
 		snapshot_add(s, &job, grant, number++)->known = 0.5;
 	}
 	free(grant);
@@ -103,8 +104,10 @@ static int measure(const char *policy)
 	rng_init(&rng, 2, RNG_TEST);
 	add_habits(&habits, &rng, 1e6);
 	fill(&s, &cluster, policy);
-	rc = forecast_run(
-		&(struct forecast_config){ .from = &s, .habits = &habits, .futures = 200, .want_spans = true },
+	rc = forecast_run(&(struct forecast_config){ .from = &s,
+				  .habits = &habits,
+				  .futures = 200,
+				  .want_spans = true },
 		&forecast, &err);
 	if (rc < 0)
 		printf("%-12s %s\n", policy, err.text);

@@ -264,6 +264,18 @@ copies() {
 	"$built" || echo "snapshot FAILED"
 }
 
+# forecasts: of 1,000 jobs on 256 devices, by bench/forecast.c; bench/forecast.sh says how good they are.
+forecasts() {
+	local built
+	built=$(dirname "$stint")/bench/forecast
+	if [ ! -x "$built" ]; then
+		printf '\nSKIPPED: no %s, so forecasts were not measured (make bench builds it)\n' "$built"
+		return
+	fi
+	printf '\nforecasts: <= 1 s of CPU\n'
+	"$built" || echo "forecast FAILED"
+}
+
 # Results are the same bytes at any number of threads; only the wall time may differ.
 threads() {
 	local n best_wall i
@@ -281,7 +293,7 @@ threads() {
 
 echo "stint $("$stint" --version 2>/dev/null | sed 's/^stint //'), $(nproc) cores, best of $repeat; CPU time, so that a busy machine matters less"
 # shellcheck disable=SC2086 # parts are words
-for part in ${BENCH_ONLY:-philly synthetic growth reading decisions harder solvers gavel elastic threads copies}; do
+for part in ${BENCH_ONLY:-philly synthetic growth reading decisions harder solvers gavel elastic threads copies forecasts}; do
 	"$part"
 done
 printf '\nPublished simulators cannot run here: make parity has their published CPU times beside ours.\n'

@@ -191,28 +191,37 @@ static void take_calibration(const json_t *list, struct calibration *out)
 	}
 }
 
+int outcomes_read_text(const char *name, const char *text, size_t n, struct outcomes *out,
+	struct err *err)
+{
+	json_error_t problem;
+	json_t *root = json_loadb(text, n, 0, &problem);
+	const char *schema;
+	int rc = 0;
+
+	if (!root)
+		return err_set(err, ERR_FORMAT, "%s:%d: %s", name, problem.line, problem.text);
+	schema = json_string_value(json_object_get(root, "schema"));
+	if (schema && !strcmp(schema, SCHEMA)) {
+		take_calibration(json_object_get(root, "start"), &out->start);
+		take_calibration(json_object_get(root, "finish"), &out->finish);
+	} else {
+		rc = err_set(err, ERR_FORMAT, "%s: its schema is not " SCHEMA, name);
+	}
+	json_decref(root);
+	return rc;
+}
+
 int outcomes_read(const char *path, struct outcomes *out, struct err *err)
 {
 	struct file file;
-	json_error_t problem;
-	const char *schema;
-	json_t *root;
+	int rc;
 
 	if (!file_exists(path))
 		return 0;
 	if (file_read_upto(path, FILE_MAX, &file, err) < 0)
 		return err->code;
-	root = json_loadb(file.at, file.n, 0, &problem);
+	rc = outcomes_read_text(path, file.at, file.n, out, err);
 	file_fini(&file);
-	if (!root)
-		return err_set(err, ERR_FORMAT, "%s:%d: %s", path, problem.line, problem.text);
-	schema = json_string_value(json_object_get(root, "schema"));
-	if (!schema || strcmp(schema, SCHEMA) != 0) {
-		json_decref(root);
-		return err_set(err, ERR_FORMAT, "%s: its schema is not " SCHEMA, path);
-	}
-	take_calibration(json_object_get(root, "start"), &out->start);
-	take_calibration(json_object_get(root, "finish"), &out->finish);
-	json_decref(root);
-	return 0;
+	return rc;
 }

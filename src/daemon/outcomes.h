@@ -39,5 +39,8 @@ void outcomes_drop(struct outcomes *outcomes, uint32_t job);
 /* The two calibrations as text; what cannot be read gives none, and the reason. */
 void outcomes_write(const struct calibration *start, const struct calibration *finish, struct buf *out);
 int outcomes_read(const char *path, struct outcomes *out, struct err *err);
+/* The same of a text with this name. */
+int outcomes_read_text(const char *name, const char *text, size_t n, struct outcomes *out,
+	struct err *err);
 
 #endif

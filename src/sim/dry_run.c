@@ -96,6 +96,11 @@ static void note_future(struct work *w)
 	w->n++;
 }
 
+static bool is_stopped(const struct work *w)
+{
+	return w->config->stop && atomic_load(w->config->stop);
+}
+
 static int run_futures(struct work *w, struct err *err)
 {
 	double began_s = clock_wall_s(), budget_s = w->config->budget_s;
@@ -104,6 +109,8 @@ static int run_futures(struct work *w, struct err *err)
 	for (uint32_t i = 0; i < w->room; i++) {
 		int rc;
 
+		if (is_stopped(w))
+			return err_set(err, ERR_TIMEOUT, "the plan was given up");
 		if (budget_s > 0 && i >= 5 && clock_wall_s() > began_s + budget_s)
 			break;
 		w->held_s = 0;
@@ -111,7 +118,7 @@ static int run_futures(struct work *w, struct err *err)
 		rc = run(w, w->config->from, w->with_jobs, last_s, err);
 		if (rc == 0)
 			rc = run(w, &w->without, w->without_jobs, last_s, err);
-		if (rc == ERR_TIMEOUT && w->n > 0 && !(w->config->stop && atomic_load(w->config->stop)))
+		if (rc == ERR_TIMEOUT && w->n > 0 && !is_stopped(w))
 			break;
 		if (rc < 0)
 			return rc;

@@ -74,6 +74,8 @@ static int run_futures(struct work *w, uint32_t wanted, struct err *err)
 	for (uint32_t i = 0; i < wanted; i++) {
 		int rc;
 
+		if (is_stopped(w))
+			return err_set(err, ERR_TIMEOUT, "the forecast was given up");
 		if (budget_s > 0 && i >= FORECAST_LEAST && clock_wall_s() > began_s + budget_s)
 			break;
 		fate_draw(&w->fate, w->until_s, w->config->seed, i);

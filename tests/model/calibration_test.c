@@ -80,7 +80,8 @@ static void the_oldest_outcome_is_forgotten(void **state)
 
 	(void)state;
 	for (int i = 0; i < CALIBRATION_MAX + 50; i++)
-		calibration_add(&c, &(struct score){ .error_s = i, .plain_s = NAN, .covered = i >= 50 });
+		calibration_add(&c,
+			&(struct score){ .error_s = i, .plain_s = NAN, .covered = i >= 50 });
 	assert_int_equal(c.n, CALIBRATION_MAX);
 	assert_int_equal(c.next, 50);
 	assert_true(c.at[49].error_s == CALIBRATION_MAX + 49 && c.at[50].error_s == 50);

@@ -49,7 +49,8 @@ static void work_rises_and_is_never_less_than_done(void **state)
 			one->job.tenant = (uint32_t)rng_below(&rng, 2);
 			one->known = 0.5 * (double)rng_below(&rng, 3);
 			likely(&m, one, out);
-			assert_true(out[0] >= job_done(&one->job, NOW_S) && isfinite(out[HABITS_LIKELY - 1]));
+			assert_true(out[0] >= job_done(&one->job, NOW_S) &&
+				isfinite(out[HABITS_LIKELY - 1]));
 			for (int k = 1; k < HABITS_LIKELY; k++)
 				assert_true(out[k] >= out[k - 1]);
 		}
