@@ -104,7 +104,7 @@ static bool is_stopped(const struct work *w)
 static int run_futures(struct work *w, struct err *err)
 {
 	double began_s = clock_wall_s(), budget_s = w->config->budget_s;
-	double last_s = budget_s > 0 ? began_s + 10 * budget_s : 0;
+	double last_s = budget_s > 0 ? began_s + 4 * budget_s : 0;
 
 	for (uint32_t i = 0; i < w->room; i++) {
 		int rc;

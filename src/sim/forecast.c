@@ -6,6 +6,8 @@
 #include "base/clock.h"
 #include "sim/fate.h"
 
+enum { SPANS_MAX = 20000 };                /* more than anybody can look at */
+static const double SPANS_S = 7 * 86400.0; /* likewise */
 static const double GRAIN = 0.02; /* so moments are right to 1 %: far less than what is not known */
 static const double PATIENCE = 4; /* budgets, for the least number of futures */
 static const double HORIZON_S = 30 * 86400.0;
@@ -24,6 +26,7 @@ struct work {
 	struct samples samples;
 	struct future_job *jobs; /* of the last future */
 	double until_s;
+	double last_s; /* by the clock; 0: whenever */
 };
 
 /* ---- futures */
@@ -69,7 +72,6 @@ static bool is_stopped(const struct work *w)
 static int run_futures(struct work *w, uint32_t wanted, struct err *err)
 {
 	double began_s = clock_wall_s(), budget_s = w->config->budget_s;
-	double last_s = budget_s > 0 ? began_s + PATIENCE * budget_s : 0;
 
 	for (uint32_t i = 0; i < wanted; i++) {
 		int rc;
@@ -79,7 +81,7 @@ static int run_futures(struct work *w, uint32_t wanted, struct err *err)
 		if (budget_s > 0 && i >= FORECAST_LEAST && clock_wall_s() > began_s + budget_s)
 			break;
 		fate_draw(&w->fate, w->until_s, w->config->seed, i);
-		rc = run_fate(w, last_s, err);
+		rc = run_fate(w, w->last_s, err);
 		if (rc == ERR_TIMEOUT && w->samples.n > 0 && !is_stopped(w))
 			break;
 		if (rc < 0)
@@ -112,6 +114,23 @@ static struct moments corrected(const struct correction *by, const struct moment
 	return by ? correction_apply(by, raw) : *raw;
 }
 
+/* Nobody ends before they start, or starts before they may. */
+static struct moments not_before(const struct moments *m, const struct moments *least)
+{
+	return (struct moments){
+		fmax(m->p10, least->p10),
+		fmax(m->p50, least->p50),
+		fmax(m->p90, least->p90),
+	};
+}
+
+static struct moments opening(const struct snapshot *s, const struct snapshot_job *one)
+{
+	double in_s = fmax(0, one->opens_s - s->now_s);
+
+	return (struct moments){ in_s, in_s, in_s };
+}
+
 static void sum_up(struct work *w)
 {
 	const struct snapshot *s = w->config->from;
@@ -122,6 +141,7 @@ static void sum_up(struct work *w)
 	for (uint32_t i = 0; i < s->jobs.n; i++) {
 		const float *start = samples->start + (size_t)i * samples->of_each;
 		const float *finish = samples->finish + (size_t)i * samples->of_each;
+		struct moments opens = opening(s, &s->jobs.at[i]);
 		struct forecast_job job = {
 			.number = s->jobs.at[i].number,
 			.waits = i >= s->nrunning,
@@ -133,9 +153,11 @@ static void sum_up(struct work *w)
 		if (job.waits) {
 			job.raw_start = moments_in(start, samples->n, scratch);
 			job.start = corrected(w->config->start, &job.raw_start);
+			job.start = not_before(&job.start, &opens);
 			job.never = share_never(start, samples->n);
 		}
 		job.finish = corrected(w->config->finish, &job.raw_finish);
+		job.finish = not_before(&job.finish, &job.start);
 		vec_push(&w->out->jobs, job);
 	}
 	free(scratch);
@@ -147,7 +169,7 @@ static int run_plain(struct work *w, struct err *err)
 	int rc;
 
 	fate_as_said(&w->fate);
-	rc = run_fate(w, 0, err);
+	rc = run_fate(w, w->last_s, err);
 	for (size_t i = 0; rc == 0 && i < s->jobs.n; i++) {
 		w->out->jobs.at[i].plain_start_s = w->jobs[i].start_s - s->now_s;
 		w->out->jobs.at[i].plain_finish_s = w->jobs[i].finish_s - s->now_s;
@@ -200,7 +222,8 @@ static void note_span(void *ctx, uint32_t i, const struct grant *grant, double f
 	struct work *w = ctx;
 	const struct snapshot *s = w->config->from;
 
-	if (i >= s->jobs.n || !(to_s > from_s))
+	if (i >= s->jobs.n || !(to_s > from_s) || w->out->spans.n >= SPANS_MAX ||
+		from_s > s->now_s + SPANS_S)
 		return;
 	for (uint32_t k = 0; k < grant->nslots; k++)
 		vec_push(&w->out->spans,
@@ -225,6 +248,7 @@ static int run_spans(struct work *w, struct err *err)
 		.grain = GRAIN,
 		.stop = w->config->stop,
 		.seed = w->config->seed,
+		.wall_s = w->last_s > 0 ? clock_wall_s() + w->config->budget_s : 0,
 		.span = note_span,
 		.span_ctx = w,
 	};
@@ -248,7 +272,8 @@ static int run_all(struct work *w, uint32_t wanted, struct err *err)
 		rc = run_plain(w, err);
 	if (rc == 0 && w->config->want_spans)
 		rc = run_spans(w, err);
-	return rc;
+	/* What is known already is worth having without these two. */
+	return rc == ERR_TIMEOUT && !is_stopped(w) ? 0 : rc;
 }
 
 int forecast_run(const struct forecast_config *config, struct forecast *out, struct err *err)
@@ -260,6 +285,7 @@ int forecast_run(const struct forecast_config *config, struct forecast *out, str
 		.config = config,
 		.out = out,
 		.samples.of_each = wanted,
+		.last_s = config->budget_s > 0 ? clock_wall_s() + PATIENCE * config->budget_s : 0,
 		.until_s = config->from->now_s + (config->horizon_s > 0 ? config->horizon_s : HORIZON_S),
 	};
 	size_t room = mem_array_size((size_t)n * wanted + 1, sizeof(float));

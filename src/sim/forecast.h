@@ -37,7 +37,7 @@ struct forecast_job {
 	double never; /* share of futures in which it does not start within the horizon */
 };
 
-/* Where a job is in the future that is nearest to all others. */
+/* Where a job is in the future that is nearest to all others, within a week, and not too many. */
 struct forecast_span {
 	uint32_t job; /* its place in the snapshot */
 	uint32_t node;

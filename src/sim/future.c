@@ -125,21 +125,25 @@ static void number(struct future *f, uint32_t i)
 	vec_push(&f->of_engine, i);
 }
 
+/* Whoever waits for nobody any more is no dependant. */
 static void release_dependants(struct future *f, uint32_t ended, double now_s)
 {
+	size_t kept = 0;
+
 	if (listed(f, ended) && listed(f, ended)->keeps_followers)
 		return;
 	for (size_t d = 0; d < f->dependants.n; d++) {
 		uint32_t i = f->dependants.at[d];
 		const struct snapshot_job *one = &f->config->from->jobs.at[i];
 
-		for (uint32_t k = 0; k < one->nafter; k++) {
-			if (one->after[k] != ended || !f->entrants[i].waits_for)
-				continue;
-			if (--f->entrants[i].waits_for == 0 && isfinite(fmax(one->opens_s, now_s)))
-				let_in(f, i, fmax(one->opens_s, now_s));
-		}
+		for (uint32_t k = 0; k < one->nafter && f->entrants[i].waits_for; k++)
+			f->entrants[i].waits_for -= one->after[k] == ended;
+		if (f->entrants[i].waits_for)
+			f->dependants.at[kept++] = i;
+		else if (isfinite(fmax(one->opens_s, now_s)))
+			let_in(f, i, fmax(one->opens_s, now_s));
 	}
+	f->dependants.n = kept;
 }
 
 /* ---- speeds */

@@ -289,8 +289,10 @@ static void look_out(const struct habits *h, uint32_t tenant, double estimate, d
 		out->of_own = (double)own->at.n / (double)(own->at.n + ENOUGH);
 	}
 	/* Few have lasted as long: those of other lengths are better than nothing. */
-	for (; out->nall < FEW && around <= 2 * all->at.n; around *= 2)
+	do {
 		out->nall = gather(all, estimate, floor, around, out->all);
+		around *= 2;
+	} while (out->nall < FEW && around <= 2 * all->at.n);
 	for (size_t i = 0; all->at.n < ENOUGH && i < sizeof(usual_ratios) / sizeof(usual_ratios[0]);
 		i++) {
 		if (usual_ratios[i] > floor)

@@ -34,7 +34,7 @@ out '^ +1\. busy ' "the first cause is that devices are busy"
 out 'job 1 .*holds 3 cpu since' "and who holds them"
 out '^  - 1 CPU instead of 2: resubmit with --cpus-per-task 1$' "fewer would do"
 out '^  - wait for 1 to end, believed to take another' "so would the end of the first"
-out '^  - hold job 1: stint hold 1$' "which is one's own to hold"
+out '^  - hold job 1, which stops it: stint hold 1$' "which is one's own to hold"
 run stint explain 2 --json
 want 0 "and as JSON"
 out '"schema": *"explain/1"' "with its schema"
