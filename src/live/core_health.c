@@ -89,14 +89,11 @@ static int read_devices(const struct core *c, const json_t *body, uint32_t *node
 	struct err *err)
 {
 	int64_t number = member_int(body, "node", -1);
-	uint32_t n;
 
 	if (number < 0 || number >= c->cluster->nnodes)
 		return err_set(err, ERR_FORMAT, "node %ld is not here", (long)number);
 	*node = (uint32_t)number;
-	n = c->cluster->nodes[*node].devices;
-	*devices = (uint64_t)member_int(body, "devices", 0) &
-		(n < 64 ? (UINT64_C(1) << n) - 1 : UINT64_MAX);
+	*devices = (uint64_t)member_int(body, "devices", 0) & node_all(&c->cluster->nodes[*node]);
 	return *devices ? 0 : err_set(err, ERR_FORMAT, "no device of node %u is named", *node);
 }
 
