@@ -285,7 +285,7 @@ static int cannot_open(const char *path, int why, struct err *err)
 	return err_set(err, ERR_IO, "cannot open %s: %s%s", path, strerror(why), advice);
 }
 
-int file_read_upto(const char *path, size_t limit, struct file *out, struct err *err)
+int file_read_owned(const char *path, size_t limit, struct file *out, struct stat *of, struct err *err)
 {
 	struct file file;
 	int fd = is_standard(path) ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
@@ -293,7 +293,7 @@ int file_read_upto(const char *path, size_t limit, struct file *out, struct err 
 
 	if (fd < 0)
 		return cannot_open(path, errno, err);
-	rc = load(fd, limit, path, &file, err);
+	rc = fstat(fd, of) < 0 ? cannot_open(path, errno, err) : load(fd, limit, path, &file, err);
 	if (!is_standard(path))
 		close(fd);
 	if (!rc && is_gzip(file.at, file.n))
@@ -302,6 +302,13 @@ int file_read_upto(const char *path, size_t limit, struct file *out, struct err 
 		return rc;
 	*out = file;
 	return 0;
+}
+
+int file_read_upto(const char *path, size_t limit, struct file *out, struct err *err)
+{
+	struct stat of;
+
+	return file_read_owned(path, limit, out, &of, err);
 }
 
 int file_read(const char *path, struct file *out, struct err *err)

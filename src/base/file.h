@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "base/err.h"
 #include "base/text.h"
@@ -27,6 +28,8 @@ struct file {
 int file_read(const char *path, struct file *out, struct err *err);
 /* The same for files that are never large: ERR_REFUSED beyond `limit` bytes. */
 int file_read_upto(const char *path, size_t limit, struct file *out, struct err *err);
+/* And says whose it is: of the very file that was read, whatever the path leads to by now. */
+int file_read_owned(const char *path, size_t limit, struct file *out, struct stat *of, struct err *err);
 void file_fini(struct file *file);
 
 /* Walks lines of a text: sets `line` (without \n and \r\n) and counts from 1; false at the end. */

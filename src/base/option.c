@@ -133,6 +133,13 @@ static struct value load(const struct option *option, const void *self)
 	return (struct value){ .text = slice_of(const_field(option, self)) };
 }
 
+const char *option_file(const struct option *option, const void *self)
+{
+	const char *path = option->kind == OPTION_TEXT && option->file ? const_field(option, self) : "";
+
+	return *path ? path : NULL;
+}
+
 void option_value(const struct option *option, const void *self, struct buf *out)
 {
 	add_value(option, load(option, self), out);

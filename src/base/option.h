@@ -30,6 +30,7 @@ struct option {
 	double min, max;            /* range of numbers */
 	const char *const *choices; /* NULL-terminated, OPTION_CHOICE only */
 	const char *text;           /* default of OPTION_TEXT */
+	bool file;                  /* OPTION_TEXT: the path of a file that is read; "": none */
 	const char *help;
 };
 
@@ -75,6 +76,9 @@ int option_parse(const struct option *table, void *self, const char *owner, cons
 
 /* The values of `self` as "name=value,name=value", defaults included: enough to reproduce it. */
 void option_format(const struct option *table, const void *self, struct buf *out);
+
+/* The path that `self` has for an option that names a file; NULL: it is no such option, or has none. */
+const char *option_file(const struct option *option, const void *self);
 
 /* One value / the default / the range of an option for people, e.g. "3600", "1..1e9", "block|skip". */
 void option_value(const struct option *option, const void *self, struct buf *out);

@@ -100,14 +100,10 @@ const struct rule_kind rules_admission = {
 /* A file that an option names must be there, whether or not the other options make use of it. */
 static int check_files(const struct rule *rule, const void *state, struct err *err)
 {
-	static const char marker[] = "file";
-
 	for (const struct option *o = rule->options; o && o->name; o++) {
-		const char *path = (const char *)state + o->offset;
+		const char *path = option_file(o, state);
 
-		if (o->kind != OPTION_TEXT || strncmp(o->help, marker, strlen(marker)) != 0)
-			continue;
-		if (*path && !file_exists(path))
+		if (path && !file_exists(path))
 			return err_set(err, ERR_MISSING, "%s: %s=%s: no such file", rule->name,
 				o->name, path);
 	}

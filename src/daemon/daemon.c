@@ -315,7 +315,8 @@ static void stop_workers(struct daemon *d)
 	atomic_store(&d->closing, true);
 	worker_destroy(d->worker);
 	worker_destroy(d->whatif);
-	d->worker = d->whatif = NULL;
+	worker_destroy(d->watcher);
+	d->worker = d->whatif = d->watcher = NULL;
 	forecaster_stop(d->forecaster);
 }
 
@@ -384,13 +385,18 @@ static void wake_from_worker(void *ctx)
 	daemon_wake(ctx);
 }
 
-void daemon_give_to(struct daemon *d, struct worker **worker, struct call *call, struct task *task)
+void daemon_give_beside(struct daemon *d, struct worker **worker, struct task *task)
 {
 	if (!*worker)
 		*worker = worker_create(wake_from_worker, d, worker == &d->worker ? 0 : NICENESS);
+	worker_give(*worker, task);
+}
+
+void daemon_give_to(struct daemon *d, struct worker **worker, struct call *call, struct task *task)
+{
 	call->task = task;
 	call->until_s = INFINITY;
-	worker_give(*worker, task);
+	daemon_give_beside(d, worker, task);
 }
 
 void daemon_give(struct daemon *d, struct call *call, struct task *task)

@@ -30,6 +30,7 @@ struct made {
 struct call_list;
 struct desk;
 struct idle_seen;
+struct idle_look;
 struct library;
 struct forecaster;
 
@@ -97,8 +98,9 @@ struct daemon {
 	struct stream *stream;
 	struct metrics *metrics;
 	struct worker *worker;
-	struct worker *whatif; /* for what takes minutes; NULL: not needed yet */
-	atomic_bool closing;   /* whoever works must come to an end */
+	struct worker *whatif;  /* for what takes minutes; NULL: not needed yet */
+	struct worker *watcher; /* of what jobs do; the same */
+	atomic_bool closing;    /* whoever works must come to an end */
 	struct reasons *reasons;
 	struct log *log;
 	const struct notify *notify; /* NULL: nobody to tell */
@@ -113,9 +115,10 @@ struct daemon {
 	uint64_t stamp; /* the last of what may change decisions: not what jobs report of themselves */
 	int lock_fd, epoll_fd, wake_fd, timer_fd, signal_fd;
 	bool stopping;
-	double looked_s;            /* at the machine */
-	VEC(struct idle_seen) idle; /* attempts that are watched */
-	double idle_looked_s;       /* at them */
+	double looked_s;             /* at the machine */
+	VEC(struct idle_seen) idle;  /* attempts that are watched, by job and attempt */
+	double idle_looked_s;        /* at them */
+	struct idle_look *idle_look; /* under way, or NULL */
 
 	VEC(struct news) news;
 	VEC(struct row) rows; /* not durable yet */
@@ -138,6 +141,8 @@ struct daemon {
 /* ---- daemon.c */
 double daemon_now_s(struct daemon *d); /* the core's time, never before the last cycle */
 void daemon_wake(struct daemon *d);    /* from any thread */
+/* By a worker of the caller's choice, made if there is none yet; the loop wakes when it is done. */
+void daemon_give_beside(struct daemon *d, struct worker **worker, struct task *task);
 /* The call is asked again once the worker has done the task, which is the call's from now on. */
 void daemon_give(struct daemon *d, struct call *call, struct task *task);
 /* The same by a worker of the caller's choice, made if there is none yet. */

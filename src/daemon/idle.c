@@ -27,7 +27,14 @@ struct idle_seen {
 	double since_s;     /* it has done nothing */
 	bool known;         /* cpu_s is */
 	bool asked;         /* for its devices */
-	bool here;          /* it still runs */
+};
+
+/* A look: what those that are watched have used. */
+struct idle_look {
+	struct task task;
+	struct hands_use *uses; /* by job and attempt */
+	size_t n;
+	double boot_s; /* when it was */
 };
 
 static const char *const thens[IDLE_THENS] = {
@@ -95,25 +102,55 @@ static double every_s(const struct daemon *d)
 	return fmin(LOOK_MOST_S, fmax(LOOK_LEAST_S, d->config.idle.warn_s / 4));
 }
 
+/* One that is under way says so itself when it is done. */
 double daemon_idle_in_s(const struct daemon *d)
 {
-	if (!(d->config.idle.warn_s > 0))
+	if (!(d->config.idle.warn_s > 0) || d->idle_look)
 		return INFINITY;
 	return d->idle_looked_s + every_s(d) - clock_wall_s();
 }
 
+static void destroy_look(struct task *task)
+{
+	struct idle_look *look = (struct idle_look *)task;
+
+	free(look->uses);
+	free(look);
+}
+
 void daemon_forget_idle(struct daemon *d)
 {
+	if (d->idle_look)
+		destroy_look(&d->idle_look->task);
+	d->idle_look = NULL;
 	vec_fini(&d->idle);
+}
+
+static int by_attempt(uint32_t job, uint32_t attempt, uint32_t other_job, uint32_t other)
+{
+	return job != other_job ? (job > other_job) - (job < other_job)
+				: (attempt > other) - (attempt < other);
+}
+
+static int compare_seen(const void *a, const void *b)
+{
+	const struct idle_seen *x = a, *y = b;
+
+	return by_attempt(x->job, x->attempt, y->job, y->attempt);
+}
+
+static int compare_uses(const void *a, const void *b)
+{
+	const struct hands_use *x = a, *y = b;
+
+	return by_attempt(x->job, x->attempt, y->job, y->attempt);
 }
 
 static struct idle_seen *find_seen(const struct daemon *d, uint32_t job, uint32_t attempt)
 {
-	for (size_t i = 0; i < d->idle.n; i++) {
-		if (d->idle.at[i].job == job && d->idle.at[i].attempt == attempt)
-			return &d->idle.at[i];
-	}
-	return NULL;
+	struct idle_seen key = { .job = job, .attempt = attempt };
+
+	return d->idle.n ? bsearch(&key, d->idle.at, d->idle.n, sizeof(key), compare_seen) : NULL;
 }
 
 static bool is_watched(const struct daemon *d, const struct attempt *a)
@@ -187,76 +224,104 @@ static void judge(struct daemon *d, struct idle_seen *seen, const struct attempt
 		json_t *body = body_of(seen, a, now_s, "reclaimed: held", "without any activity");
 
 		json_object_set_new(body, "then", json_string(thens[rule->then]));
+		if (rule->then == IDLE_REQUEUE) /* whoever waits comes first */
+			json_object_set_new(body, "pause_s", json_real(rule->warn_s));
 		tell(d, seen, "reclaim", body);
 		seen->asked = true;
 	}
 }
 
-static void look_at(struct daemon *d, const struct attempt *a, const struct hands_use *use, double now_s)
+static struct idle_seen look_at(struct daemon *d, const struct attempt *a,
+	const struct hands_use *use, double now_s)
 {
 	const struct live_job *job = core_job(d->core, a->job);
-	struct idle_seen *seen = find_seen(d, a->job, a->number);
+	const struct idle_seen *before = find_seen(d, a->job, a->number);
+	struct idle_seen seen = { a->job, a->number, use->cpu_s, now_s, now_s, use->known, false };
 
-	if (!seen) {
-		struct idle_seen first = { a->job, a->number, use->cpu_s, now_s, now_s, use->known,
-			false, true };
-
-		vec_push(&d->idle, first);
-		return;
+	if (!before)
+		return seen;
+	seen.since_s = before->since_s;
+	seen.asked = before->asked;
+	if (now_s - before->at_s > AWAY_S)
+		seen.since_s += now_s - before->at_s;
+	if (has_moved(d, before, use, now_s) || devices_compute(d, a->grant)) {
+		seen.since_s = now_s;
+		seen.asked = false;
 	}
-	if (now_s - seen->at_s > AWAY_S)
-		seen->since_s += now_s - seen->at_s;
-	if (has_moved(d, seen, use, now_s) || devices_compute(d, a->grant)) {
-		seen->since_s = now_s;
-		seen->asked = false;
-	}
-	if (job->progress.at_s > seen->since_s)
-		seen->since_s = job->progress.at_s;
-	seen->cpu_s = use->cpu_s;
-	seen->known = use->known;
-	seen->at_s = now_s;
-	seen->here = true;
-	judge(d, seen, a, now_s);
+	if (job->progress.at_s > seen.since_s)
+		seen.since_s = job->progress.at_s;
+	judge(d, &seen, a, now_s);
+	return seen;
 }
 
-static void forget_gone(struct daemon *d)
+/* In the worker's thread. */
+static void measure(struct task *task)
 {
-	size_t kept = 0;
+	struct idle_look *look = (struct idle_look *)task;
 
-	for (size_t i = 0; i < d->idle.n; i++) {
-		if (d->idle.at[i].here)
-			d->idle.at[kept++] = d->idle.at[i];
+	look->boot_s = clock_boot_s();
+	hands_measure(look->uses, look->n);
+}
+
+/* Of all processes there are, which takes longer than a decision may wait. */
+static void begin_look(struct daemon *d)
+{
+	size_t n;
+	const struct attempt *const *attempts = core_attempts(d->core, &n);
+	struct idle_look *look = mem_alloc(sizeof(*look));
+
+	look->task.run = measure;
+	look->task.destroy = destroy_look;
+	look->uses = mem_alloc(mem_array_size(n + 1, sizeof(*look->uses)));
+	for (size_t i = 0; i < n; i++) {
+		if (is_watched(d, attempts[i]))
+			look->uses[look->n++] = (struct hands_use){ .job = attempts[i]->job,
+				.attempt = attempts[i]->number };
 	}
-	d->idle.n = kept;
-	for (size_t i = 0; i < kept; i++)
-		d->idle.at[i].here = false;
+	if (!look->n) {
+		d->idle.n = 0;
+		destroy_look(&look->task);
+		return;
+	}
+	qsort(look->uses, look->n, sizeof(*look->uses), compare_uses);
+	hands_find_guards(d->hands, look->uses, look->n);
+	d->idle_look = look;
+	daemon_give_beside(d, &d->watcher, &look->task);
+}
+
+/* Who came meanwhile is looked at next time; who went is forgotten. */
+static void end_look(struct daemon *d)
+{
+	struct idle_look *look = d->idle_look;
+	size_t n, seen = 0;
+	const struct attempt *const *attempts = core_attempts(d->core, &n);
+	struct idle_seen *all = mem_alloc(mem_array_size(n + 1, sizeof(*all)));
+
+	for (size_t i = 0; i < n; i++) {
+		struct hands_use key = { .job = attempts[i]->job, .attempt = attempts[i]->number };
+		const struct hands_use *use = bsearch(&key, look->uses, look->n, sizeof(key),
+			compare_uses);
+
+		if (use && is_watched(d, attempts[i]))
+			all[seen++] = look_at(d, attempts[i], use, d->boot_s + look->boot_s);
+	}
+	qsort(all, seen, sizeof(*all), compare_seen);
+	d->idle.n = 0;
+	for (size_t i = 0; i < seen; i++)
+		vec_push(&d->idle, all[i]);
+	free(all);
+	destroy_look(&look->task);
+	d->idle_look = NULL;
 }
 
 void daemon_look_idle(struct daemon *d)
 {
-	double now_s = daemon_now_s(d);
-	size_t n, watched = 0;
-	const struct attempt *const *attempts = core_attempts(d->core, &n);
-	struct hands_use *uses;
-
+	if (d->idle_look && task_done(&d->idle_look->task))
+		end_look(d);
 	if (daemon_idle_in_s(d) > 0)
 		return;
 	d->idle_looked_s = clock_wall_s();
-	uses = mem_alloc(mem_array_size(n + 1, sizeof(*uses)));
-	for (size_t i = 0; i < n; i++) {
-		if (is_watched(d, attempts[i]))
-			uses[watched++] = (struct hands_use){ .job = attempts[i]->job,
-				.attempt = attempts[i]->number };
-	}
-	if (watched)
-		hands_use(d->hands, uses, watched);
-	watched = 0;
-	for (size_t i = 0; i < n; i++) {
-		if (is_watched(d, attempts[i]))
-			look_at(d, attempts[i], &uses[watched++], now_s);
-	}
-	forget_gone(d);
-	free(uses);
+	begin_look(d);
 }
 
 bool daemon_is_idle(const struct daemon *d, const struct live_job *job, double now_s,

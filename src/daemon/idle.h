@@ -29,7 +29,10 @@ int idle_rule_parse(const char *text, struct idle_rule *out, struct err *err);
 struct daemon;
 struct live_job;
 
-/* Looks at what runs if it is time; what is to be said becomes news. */
+/*
+ * Has a thread look at what runs if it is time, and judges what it has seen once it is done; what is
+ * to be said becomes news.
+ */
 void daemon_look_idle(struct daemon *d);
 /* Seconds until it is; INFINITY: never. */
 double daemon_idle_in_s(const struct daemon *d);

@@ -32,12 +32,10 @@ static void choose_all(const struct daemon *d, const struct call *call, struct c
 	const struct cluster *cluster = &d->epoch.cluster;
 
 	for (uint32_t node = 0; node < cluster->nnodes; node++) {
-		uint32_t n = cluster->nodes[node].devices;
-
 		if (!is_meant(d, call, node))
 			continue;
-		out->of[node] = n < 64 ? (UINT64_C(1) << n) - 1 : UINT64_MAX;
-		out->n += n;
+		out->of[node] = node_all(&cluster->nodes[node]);
+		out->n += cluster->nodes[node].devices;
 	}
 }
 

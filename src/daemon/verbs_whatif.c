@@ -159,8 +159,7 @@ static int read_rule(find_rule *find, const char *spec, struct rule_read *out, s
 static int refuse_files(const struct rule_read *rule, struct err *err)
 {
 	for (const struct option *o = rule->options; o && o->name; o++) {
-		if (o->kind == OPTION_TEXT && !strncmp(o->help, "file", 4) &&
-			*((const char *)rule->state + o->offset))
+		if (option_file(o, rule->state))
 			return err_set(err, ERR_REFUSED,
 				"%s: %s names a file, which is not read for others; use 'stint whatif'",
 				rule->name, o->name);
@@ -236,13 +235,26 @@ static int take_args(struct whatif_task *t, struct daemon *d, const json_t *args
 	return 0;
 }
 
-static bool is_busy(const struct daemon *d, const struct call *call)
+/* Answered with why not, if there are too many; where there are many users, none keeps the others waiting. */
+static bool is_busy(const struct daemon *d, struct call *call)
 {
-	size_t n = 0;
+	size_t all = 0, own = 0;
 
-	for (size_t i = 0; i < d->waiting.n; i++)
-		n += d->waiting.at[i]->verb == call->verb && d->waiting.at[i]->task;
-	return n >= AT_ONCE;
+	for (size_t i = 0; i < d->waiting.n; i++) {
+		const struct call *other = d->waiting.at[i];
+
+		if (other->verb != call->verb || !other->task)
+			continue;
+		all++;
+		own += d->config.system && other->caller.uid == call->caller.uid;
+	}
+	if (own)
+		call_problem(call, 429, 4,
+			"one that you asked for is being worked out already; ask again in a while");
+	else if (all >= AT_ONCE)
+		call_problem(call, 429, 4,
+			"%zu of these are being worked out already; ask again in a while", all);
+	return own || all >= AT_ONCE;
 }
 
 static void begin(struct daemon *d, struct call *call)
@@ -318,9 +330,6 @@ void verb_whatif(struct daemon *d, struct call *call)
 		answer(call);
 	else if (!d->config.program)
 		call_problem(call, 404, 3, "this daemon has no simulator");
-	else if (is_busy(d, call))
-		call_problem(call, 429, 4,
-			"%d of these are being worked out already; ask again in a while", AT_ONCE);
-	else
+	else if (!is_busy(d, call))
 		begin(d, call);
 }

@@ -353,8 +353,7 @@ size_t engine_remember(const struct engine *e, void **out)
 
 uint64_t engine_down(const struct engine *e, uint32_t node)
 {
-	uint32_t devices = e->config->cluster->nodes[node].devices;
-	uint64_t all = devices < 64 ? (UINT64_C(1) << devices) - 1 : UINT64_MAX;
+	uint64_t all = node_all(&e->config->cluster->nodes[node]);
 
 	return e->plan.space.nodes[node].up ? e->plan.space.nodes[node].down & all : all;
 }

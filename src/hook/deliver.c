@@ -180,9 +180,9 @@ static void deliver_https(const struct hook *hook, const struct delivery *d,
 	const atomic_bool *stop, struct reception *out)
 {
 	char most[32];
-	const char *argv[] = { "curl", "-q", "--config", "-", "--silent", "--show-error", "--proto",
-		"=https", "--output", "/dev/null", "--write-out", "%{http_code}", "--max-time",
-		most, NULL };
+	const char *argv[] = { "curl", "-q", "--config", "-", "--silent", "--show-error",
+		"--globoff", "--proto", "=https", "--output", "/dev/null", "--write-out",
+		"%{http_code}", "--max-time", most, NULL };
 	struct buf config = { 0 };
 	struct child_ask ask = {
 		.argv = argv,

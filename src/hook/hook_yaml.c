@@ -109,15 +109,28 @@ static bool is_event_name(const char *text)
 		strlen(text) < 64;
 }
 
+static int no_event_name(struct reader *r, const char *name, size_t i)
+{
+	struct buf known = { 0 };
+	int rc;
+
+	for (const struct event_name *e = event_names; e->name; e++)
+		buf_printf(&known, "%s, ", e->name);
+	rc = yaml_fail(&r->yaml, WORD(r, "on", i), r->err,
+		"\"%.80s\" is no name of an event; there are %s" EVENT_ALL
+		", and those of 'stint events'",
+		name, known.at);
+	buf_fini(&known);
+	return rc;
+}
+
 /* One that is not known may come with another version; one that is nearly known is a slip. */
 static int read_event(struct reader *r, struct hook *hook, const char *name, size_t i)
 {
 	const char *near;
 
 	if (!is_event_name(name))
-		return yaml_fail(&r->yaml, WORD(r, "on", i), r->err,
-			"\"%.80s\" is no name of an event; there are submitted, started, preempted, finished, failed, cancelled, ended, device-down, device-up, all, and those of 'stint events'",
-			name);
+		return no_event_name(r, name, i);
 	near = event_is_known(name) ? NULL : event_near(name);
 	if (near)
 		return yaml_fail(&r->yaml, WORD(r, "on", i), r->err,
@@ -295,25 +308,34 @@ static int read_rules(struct reader *r)
 
 /* ---- what the text names */
 
-/* The descriptor of a file that `mask` keeps from others, and that is ours or root's; else why not. */
-static int open_private(struct reader *r, const char *field, const char *path, mode_t mask, int *out)
+/* Whether `mask` keeps a file from others, and it is ours or root's; else why not. */
+static int check_private(struct reader *r, const char *field, const char *path,
+	const struct stat *of, mode_t mask)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct stat st;
-	int rc = 0;
-
-	if (fd < 0 || fstat(fd, &st) < 0)
-		rc = yaml_fail(&r->yaml, FIELD(r, field), r->err, "%s: %s", path, strerror(errno));
-	else if (!S_ISREG(st.st_mode))
-		rc = yaml_fail(&r->yaml, FIELD(r, field), r->err, "%s is no file", path);
-	else if (st.st_uid != geteuid() && st.st_uid != 0)
-		rc = yaml_fail(&r->yaml, FIELD(r, field), r->err,
-			"%s belongs to somebody else (user %u)", path, (unsigned)st.st_uid);
-	else if (st.st_mode & mask)
-		rc = yaml_fail(&r->yaml, FIELD(r, field), r->err,
+	if (!S_ISREG(of->st_mode))
+		return yaml_fail(&r->yaml, FIELD(r, field), r->err, "%s is no file", path);
+	if (of->st_uid != geteuid() && of->st_uid != 0)
+		return yaml_fail(&r->yaml, FIELD(r, field), r->err,
+			"%s belongs to somebody else (user %u)", path, (unsigned)of->st_uid);
+	if (of->st_mode & mask)
+		return yaml_fail(&r->yaml, FIELD(r, field), r->err,
 			mask & 044 ? "%s can be read by others, so it is no secret: chmod 600 %s"
 				   : "%s can be written by others, who would choose what runs: chmod go-w %s",
 			path, path);
+	return 0;
+}
+
+/* The descriptor of such a file. */
+static int open_private(struct reader *r, const char *field, const char *path, mode_t mask, int *out)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat of;
+	int rc;
+
+	if (fd < 0 || fstat(fd, &of) < 0)
+		rc = yaml_fail(&r->yaml, FIELD(r, field), r->err, "%s: %s", path, strerror(errno));
+	else
+		rc = check_private(r, field, path, &of, mask);
 	if (rc == 0)
 		*out = fd;
 	else if (fd >= 0)
@@ -340,7 +362,7 @@ static int take_secret(struct reader *r, struct hook *hook, const char *path, in
 static int read_secret(struct reader *r, struct hook *hook, const char *rules)
 {
 	const char *slash = strrchr(rules, '/');
-	int fd, rc;
+	int fd = -1, rc;
 
 	if (hook->secret_file[0] != '/' && slash)
 		hook->secret_file = arena_printf(&r->hooks->words, "%.*s/%s", (int)(slash - rules),
@@ -353,10 +375,9 @@ static int read_secret(struct reader *r, struct hook *hook, const char *rules)
 	return rc;
 }
 
-static int check_programs(struct reader *r, const struct hook *hook, const char *rules)
+static int check_programs(struct reader *r, const struct hook *hook, const char *rules,
+	const struct stat *of)
 {
-	int fd;
-
 	if (hook->webhook && hook->https && !child_is_there("curl"))
 		return yaml_fail(&r->yaml, FIELD(r, "webhook"), r->err,
 			"https needs the program curl, which is not here: install it (apt install curl), or send to a proxy on http://127.0.0.1");
@@ -366,18 +387,15 @@ static int check_programs(struct reader *r, const struct hook *hook, const char 
 		return yaml_fail(&r->yaml, FIELD(r, "command"), r->err,
 			"there is no program %.200s%s", hook->command[0],
 			strchr(hook->command[0], '/') ? "" : " in $PATH; write its whole path");
-	if (open_private(r, "command", rules, 022, &fd) < 0)
-		return r->err->code;
-	close(fd);
-	return 0;
+	return check_private(r, "command", rules, of, 022);
 }
 
-static int look_around(struct reader *r, const char *rules)
+static int look_around(struct reader *r, const char *rules, const struct stat *of)
 {
 	for (r->entry = 0; r->entry < r->hooks->n; r->entry++) {
 		struct hook *hook = &r->hooks->at[r->entry];
 
-		if (check_programs(r, hook, rules) < 0 ||
+		if (check_programs(r, hook, rules, of) < 0 ||
 			(hook->secret_file && read_secret(r, hook, rules) < 0))
 			return r->err->code;
 	}
@@ -386,8 +404,8 @@ static int look_around(struct reader *r, const char *rules)
 
 /* ---- all of it */
 
-/* `path` NULL: the text alone. */
-static int read_all(const char *where, const char *path, const char *text, size_t n,
+/* `of`: what the text was read from, which `where` is the path of; NULL: the text alone. */
+static int read_all(const char *where, const struct stat *of, const char *text, size_t n,
 	struct hooks *out, struct err *err)
 {
 	struct hooks hooks = { 0 };
@@ -397,8 +415,8 @@ static int read_all(const char *where, const char *path, const char *text, size_
 	if (rc < 0)
 		return rc;
 	rc = read_rules(&r);
-	if (rc == 0 && path)
-		rc = look_around(&r, path);
+	if (rc == 0 && of)
+		rc = look_around(&r, where, of);
 	yaml_fini(&r.yaml);
 	if (rc == 0)
 		*out = hooks;
@@ -415,11 +433,12 @@ int hooks_read_yaml(const char *where, const char *text, size_t n, struct hooks 
 int hooks_read(const char *path, struct hooks *out, struct err *err)
 {
 	struct file file;
-	int rc = file_read_upto(path, FILE_MAX, &file, err);
+	struct stat of;
+	int rc = file_read_owned(path, FILE_MAX, &file, &of, err);
 
 	if (rc < 0)
 		return rc;
-	rc = read_all(path, path, file.at, file.n, out, err);
+	rc = read_all(path, &of, file.at, file.n, out, err);
 	file_fini(&file);
 	return rc;
 }

@@ -393,12 +393,14 @@ static bool join_all(struct notifier *n, double within_s)
 }
 
 /* Threads have ended, or hang in a name that is being looked up. */
-static void say_unsent(const struct notifier *n)
+static void say_unsent(struct notifier *n)
 {
 	size_t unsent = 0;
 
+	pthread_mutex_lock(&n->mutex);
 	for (uint32_t i = 0; i < n->hooks.n; i++)
 		unsent += n->queues[i].n + n->queues[i].cut;
+	pthread_mutex_unlock(&n->mutex);
 	if (unsent)
 		log_warning(n->config.log, "notifications: %zu could not be sent any more", unsent);
 }

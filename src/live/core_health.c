@@ -89,14 +89,11 @@ static int read_devices(const struct core *c, const json_t *body, uint32_t *node
 	struct err *err)
 {
 	int64_t number = member_int(body, "node", -1);
-	uint32_t n;
 
 	if (number < 0 || number >= c->cluster->nnodes)
 		return err_set(err, ERR_FORMAT, "node %ld is not here", (long)number);
 	*node = (uint32_t)number;
-	n = c->cluster->nodes[*node].devices;
-	*devices = (uint64_t)member_int(body, "devices", 0) &
-		(n < 64 ? (UINT64_C(1) << n) - 1 : UINT64_MAX);
+	*devices = (uint64_t)member_int(body, "devices", 0) & node_all(&c->cluster->nodes[*node]);
 	return *devices ? 0 : err_set(err, ERR_FORMAT, "no device of node %u is named", *node);
 }
 
@@ -182,14 +179,56 @@ static bool may_drain(const struct core *c, uint32_t type)
 	return (drained + 1) * 2 <= c->cluster->types[type].devices;
 }
 
+/* How many of the first `n` that failed there are jobs of the user. */
+static size_t count_user(const struct health_device *d, size_t n, uint32_t uid)
+{
+	size_t jobs = 0;
+
+	for (size_t i = 0; i < n; i++)
+		jobs += d->failed.at[i].uid == uid;
+	return jobs;
+}
+
+/* Once is chance. */
+static bool fails_elsewhere(const struct core *c, const struct health_device *here, uint32_t uid)
+{
+	size_t jobs = 0;
+
+	for (size_t i = 0; i < c->health.devices.n; i++) {
+		const struct health_device *d = &c->health.devices.at[i];
+
+		if (d != here)
+			jobs += count_user(d, d->failed.n, uid);
+	}
+	return jobs > 1;
+}
+
+/*
+ * Whether it is rather the device than the jobs.  Names cost nothing, so that of a user whose jobs fail on
+ * several devices nothing is learnt, and where there are many users one alone proves nothing.
+ */
+static bool is_at_fault(const struct core *c, const struct health_device *d)
+{
+	int32_t jobs = 0, users = 0;
+
+	for (size_t i = 0; i < d->failed.n; i++) {
+		uint32_t uid = d->failed.at[i].uid;
+
+		if (c->care.drain_users && fails_elsewhere(c, d, uid))
+			continue;
+		jobs++;
+		users += !count_user(d, i, uid);
+	}
+	return jobs >= c->care.drain_after && users >= c->care.drain_users;
+}
+
 static void drain_failing(struct core *c, const struct health_device *d)
 {
 	uint32_t node = d->node;
 	uint64_t device = UINT64_C(1) << d->device;
 	struct buf why = { 0 };
 
-	if (!c->care.drain_after || d->failed.n < (size_t)c->care.drain_after || d->drained ||
-		!may_drain(c, c->cluster->nodes[node].type))
+	if (d->drained || !is_at_fault(c, d) || !may_drain(c, c->cluster->nodes[node].type))
 		return;
 	buf_printf(&why, "%zu different jobs failed here in a row", d->failed.n);
 	drain(c, node, device, why.at, true);
@@ -215,10 +254,22 @@ static bool acquit_devices(struct core *c, uint64_t who)
 	return changed;
 }
 
+/* As many as are ever asked for: a device that may not be drained would list all that come. */
+static void keep_last(const struct care *care, struct health_device *d)
+{
+	size_t most = (size_t)(care->drain_after > care->drain_users ? care->drain_after
+								     : care->drain_users);
+	size_t over = d->failed.n > most ? d->failed.n - most : 0;
+
+	d->failed.n -= over;
+	memmove(d->failed.at, d->failed.at + over, d->failed.n * sizeof(*d->failed.at));
+}
+
 /* Only one device can be told to be at fault, so those of a gang are not. */
 static bool blame_device(struct core *c, const struct live_job *job, const struct grant *grant)
 {
-	struct health_failure failure = { job->id, who_of(job) };
+	struct health_failure failure = { job->id, who_of(job),
+		c->care.drain_users ? job->uid : HEALTH_NOBODY };
 	struct health_device *d;
 
 	if (grant->gpus > 1 || !c->care.drain_after)
@@ -230,6 +281,7 @@ static bool blame_device(struct core *c, const struct live_job *job, const struc
 	if (lists(d, failure.who))
 		return false;
 	vec_push(&d->failed, failure);
+	keep_last(&c->care, d);
 	drain_failing(c, d);
 	return true;
 }

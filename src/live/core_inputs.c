@@ -400,13 +400,16 @@ static int in_active(struct core *c, uint32_t id, uint32_t attempt, const json_t
 }
 
 /* Held, or back to the queue; one that must not run twice is held, too: its user may let it go. */
-static void reclaim(struct core *c, struct live_job *job, const char *text, bool hold)
+static void reclaim(struct core *c, struct live_job *job, const char *text, bool hold, double pause_s)
 {
 	if (hold || !job->requeue) {
 		job->held = true;
 		free(job->reclaimed);
 		job->reclaimed = mem_strdup(text);
 	}
+	/* Else it would have the devices again before anybody else. */
+	if (pause_s > 0)
+		job->begin_s = fmax(job->begin_s, c->now_s + pause_s);
 	take_back(c, job, STOP_IDLE);
 	core_wait_outside(c, job);
 }
@@ -426,7 +429,8 @@ static int in_reclaim(struct core *c, uint32_t id, uint32_t attempt, const json_
 	if (then && !strcmp(then, "cancel"))
 		take_back(c, job, STOP_CANCEL);
 	else
-		reclaim(c, job, a->text, !then || !strcmp(then, "hold"));
+		reclaim(c, job, a->text, !then || !strcmp(then, "hold"),
+			member_number(body, "pause_s", 0));
 	core_note(c, NOTE_STATE, id, attempt, NULL);
 	return 0;
 }

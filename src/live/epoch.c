@@ -53,6 +53,7 @@ static void put_care(struct json *j, const struct epoch *epoch)
 
 	json_int(j, "avoid_after", epoch->care.avoid_after);
 	json_int(j, "drain_after", epoch->care.drain_after);
+	json_int(j, "drain_users", epoch->care.drain_users);
 	if (epoch->health.devices.n)
 		health_to_json(&epoch->health, "health", j);
 	if (devices)
@@ -163,7 +164,8 @@ int epoch_from_json(const json_t *json, struct epoch *out, struct err *err)
 		.seed = (uint64_t)member_int(json, "seed", 0),
 		.born_s = member_number(json, "born_s", 0),
 		.care = { (int32_t)member_int(json, "avoid_after", 0),
-			(int32_t)member_int(json, "drain_after", 0) },
+			(int32_t)member_int(json, "drain_after", 0),
+			(int32_t)member_int(json, "drain_users", 0) },
 	};
 
 	if (read_cluster(json, &e.cluster, err) < 0)

@@ -30,7 +30,7 @@ struct epoch {
 
 /*
  * {"why","policy","placer","admit","seed","born_s","cluster":YAML,"tenants":[{"name","parent","weight","within"}],
- * "avoid_after","drain_after","health":[…],"devices":[…]}
+ * "avoid_after","drain_after","drain_users","health":[…],"devices":[…]}
  */
 void epoch_to_json(const struct epoch *epoch, struct buf *out);
 int epoch_from_json(const json_t *json, struct epoch *out, struct err *err);

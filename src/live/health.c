@@ -129,6 +129,8 @@ static void put_device(const struct health_device *d, struct json *j)
 		json_begin_array(j, NULL);
 		json_int(j, NULL, d->failed.at[i].job);
 		json_int(j, NULL, (int64_t)d->failed.at[i].who);
+		if (d->failed.at[i].uid != HEALTH_NOBODY)
+			json_int(j, NULL, d->failed.at[i].uid);
 		json_end(j, ']');
 	}
 	json_end(j, ']');
@@ -156,9 +158,11 @@ static void get_device(const json_t *json, struct health_device *d)
 	d->failed.n = 0;
 	json_array_foreach(failed, i, one)
 	{
+		const json_t *uid = json_array_get(one, 2);
 		struct health_failure failure = {
 			(uint32_t)json_integer_value(json_array_get(one, 0)),
 			(uint64_t)json_integer_value(json_array_get(one, 1)),
+			uid ? (uint32_t)json_integer_value(uid) : HEALTH_NOBODY,
 		};
 
 		vec_push(&d->failed, failure);

@@ -20,13 +20,17 @@
 struct care {
 	int32_t avoid_after; /* a job avoids a device on which it failed so often */
 	int32_t drain_after; /* a device is drained on which so many different jobs failed in a row */
+	int32_t drain_users; /* of at least so many users; 0: users are not told apart, as they once were */
 };
 
 /* A job that failed on a device.  Jobs of one user and name are one: a slip is often submitted again. */
 struct health_failure {
 	uint32_t job;
 	uint64_t who; /* of its user and name */
+	uint32_t uid; /* HEALTH_NOBODY: not known */
 };
+
+#define HEALTH_NOBODY UINT32_MAX
 
 struct health_device {
 	uint32_t node, device;
@@ -56,7 +60,7 @@ bool health_any_drained(const struct health *health);
 /* Forgets devices of which nothing is left to say. */
 void health_trim(struct health *health);
 
-/* [{"node":0,"device":1,"drained":"fan","itself":true,"since_s":7,"failed":[[job,who],…]},…] as a value. */
+/* [{"node":0,"device":1,"drained":"fan","itself":true,"since_s":7,"failed":[[job,who,uid],…]},…] as a value. */
 void health_to_json(const struct health *health, const char *key, struct json *j);
 /* Leniently: devices that the cluster has not are left out. */
 void health_from_json(const json_t *list, const struct cluster *cluster, struct health *out);

@@ -54,6 +54,12 @@ struct node {
 	int64_t mem_bytes; /* 0: not modelled */
 };
 
+/* All devices of a node, as bits. */
+static inline uint64_t node_all(const struct node *node)
+{
+	return node->devices < NODE_DEVICES_MAX ? (UINT64_C(1) << node->devices) - 1 : UINT64_MAX;
+}
+
 struct rack {
 	const char *name;
 	double up_Bps; /* uplink, 0: unknown */

@@ -36,9 +36,7 @@ static void type_init(struct space *space, uint32_t type)
 
 static uint64_t all_of(const struct space *space, uint32_t node)
 {
-	uint32_t devices = space->cluster->nodes[node].devices;
-
-	return devices == 64 ? UINT64_MAX : (UINT64_C(1) << devices) - 1;
+	return node_all(&space->cluster->nodes[node]);
 }
 
 static uint32_t count(uint64_t devices)

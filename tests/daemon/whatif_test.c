@@ -48,12 +48,13 @@ static void *run(void *self)
 	return NULL;
 }
 
-static void setup(struct scene *s, const char *script)
+static void setup_for(struct scene *s, bool system, const char *script)
 {
 	struct daemon_config config = {
 		.guard = "/bin/false",
 		.machine = { .no_gpus = true, .slots = 2 },
 		.policy = "fifo",
+		.system = system,
 	};
 	struct err err = { 0 };
 	char *program;
@@ -68,6 +69,11 @@ static void setup(struct scene *s, const char *script)
 		fail_msg("%s", err.text);
 	free(program);
 	assert_int_equal(pthread_create(&s->thread, NULL, run, s->daemon), 0);
+}
+
+static void setup(struct scene *s, const char *script)
+{
+	setup_for(s, false, script);
 }
 
 static void stop(struct scene *s)
@@ -94,13 +100,18 @@ static void take(void *ctx, int status, struct buf *body)
 	sem_post(&a->came);
 }
 
-static void ask(struct scene *s, struct answer *a, const char *body)
+static void ask_as(struct scene *s, struct answer *a, uid_t uid, const char *body)
 {
-	struct caller nobody = { .uid = 65534, .gid = 65534 };
+	struct caller caller = { .uid = uid, .gid = 65534 };
 
 	*a = (struct answer){ 0 };
 	sem_init(&a->came, 0, 0);
-	daemon_call(s->daemon, verb_find("whatif"), &nobody, json_loads(body, 0, NULL), take, a);
+	daemon_call(s->daemon, verb_find("whatif"), &caller, json_loads(body, 0, NULL), take, a);
+}
+
+static void ask(struct scene *s, struct answer *a, const char *body)
+{
+	ask_as(s, a, 65534, body);
 }
 
 static void expect(struct answer *a, int status, const char *says)
@@ -159,6 +170,7 @@ static void what_makes_no_sense_is_not_run(void **state)
 		{ "{\"policy\":\"--out\"}", 400, "no policy" },
 		{ "{\"placer\":\"nowhere\"}", 400, "no placer" },
 		{ "{\"policy\":\"gittins:history=/etc/shadow\"}", 409, "names a file" },
+		{ "{\"policy\":\"gavel:replay=/etc/shadow\"}", 409, "names a file" },
 		{ "{\"add\":\"lots\"}", 400, "DEVICES:TYPE" },
 		{ "{\"add\":\"4:a100,--out=x\"}", 400, "DEVICES:TYPE" },
 		{ "{\"add\":\"9999x64:a100\"}", 400, "at most" },
@@ -228,6 +240,29 @@ static void two_at_once(void **state)
 	teardown(&s);
 }
 
+static void one_of_each_user(void **state)
+{
+	struct answer first, second, third;
+	struct scene s;
+	char *go;
+
+	(void)state;
+	setup_for(&s, true, "until [ -e go ]; do sleep 0.02; done; echo '{\"done\":1}'");
+	ask_as(&s, &first, 1000, "{\"policy\":\"sjf\"}");
+	ask_as(&s, &second, 1000, "{\"policy\":\"sjf\"}");
+	expect(&second, 429, "one that you asked for");
+	ask_as(&s, &second, 1001, "{\"policy\":\"sjf\"}");
+	ask_as(&s, &third, 1002, "{\"policy\":\"sjf\"}");
+	expect(&third, 429, "2 of these");
+	go = path_join(s.dir, "go");
+	fclose(fopen(go, "w"));
+	expect(&first, 200, "done");
+	expect(&second, 200, "done");
+	free(go);
+	stop(&s);
+	teardown(&s);
+}
+
 /* Nobody waits minutes for a daemon to stop. */
 static void a_daemon_that_stops_ends_them(void **state)
 {
@@ -256,6 +291,7 @@ int main(void)
 		cmocka_unit_test(what_makes_no_sense_is_not_run),
 		cmocka_unit_test(however_it_ends_there_is_an_answer),
 		cmocka_unit_test(two_at_once),
+		cmocka_unit_test(one_of_each_user),
 		cmocka_unit_test(a_daemon_that_stops_ends_them),
 	};
 

@@ -232,7 +232,7 @@ static void https_is_curls(void **state)
 	has_line(dir, "config", "data-binary = \"{\\\"text\\\":\\\"it failed\\\"}\"");
 	/* Everybody sees a program's arguments. */
 	has_line(dir, "args",
-		"-q --config - --silent --show-error --proto =https --output /dev/null --write-out %{http_code} --max-time 60.000");
+		"-q --config - --silent --show-error --globoff --proto =https --output /dev/null --write-out %{http_code} --max-time 60.000");
 	curl_says(dir, "503");
 	https("https://h/", &got);
 	assert_int_equal(got.verdict, NOT_NOW);

@@ -103,6 +103,8 @@ static void what_is_wrong_is_said(void **state)
 			"rules.yaml:4:", "did you mean \"failed\"" },
 		{ "rules:\n  - on: [Failed!]\n    command: [x]\n",
 			"rules.yaml:2:", "no name of an event" },
+		{ "rules:\n  - on: [Failed!]\n    command: [x]\n",
+			"rules.yaml:2:", "idle, reclaimed, device-drained, device-resumed, all, and" },
 		{ "rules:\n  - on: [failed]\n", "rules.yaml:2:", "needs a receiver" },
 		{ "rules:\n  - on: [failed]\n    command: []\n", "rules.yaml:2:", "needs a receiver" },
 		{ "rules:\n  - on: [failed]\n    command: ['']\n", "rules.yaml:3:", "program to run" },

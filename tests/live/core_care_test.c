@@ -23,8 +23,8 @@ static void fails(struct play *p, double at_s, uint32_t job, uint32_t attempt)
 	play_do(p, at_s + 1, "exit", job, attempt, "{\"known\":true,\"code\":1,\"ran_s\":1}");
 }
 
-/* Jobs of a name of their own, so that they count apart. */
-static uint32_t submit_named(struct play *p, double at_s, struct ask ask, const char *name)
+/* Jobs of a user and a name of their own, so that they count apart. */
+static uint32_t submit_as(struct play *p, double at_s, struct ask ask, const char *name, int uid)
 {
 	uint32_t id;
 
@@ -35,6 +35,7 @@ static uint32_t submit_named(struct play *p, double at_s, struct ask ask, const 
 
 		if (p->cycle.at[i].job == id) {
 			json_object_set_new(json_object_get(body, "job"), "name", json_string(name));
+			json_object_set_new(json_object_get(body, "job"), "uid", json_integer(uid));
 			free(p->cycle.at[i].body);
 			free(p->cycle.at[i].job_after);
 			p->cycle.at[i].body = json_dumps(body, JSON_COMPACT);
@@ -47,6 +48,21 @@ static uint32_t submit_named(struct play *p, double at_s, struct ask ask, const 
 	play_give_submit(p, id);
 	play_end(p);
 	return id;
+}
+
+static uint32_t submit_named(struct play *p, double at_s, struct ask ask, const char *name)
+{
+	return submit_as(p, at_s, ask, name, 1000);
+}
+
+/* The job has the first device, and fails there. */
+static void fails_as(struct play *p, uint32_t i, int uid)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "job%u", i);
+	submit_as(p, 10 * i + 1, (struct ask){ .gpus = 1 }, name, uid);
+	fails(p, 10 * i + 2, i + 1, 1);
 }
 
 /* ---- draining */
@@ -247,14 +263,60 @@ static void the_last_half_stays(void **state)
 
 	(void)state;
 	play_open(&p, "1x1", "fifo");
-	for (uint32_t i = 0; i < 5; i++) {
-		char name[8];
-
-		snprintf(name, sizeof(name), "job%u", i);
-		submit_named(&p, 10 * i + 1, (struct ask){ .gpus = 1 }, name);
-		fails(&p, 10 * i + 2, i + 1, 1);
-	}
+	for (uint32_t i = 0; i < 5; i++)
+		fails_as(&p, i, 1000);
 	assert_int_equal(drained(&p), 0);
+	/* The last ones are enough to remember. */
+	assert_int_equal(health_find(core_health(p.core), 0, 0)->failed.n, 3);
+	assert_int_equal(health_find(core_health(p.core), 0, 0)->failed.at[2].job, 5);
+	play_close(&p);
+}
+
+static void one_of_many_users_drains_nothing(void **state)
+{
+	struct play p;
+
+	(void)state;
+	play_open(&p, "1x4", "fifo");
+	p.epoch.care.drain_users = 2;
+	play_restart(&p, 0.5);
+	for (uint32_t i = 0; i < 8; i++)
+		fails_as(&p, i, 1000);
+	assert_int_equal(drained(&p), 0);
+	fails_as(&p, 8, 1001);
+	assert_int_equal(drained(&p), 1);
+	play_close(&p);
+}
+
+/* Eight names of one command that fails wherever it runs. */
+static void who_fails_everywhere_drains_nothing(void **state)
+{
+	struct play p;
+
+	(void)state;
+	play_open(&p, "1x4", "fifo");
+	for (uint32_t i = 0; i < 8; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "bad%u", i);
+		submit_named(&p, 1 + 0.1 * i, (struct ask){ .gpus = 1 }, name);
+	}
+	for (uint32_t i = 0; i < 8; i++)
+		fails(&p, 10 * i + 2, i + 1, 1);
+	assert_int_equal(drained(&p), 0);
+	play_close(&p);
+}
+
+/* After one device is drained so, the next is not: by then it looks as if it was the jobs. */
+static void one_user_drains_one_device(void **state)
+{
+	struct play p;
+
+	(void)state;
+	play_open(&p, "1x4", "fifo");
+	for (uint32_t i = 0; i < 8; i++)
+		fails_as(&p, i, 1000);
+	assert_int_equal(drained(&p), 1);
 	play_close(&p);
 }
 
@@ -381,6 +443,9 @@ int main(void)
 		cmocka_unit_test(some_say_nothing_of_a_device),
 		cmocka_unit_test(devices_are_not_blamed_for_jobs),
 		cmocka_unit_test(the_last_half_stays),
+		cmocka_unit_test(one_of_many_users_drains_nothing),
+		cmocka_unit_test(who_fails_everywhere_drains_nothing),
+		cmocka_unit_test(one_user_drains_one_device),
 		cmocka_unit_test(a_warning_is_kept),
 		cmocka_unit_test(reclaimed_is_held),
 		cmocka_unit_test(reclaimed_waits_or_ends),

@@ -464,7 +464,7 @@ static inline void play_open(struct play *p, const char *cluster, const char *po
 		.epoch = { .rules = { .policy = policy },
 			.seed = 7,
 			.born_s = 1e9,
-			.care = { .avoid_after = 2, .drain_after = 3 } },
+			.care = { .avoid_after = 2, .drain_after = 3, .drain_users = 1 } },
 	};
 	assert_int_equal(cluster_parse(cluster, &p->epoch.cluster, &err), 0);
 	play_epoch(p, "start");

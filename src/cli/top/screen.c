@@ -314,7 +314,10 @@ struct screen_news screen_wait(double seconds)
 		news.gone = !poll_once(isnan(screen.escape_s) ? seconds : fmin(seconds, ESCAPE_S));
 		news.key = next_key();
 	}
-	news.fresh = screen.fresh;
-	screen.fresh = 0;
+	/* Only what was seen is cleared: a signal that comes from here on is for the next call. */
+	if (screen.fresh) {
+		screen.fresh = 0;
+		news.fresh = true;
+	}
 	return news;
 }

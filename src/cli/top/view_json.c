@@ -208,7 +208,8 @@ static void read_forecast(struct view *view, const json_t *forecast, double now_
 
 		if (at == VIEW_NONE)
 			continue;
-		view->jobs[at].never = json_is_true(json_object_get(job, "never"));
+		/* The share of futures in which it does not start; nothing compares with NAN. */
+		view->jobs[at].never = live_number(job, "never") >= 0.5;
 		if (json_is_object(start))
 			read_quantiles(start, now_s, view->jobs[at].starts_s);
 	}

@@ -635,15 +635,21 @@ int hands_claim(struct hands *hands, uint32_t job, uint32_t attempt, bool void_i
 
 /* ---- looking */
 
-void hands_use(const struct hands *hands, struct hands_use *of, size_t n)
+void hands_find_guards(const struct hands *hands, struct hands_use *of, size_t n)
 {
-	struct proc_cpu *roots = mem_alloc(mem_array_size(n + 1, sizeof(*roots)));
-
 	for (size_t i = 0; i < n; i++) {
 		const struct watched *w = find((struct hands *)hands, of[i].job, of[i].attempt);
 
-		roots[i].root = w && w->guard >= 0 ? w->pid : -1;
+		of[i].guard = w && w->guard >= 0 ? w->pid : -1;
 	}
+}
+
+void hands_measure(struct hands_use *of, size_t n)
+{
+	struct proc_cpu *roots = mem_alloc(mem_array_size(n + 1, sizeof(*roots)));
+
+	for (size_t i = 0; i < n; i++)
+		roots[i].root = of[i].guard;
 	proc_cpu(roots, n);
 	for (size_t i = 0; i < n; i++) {
 		of[i].cpu_s = roots[i].cpu_s;

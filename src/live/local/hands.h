@@ -114,11 +114,13 @@ int hands_claim(struct hands *hands, uint32_t job, uint32_t attempt, bool void_i
 /* What an attempt under way has used so far; `known` false where that cannot be told. */
 struct hands_use {
 	uint32_t job, attempt;
+	pid_t guard;  /* whose descendants they are; -1: there is none */
 	double cpu_s; /* user and system, of all its processes */
 	bool known;
 };
-/* All in one go. */
-void hands_use(const struct hands *hands, struct hands_use *of, size_t n);
+/* Whose guards they are; then, by any thread and without the hands, what they have used: that looks at every process there is. */
+void hands_find_guards(const struct hands *hands, struct hands_use *of, size_t n);
+void hands_measure(struct hands_use *of, size_t n);
 
 /* "STATE/jobs/7/2", malloc'ed; and the file where output goes unless the job says otherwise. */
 char *hands_dir(const struct hands *hands, uint32_t job, uint32_t attempt);

@@ -59,7 +59,8 @@ struct share_turns {
 			.help = "gavel, shockwave: the rounds of that published simulator with all their quirks" }, \
 	{ \
 		.name = "replay", .kind = OPTION_TEXT, .offset = offsetof(type, turns.replay), \
-		.text = "", .help = "read shares from this log (JSON lines) instead of computing them" \
+		.text = "", .file = true, \
+		.help = "read shares from this log (JSON lines) instead of computing them" \
 	}
 
 /* Computes the shares for the program; 0, or a negative ERR_*. */

@@ -25,6 +25,7 @@ struct sizes {
 		.kind = OPTION_TEXT, \
 		.offset = offsetof(type, field.history), \
 		.text = "", \
+		.file = true, \
 		.help = "file of GPU-seconds of past jobs, one per line; none: learn from jobs that finish" }, \
 		{ .name = "quantum_s", \
 			.kind = OPTION_DOUBLE, \

@@ -61,6 +61,36 @@ static void jobs_are_sorted_as_asked(void **state)
 	screen_test_fini(&t);
 }
 
+/* A forecast tells in which share of the futures a job does not start. */
+static void never_is_most_futures(void **state)
+{
+	static const struct {
+		const char *said;
+		bool never;
+	} rows[] = {
+		{ "1", true },
+		{ "0.5", true },
+		{ "0.49", false },
+		{ "0", false },
+		{ "null", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct screen_test t = { 0 };
+		char *forecast = mem_printf(
+			"{'at':" NOW ",'jobs':[{'id':12,'start':null,'finish':null,'never':%s}]}",
+			rows[i].said);
+
+		take(&t, box_nodes, box_jobs, forecast);
+		for (size_t k = 0; k < t.view.njobs; k++)
+			assert_int_equal(t.view.jobs[k].never,
+				t.view.jobs[k].id == 12 && rows[i].never);
+		screen_test_fini(&t);
+		free(forecast);
+	}
+}
+
 static void a_filter_leaves_out_jobs(void **state)
 {
 	struct screen_test t = box();
@@ -228,6 +258,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(jobs_are_sorted_as_asked),
+		cmocka_unit_test(never_is_most_futures),
 		cmocka_unit_test(a_filter_leaves_out_jobs),
 		cmocka_unit_test(moving_goes_from_list_to_list),
 		cmocka_unit_test(the_chosen_job_stays_chosen),

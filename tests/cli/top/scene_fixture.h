@@ -52,8 +52,9 @@ static const char box_jobs[] =
 	"'max_gpus':1,'wait_s':5,'reason':{'text':'job 13 is ahead'}}]}";
 
 static const char box_forecast[] =
-	"{'at':" NOW ",'jobs':[{'id':12,'start':{'p10':1704111000,'p50':1704111300,'p90':1704114000}},"
-	"{'id':13,'start':null,'never':true},{'id':999,'start':{'p10':1,'p50':2,'p90':3}}]}";
+	"{'at':" NOW
+	",'jobs':[{'id':12,'start':{'p10':1704111000,'p50':1704111300,'p90':1704114000},'finish':null,'never':0.25},"
+	"{'id':13,'start':null,'finish':null,'never':1},{'id':999,'start':{'p10':1,'p50':2,'p90':3}}]}";
 
 /* JSON with the quotes of C out of the way. */
 static inline json_t *read_text(const char *text)

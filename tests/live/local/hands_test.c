@@ -515,6 +515,12 @@ static void a_job_outlives_its_daemon(void **state)
 	}
 }
 
+static void measure(const struct fixture *f, struct hands_use *of, size_t n)
+{
+	hands_find_guards(f->hands, of, n);
+	hands_measure(of, n);
+}
+
 /* CPU time of all processes of an attempt, those that came and went too; nothing of others. */
 static void use_is_measured(void **state)
 {
@@ -529,11 +535,11 @@ static void use_is_measured(void **state)
 	launch_shell(f, 2, "exec sleep 1000");
 	wait_begun(f, 1);
 	wait_begun(f, 2);
-	hands_use(f->hands, of, COUNT(of));
+	measure(f, of, COUNT(of));
 	first_s = of[0].cpu_s;
 	for (int ms = 0; of[0].cpu_s < first_s + 0.2 && ms < PATIENCE_MS; ms += 50) {
 		pause_ms(50);
-		hands_use(f->hands, of, COUNT(of));
+		measure(f, of, COUNT(of));
 		assert_true(of[0].known && of[1].known && !of[2].known);
 	}
 	assert_true(of[0].cpu_s >= first_s + 0.2);
@@ -544,7 +550,7 @@ static void use_is_measured(void **state)
 		hands_stop(f->hands, job, 1, true, &err);
 		ending_of(f, job);
 	}
-	hands_use(f->hands, of, COUNT(of));
+	measure(f, of, COUNT(of));
 	assert_false(of[0].known);
 	fixture_destroy(f);
 }
