@@ -180,7 +180,8 @@ void habits_settle(struct habits *h)
 	h->runs = mem_alloc(mem_array_size(groups, sizeof(*h->runs)));
 	h->guesses = mem_alloc(mem_array_size(groups, sizeof(*h->guesses)));
 	h->settled = true;
-	qsort(h->past.at, h->past.n, sizeof(*h->past.at), by_arrival);
+	if (h->past.n)
+		qsort(h->past.at, h->past.n, sizeof(*h->past.at), by_arrival);
 	for (size_t i = 0; i < h->past.n; i++) {
 		const struct habit *one = &h->past.at[i];
 
