@@ -24,7 +24,8 @@ const struct event_name event_names[] = {
 	{ "device-up", "devices", "up", "true", "devices are back" },
 	{ "idle", "idle_warned", NULL, NULL, "a job holds devices and does nothing (--idle)" },
 	{ "reclaimed", "reclaim", NULL, NULL, "its devices were taken back for that" },
-	{ "device-drained", "drained", NULL, NULL, "devices go to nobody new, by hand or after failures" },
+	{ "device-drained", "drained", NULL, NULL,
+		"devices go to nobody new, by hand or after failures" },
 	{ "device-resumed", "resumed", NULL, NULL, "they do again" },
 	{ 0 },
 };

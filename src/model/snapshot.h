@@ -28,7 +28,7 @@ struct snapshot_job {
 	const struct grant *grant; /* what it holds; NULL: it waits */
 	uint32_t number;
 	uint32_t array, index; /* of an array people call it by these, "7_3"; array 0: by its number */
-	uint32_t user;             /* whose it is, by number; 0 where nobody said */
+	uint32_t user;         /* whose it is, by number; 0 where nobody said */
 	double opens_s; /* it is not considered before; -INFINITY: it may run now, INFINITY: somebody must let it go */
 	const uint32_t *after; /* jobs of the snapshot that must have ended, whatever came of them */
 	uint32_t nafter;
