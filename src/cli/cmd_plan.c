@@ -151,6 +151,12 @@ static int run(const struct args *args, struct err *err)
 	return rc;
 }
 
+/* What follows is the submission's, with or without "--" before it. */
+static bool takes_rest(const char *operand)
+{
+	return !strcmp(operand, "submit");
+}
+
 static const struct flag flags[] = { SWITCH(json, "print the daemon's answer"), { 0 } };
 static const struct flag_group flags_plan = { .title = "output", .flags = flags, .aside = true };
 static const char *const examples[] = {
@@ -165,6 +171,7 @@ const struct command command_plan = {
 	.operands = "-- submit ...",
 	.min_operands = 1,
 	.max_operands = 1 << 20,
+	.takes_rest = takes_rest,
 	.live = true,
 	.groups = { &flags_plan, &flags_daemon },
 	.about = "The submission is checked as 'stint submit' does it.  Then the policy is run forward over\n"
