@@ -15,6 +15,8 @@
 #include "cli/ui.h"
 #include "io/trace_io.h"
 
+enum { EPOCHS_MAX = 200 }; /* that are looked back at */
+
 /* ---- reading */
 
 static struct live_job *read_job(const json_t *status)
@@ -117,6 +119,45 @@ static void read_epoch(struct record *record, struct recorded *r)
 	buf_fini(&text);
 }
 
+/* An epoch of the past, looked for from the last one back. */
+struct before {
+	const char *policy; /* the last one's */
+	uint64_t seq;
+	double at_s;
+	bool other;
+};
+
+static int see_epoch(void *ctx, const struct record_event *event)
+{
+	struct before *b = ctx;
+	json_t *body = json_loads(event->body, 0, NULL);
+	const char *policy = member_text(body, "policy");
+
+	b->other = policy && strcmp(policy, b->policy) != 0;
+	b->seq = event->seq;
+	if (!b->other)
+		b->at_s = event->at_s;
+	json_decref(body);
+	return 0;
+}
+
+static void read_policies(struct record *record, struct recorded *r)
+{
+	struct before b = { r->epoch.rules.policy, record_last_seq(record), INFINITY, false };
+	struct err ignored = { 0 };
+
+	r->policy_since_s = -INFINITY;
+	if (!r->has_epoch || !b.policy)
+		return;
+	for (int i = 0; i < EPOCHS_MAX && b.seq > 0 && !b.other; i++) {
+		if (record_last_of_kind(record, "epoch", b.seq, see_epoch, &b, &ignored) < 0)
+			return;
+		b.seq--;
+	}
+	if (b.other)
+		r->policy_since_s = b.at_s;
+}
+
 int recorded_read(struct record *record, struct recorded *out, struct err *err)
 {
 	struct record_filter all = { .uid = UINT32_MAX, .ended_since_s = NAN };
@@ -131,6 +172,7 @@ int recorded_read(struct record *record, struct recorded *out, struct err *err)
 		return rc;
 	}
 	read_epoch(record, &r);
+	read_policies(record, &r);
 	*out = r;
 	return 0;
 }

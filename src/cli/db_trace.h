@@ -25,6 +25,7 @@ struct recorded {
 	uint32_t never_ran, unreadable;
 	struct epoch epoch;
 	bool has_epoch;
+	double policy_since_s; /* the last epoch's policy decides since then, by the record's time; -INFINITY: always */
 };
 
 /* On success release with recorded_fini(). */

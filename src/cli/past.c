@@ -237,6 +237,21 @@ static int take_rules(struct past *h, struct recorded *r, struct err *err)
 	return rc;
 }
 
+/* Some of them ran under other rules, and there is only one "as it was". */
+static void tell_policies(const struct past *h, const struct recorded *r)
+{
+	uint32_t earlier = 0;
+
+	for (size_t i = 0; i < r->jobs.n; i++)
+		earlier += r->jobs.at[i].ended->arrival_s < r->policy_since_s &&
+			r->jobs.at[i].ended->arrival_s >= h->from_s;
+	if (earlier && !h->args->was)
+		ui_say(h->args,
+			"another policy decided when %u of these jobs came: 'as it was' is the last one, %s; "
+			"--was names another",
+			earlier, h->policy);
+}
+
 static int take_jobs(struct past *h, const struct recorded *r, const struct words *new_types,
 	struct err *err)
 {
@@ -255,6 +270,7 @@ static int take_jobs(struct past *h, const struct recorded *r, const struct word
 	if (!h->source)
 		h->source = mem_strdup(h->name);
 	take_real(h, r, &part);
+	tell_policies(h, r);
 	trace_fini(&part);
 	trace_fini(&all);
 	return 0;
