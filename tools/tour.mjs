@@ -15,6 +15,12 @@ const pages = { now: '', timeline: 'timeline', job: 'job/' + JOB, fairness: 'fai
 for (const [name, hash] of Object.entries(pages)) {
 	await page.evaluate(to => { location.hash = '#/' + to; }, hash);
 	await page.waitForTimeout(6000);
+	if (name === 'whatif') { // what it says, not only what it asks
+		await page.fill('input[placeholder="4:a100"]', '4:cpu');
+		await page.getByRole('button', { name: 'Run it again' }).click();
+		await page.waitForSelector('table', { timeout: 60000 }).catch(() => null);
+		await page.waitForTimeout(500);
+	}
 	await page.screenshot({ path: `${SHOTS}/${name}.png` });
 }
 await page.setViewportSize({ width: 390, height: 760 });

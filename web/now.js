@@ -68,9 +68,6 @@ export function show(place) {
 	const expect = inTurn(() => maybe('/v1/forecast').catch(() => null));
 
 	async function load() {
-		let drawn = false;
-		// Who runs and waits does not wait for the forecast, which takes longer to work out.
-		expect(f => { forecast = f; if (drawn) drawExpected(); });
 		const [jobs, nodes] = await Promise.all([get('/v1/jobs?brief=true&limit=' + most), get('/v1/nodes')]);
 		const byId = new Map(jobs.jobs.map(j => [j.id, j]));
 		const all = nodes.nodes.flatMap(n => n.devices), held = all.filter(d => d.jobs.length).length;
@@ -82,7 +79,8 @@ export function show(place) {
 		fill(devices, grid(nodes.nodes, byId));
 		fill(key, legend([...new Set(jobs.jobs.filter(j => j.held_gpus).map(j => j.tenant ?? ''))].sort(), [h('li', {}, h('i', { style: { background: 'var(--free)' } }), 'free'), h('li', {}, h('i', { className: 'idle' }), 'held but idle'), h('li', {}, h('i', { className: 'drained' }), 'drained')]));
 		drawExpected();
-		drawn = true;
+		// Who runs and waits does not wait for the forecast, which takes longer to work out.
+		expect(f => { forecast = f; drawExpected(); });
 	}
 
 	function drawExpected() {

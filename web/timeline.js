@@ -29,7 +29,7 @@ export function show(place) {
 	const note = h('p', { className: 'small soft' }), key = h('div', {}), list = spanTable(false);
 	const details = h('details', { ontoggle: () => details.open && list.set(shown) }, h('summary', {}, 'As a table'), list);
 	const spans = new Map();
-	let fresh = true, lastNow = 0, shown = [], forecast; // undefined: not answered yet
+	let fresh = true, lastNow = 0, shown = [], shownPast, forecast; // undefined: not answered yet
 
 	const expect = inTurn(() => maybe('/v1/forecast').catch(() => null));
 
@@ -37,15 +37,14 @@ export function show(place) {
 		const since = Number(choice.value);
 		// Afterwards only what is new: everything that ended since the last look, and what is alive.
 		const wanted = fresh ? since : Math.min(since, Math.max(30, Date.now() / 1000 - lastNow + 60));
-		let drawn = null;
-		// The past does not wait for the future, which takes longer to work out.
-		expect(f => { forecast = f; if (drawn) draw(drawn, since); });
 		const past = await get('/v1/timeline?since_s=' + Math.ceil(wanted));
 		for (const s of past.spans) spans.set(keyOf(s), s);
 		for (const [k, s] of spans) if (s.to !== null && s.to < past.now - since) spans.delete(k);
 		lastNow = past.now;
+		shownPast = past;
 		draw(past, since);
-		drawn = past;
+		// The past does not wait for the future, which takes longer to work out.
+		expect(f => { forecast = f; draw(shownPast, since); });
 	}
 
 	function draw(past, since) {
