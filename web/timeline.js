@@ -25,11 +25,11 @@ const keyOf = s => `${s.job}/${s.attempt}/${s.node}/${s.from}`;
 
 export function show(place) {
 	const gantt = new Gantt({ label: 'Devices by time', open: span => { location.hash = '#/job/' + span.job; } });
-	const choice = h('select', { id: 'range', onchange: () => { spans.clear(); fresh = true; loop.now(); } }, ranges.map(([s, text]) => h('option', { value: String(s), selected: s === 3600 }, text)));
+	const choice = h('select', { id: 'range', onchange: () => { spans.clear(); fresh = true; framed = false; loop.now(); } }, ranges.map(([s, text]) => h('option', { value: String(s), selected: s === 3600 }, text)));
 	const note = h('p', { className: 'small soft' }), key = h('div', {}), list = spanTable(false);
 	const details = h('details', { ontoggle: () => details.open && list.set(shown) }, h('summary', {}, 'As a table'), list);
 	const spans = new Map();
-	let fresh = true, lastNow = 0, shown = [], shownPast, forecast; // undefined: not answered yet
+	let fresh = true, framed = false, lastNow = 0, shown = [], shownPast, forecast; // undefined: not answered yet
 
 	const expect = inTurn(() => maybe('/v1/forecast').catch(() => null));
 
@@ -55,8 +55,9 @@ export function show(place) {
 		const first = Math.max(past.now - since, Math.min(past.now - 60, ...(fresh || spans.size < 5000 ? [...spans.values()].map(s => s.from) : [past.now - since])));
 		const end = future.length ? Math.max(...future.slice(0, 50000).map(s => s.to)) : past.now;
 		const ahead = Math.max(0.06 * (past.now - first), Math.min(end - past.now, 1.2 * (past.now - first)));
-		gantt.set(past.devices, shown, { now: past.now, from: first, to: past.now + ahead, keep: !fresh });
+		gantt.set(past.devices, shown, { now: past.now, from: first, to: past.now + ahead, keep: framed });
 		fresh = false;
+		framed = forecast !== undefined; // the first one makes room for itself
 		fill(key, legend([...new Set(shown.map(s => s.tenant ?? ''))].sort().slice(0, 24), future.length ? [h('li', {}, h('i', { style: { opacity: '.4', borderStyle: 'dashed', background: 'var(--soft)' } }), 'forecast')] : []));
 		note.textContent = `${number(spans.size)} spans on ${number(past.devices.length)} devices, ${clock(first)} – ${clock(past.now)}.` + (forecast === null ? ' Forecast: not available from this daemon.' : '') + (past.more ? ' There are more than can be shown: choose a shorter time.' : '');
 		if (details.open) list.set(shown);
