@@ -114,84 +114,6 @@ static int write_rows(struct daemon *d, struct err *err)
 	return record_commit(d->record, err);
 }
 
-static void publish_job(const struct row *row, struct json *j)
-{
-	if (!row->state)
-		return;
-	json_str(j, "state", row->state);
-	json_str(j, "name", row->name);
-	json_str(j, "tenant", row->tenant);
-	json_str(j, "user", row->user);
-}
-
-static void publish_end(const char *status, struct json *j)
-{
-	json_t *is = json_loads(status, 0, NULL);
-	int64_t code = member_int(is, "code", -1), signal = member_int(is, "signal", 0);
-	const char *text = member_text(is, "end_text");
-
-	if (code >= 0)
-		json_int(j, "exit_code", code);
-	if (signal > 0)
-		json_int(j, "signal_number", signal);
-	if (text)
-		json_str(j, "reason", text);
-	json_decref(is);
-}
-
-/* Of the bodies of these kinds what everybody may know; others have words of the submission. */
-static void publish_body(const struct record_event *event, struct json *j)
-{
-	bool stop = !strcmp(event->kind, note_name(NOTE_STOP)),
-	     devices = !strcmp(event->kind, "devices");
-	json_t *body = stop || devices ? json_loads(event->body, 0, NULL) : NULL;
-
-	if (stop)
-		json_str(j, "why", member_text(body, "why"));
-	if (devices) {
-		json_int(j, "node", member_int(body, "node", 0));
-		json_int(j, "devices", member_int(body, "devices", 0));
-		json_bool(j, "up", member_bool(body, "up", false));
-	}
-	json_decref(body);
-}
-
-/* Of some rows the body says what people want to know. */
-static void put_about(const struct row *row, struct json *j)
-{
-	static const char *const kinds[] = { "drained", "resumed", "idle_warned", "reclaim" };
-
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
-		if (!strcmp(row->event.kind, kinds[i]))
-			json_raw(j, "about", row->event.body, strlen(row->event.body));
-	}
-}
-
-/* What followers see of a row. */
-static void publish(struct daemon *d, const struct row *row)
-{
-	struct buf text = { 0 };
-	struct json j;
-
-	json_init(&j, &text, false);
-	json_begin_object(&j, NULL);
-	json_int(&j, "seq", (int64_t)row->event.seq);
-	json_double(&j, "at", d->born_s + row->event.at_s);
-	json_str(&j, "kind", row->event.kind);
-	if (row->event.job)
-		json_int(&j, "job", row->event.job);
-	if (row->event.attempt)
-		json_int(&j, "attempt", row->event.attempt);
-	publish_job(row, &j);
-	publish_body(&row->event, &j);
-	if (row->has_job && !strcmp(row->event.kind, note_name(NOTE_END)))
-		publish_end(row->job.status, &j);
-	put_about(row, &j);
-	json_end(&j, '}');
-	stream_push(d->stream, row->event.seq, row->event.kind, text.at);
-	buf_fini(&text);
-}
-
 static void set_health(struct daemon *d, const char *text)
 {
 	pthread_mutex_lock(&d->mutex);
@@ -275,7 +197,7 @@ bool daemon_flush(struct daemon *d)
 	}
 	metrics_time(d->metrics, METRICS_COMMIT, clock_wall_s() - began_s);
 	for (size_t i = 0; i < d->rows.n; i++)
-		publish(d, &d->rows.at[i]);
+		daemon_publish(d, &d->rows.at[i]);
 	note_submitted(d);
 	d->last_seq = d->rows.at[d->rows.n - 1].event.seq;
 	move_stamp(d);

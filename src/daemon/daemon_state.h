@@ -165,6 +165,10 @@ void daemon_trouble(struct daemon *d, const char *text);
 /* Rows of the core's notes, and errands for those to be carried out. */
 void daemon_take_notes(struct daemon *d);
 
+/* ---- publish.c */
+/* Tells followers of a row that is durable. */
+void daemon_publish(struct daemon *d, const struct row *row);
+
 /* ---- epochs.c */
 int daemon_first_epoch(struct daemon *d, struct err *err);
 /* Other rules or tenants from now on; d->epoch has them, `why` is for the record. */

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "daemon/forecast_json.h"
 #include "daemon/library.h"
 #include "daemon/memory.h"
 
@@ -52,102 +53,12 @@ struct forecaster {
 	double next_s;               /* by itself, by clock_wall_s() */
 };
 
-/* ---- as JSON */
-
-static void put_moment(const char *key, double s, double zero_s, struct json *j)
-{
-	json_double(j, key, isfinite(s) ? zero_s + s : NAN);
-}
-
-void put_moments(const char *key, const struct moments *m, double zero_s, struct json *j)
-{
-	if (isinf(m->p10)) {
-		json_str(j, key, NULL);
-		return;
-	}
-	json_begin_object(j, key);
-	put_moment("p10", m->p10, zero_s, j);
-	put_moment("p50", m->p50, zero_s, j);
-	put_moment("p90", m->p90, zero_s, j);
-	json_end(j, '}');
-}
-
-void put_track(const char *key, const struct track *track, struct json *j)
-{
-	json_begin_object(j, key);
-	json_int(j, "n", track->n);
-	json_double(j, "coverage", track->coverage);
-	json_double(j, "median_error_s", track->median_error_s);
-	json_double(j, "plain_error_s", track->plain_error_s);
-	json_end(j, '}');
-}
-
-static void put_job(const struct forecast_job *job, const struct snapshot_job *one, double zero_s,
-	struct json *j)
-{
-	json_begin_object(j, NULL);
-	json_int(j, "id", job->number);
-	if (one->array) {
-		json_int(j, "array_id", one->array);
-		json_int(j, "array_index", one->index);
-	}
-	if (job->waits)
-		put_moments("start", &job->start, zero_s, j);
-	else
-		json_str(j, "start", NULL);
-	put_moments("finish", &job->finish, zero_s, j);
-	json_double(j, "never", job->never);
-	json_end(j, '}');
-}
-
-static void put_span(const struct forecast_task *t, const struct forecast_span *span, struct json *j)
-{
-	const struct snapshot_job *one = &t->snapshot.jobs.at[span->job];
-	const struct desk *desk = t->desk;
-
-	json_begin_object(j, NULL);
-	json_int(j, "job", one->number);
-	json_str(j, "name", one->job.name);
-	if (one->job.tenant < t->snapshot.tenant_names.n)
-		json_str(j, "tenant", t->snapshot.tenant_names.at[one->job.tenant]);
-	json_str(j, "node", desk->nodes[span->node]);
-	desk_put_devices(desk, span->node, span->devices, "devices", j);
-	json_double(j, "from", desk->born_s + span->from_s);
-	json_double(j, "to", desk->born_s + span->to_s);
-	json_double(j, "sure", span->sure);
-	json_end(j, '}');
-}
-
-static void write_members(struct forecast_task *t)
-{
-	const struct forecast *f = &t->forecast;
-	double zero_s = t->desk->born_s + f->at_s;
-	struct json j;
-
-	json_init(&j, &t->text, false);
-	json_begin_object(&j, NULL);
-	json_double(&j, "at", zero_s);
-	json_double(&j, "computed_at", t->computed_at);
-	json_int(&j, "futures", f->futures);
-	json_double(&j, "cpu_s", f->cpu_s);
-	json_begin_array(&j, "jobs");
-	for (size_t i = 0; i < f->jobs.n; i++)
-		put_job(&f->jobs.at[i], &t->snapshot.jobs.at[i], zero_s, &j);
-	json_end(&j, ']');
-	json_begin_array(&j, "spans");
-	for (size_t i = 0; i < f->spans.n; i++)
-		put_span(t, &f->spans.at[i], &j);
-	json_end(&j, ']');
-	json_end(&j, '}');
-}
-
 /* ---- in the thread */
 
 static bool save(const struct forecast_task *t)
 {
 	struct buf text = { 0 };
 	struct err err = { 0 };
-
 	bool done;
 
 	outcomes_write(&t->start, &t->finish, &text);
@@ -191,7 +102,7 @@ static void run_task(struct task *task)
 			&t->forecast, &t->err);
 	t->computed_at = clock_real_s();
 	if (t->rc == 0)
-		write_members(t);
+		forecast_to_json(&t->forecast, &t->snapshot, t->desk, t->computed_at, &t->text);
 	t->saved = t->save && save(t);
 	drop_snapshot(t);
 	t->took_s = clock_wall_s() - began_s;

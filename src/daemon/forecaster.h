@@ -39,7 +39,7 @@ bool forecaster_is_done(const struct daemon *d, const struct call *call);
 /* Why there is none, or NULL. */
 const char *forecaster_failed(const struct daemon *d);
 const struct forecast *forecaster_last(const struct daemon *d);
-/* Members of the answer forecast/1 from "at" to "spans", without braces. */
+/* As forecast_to_json() wrote it. */
 const struct buf *forecaster_text(const struct daemon *d);
 /* Seconds since 1970 when the last one was done. */
 double forecaster_computed_at(const struct daemon *d);
@@ -47,10 +47,6 @@ double forecaster_computed_at(const struct daemon *d);
 struct track forecaster_track(const struct daemon *d, bool starts);
 /* How to move what futures say of starts and ends to where it came out. */
 struct correction forecaster_correction(const struct daemon *d, bool starts);
-
-/* {"p10":…,"p50":…,"p90":…} in seconds since 1970, null where it is beyond the forecast. */
-void put_moments(const char *key, const struct moments *moments, double zero_s, struct json *j);
-void put_track(const char *key, const struct track *track, struct json *j);
 
 /* For other tasks that need to know what the record remembers: in the forecaster's thread only. */
 struct worker *forecaster_worker(struct daemon *d);

@@ -3,6 +3,7 @@
  */
 #include <math.h>
 
+#include "daemon/forecast_json.h"
 #include "daemon/forecaster.h"
 #include "daemon/verbs_run.h"
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/forecast_json.h"
 #include "daemon/forecaster.h"
 #include "daemon/memory.h"
 #include "daemon/verbs_run.h"

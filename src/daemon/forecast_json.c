@@ -1,0 +1,90 @@
+#include "daemon/forecast_json.h"
+
+#include <math.h>
+
+static void put_moment(const char *key, double s, double zero_s, struct json *j)
+{
+	json_double(j, key, isfinite(s) ? zero_s + s : NAN);
+}
+
+void put_moments(const char *key, const struct moments *m, double zero_s, struct json *j)
+{
+	if (isinf(m->p10)) {
+		json_str(j, key, NULL);
+		return;
+	}
+	json_begin_object(j, key);
+	put_moment("p10", m->p10, zero_s, j);
+	put_moment("p50", m->p50, zero_s, j);
+	put_moment("p90", m->p90, zero_s, j);
+	json_end(j, '}');
+}
+
+void put_track(const char *key, const struct track *track, struct json *j)
+{
+	json_begin_object(j, key);
+	json_int(j, "n", track->n);
+	json_double(j, "coverage", track->coverage);
+	json_double(j, "median_error_s", track->median_error_s);
+	json_double(j, "plain_error_s", track->plain_error_s);
+	json_end(j, '}');
+}
+
+static void put_job(const struct forecast_job *job, const struct snapshot_job *one, double zero_s,
+	struct json *j)
+{
+	json_begin_object(j, NULL);
+	json_int(j, "id", job->number);
+	if (one->array) {
+		json_int(j, "array_id", one->array);
+		json_int(j, "array_index", one->index);
+	}
+	if (job->waits)
+		put_moments("start", &job->start, zero_s, j);
+	else
+		json_str(j, "start", NULL);
+	put_moments("finish", &job->finish, zero_s, j);
+	json_double(j, "never", job->never);
+	json_end(j, '}');
+}
+
+static void put_span(const struct snapshot *from, const struct desk *desk,
+	const struct forecast_span *span, struct json *j)
+{
+	const struct snapshot_job *one = &from->jobs.at[span->job];
+
+	json_begin_object(j, NULL);
+	json_int(j, "job", one->number);
+	json_str(j, "name", one->job.name);
+	if (one->job.tenant < from->tenant_names.n)
+		json_str(j, "tenant", from->tenant_names.at[one->job.tenant]);
+	json_str(j, "node", desk->nodes[span->node]);
+	desk_put_devices(desk, span->node, span->devices, "devices", j);
+	json_double(j, "from", desk->born_s + span->from_s);
+	json_double(j, "to", desk->born_s + span->to_s);
+	json_double(j, "sure", span->sure);
+	json_end(j, '}');
+}
+
+void forecast_to_json(const struct forecast *f, const struct snapshot *from,
+	const struct desk *desk, double computed_at, struct buf *out)
+{
+	double zero_s = desk->born_s + f->at_s;
+	struct json j;
+
+	json_init(&j, out, false);
+	json_begin_object(&j, NULL);
+	json_double(&j, "at", zero_s);
+	json_double(&j, "computed_at", computed_at);
+	json_int(&j, "futures", f->futures);
+	json_double(&j, "cpu_s", f->cpu_s);
+	json_begin_array(&j, "jobs");
+	for (size_t i = 0; i < f->jobs.n; i++)
+		put_job(&f->jobs.at[i], &from->jobs.at[i], zero_s, &j);
+	json_end(&j, ']');
+	json_begin_array(&j, "spans");
+	for (size_t i = 0; i < f->spans.n; i++)
+		put_span(from, desk, &f->spans.at[i], &j);
+	json_end(&j, ']');
+	json_end(&j, '}');
+}
