@@ -3,10 +3,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "sim/fate.h"
 
-static const double HORIZON_S = 30 * 86400.0;
+enum { LEAST = 5 }; /* futures, whatever they take */
+
 static const double NOW_S = 1;     /* no later is now */
 static const double NOTHING_S = 1; /* less is no harm */
 
@@ -53,7 +53,7 @@ static int run(struct work *w, const struct snapshot *from, struct future_job *o
 		.work = w->fate.work,
 		.arrivals = w->fate.arrivals,
 		.narrivals = w->fate.narrivals,
-		.until_s = from->now_s + HORIZON_S,
+		.until_s = from->now_s + FATE_HORIZON_S,
 		.until_ended = true,
 		.wall_s = last_s,
 		.stop = w->config->stop,
@@ -96,35 +96,18 @@ static void note_future(struct work *w)
 	w->n++;
 }
 
-static bool is_stopped(const struct work *w)
+static int run_pair(void *ctx, double last_s, struct err *err)
 {
-	return w->config->stop && atomic_load(w->config->stop);
-}
+	struct work *w = ctx;
+	int rc;
 
-static int run_futures(struct work *w, struct err *err)
-{
-	double began_s = clock_wall_s(), budget_s = w->config->budget_s;
-	double last_s = budget_s > 0 ? began_s + 4 * budget_s : 0;
-
-	for (uint32_t i = 0; i < w->room; i++) {
-		int rc;
-
-		if (is_stopped(w))
-			return err_set(err, ERR_TIMEOUT, "the plan was given up");
-		if (budget_s > 0 && i >= 5 && clock_wall_s() > began_s + budget_s)
-			break;
-		w->held_s = 0;
-		fate_draw(&w->fate, w->config->from->now_s + HORIZON_S, w->config->seed, i);
-		rc = run(w, w->config->from, w->with_jobs, last_s, err);
-		if (rc == 0)
-			rc = run(w, &w->without, w->without_jobs, last_s, err);
-		if (rc == ERR_TIMEOUT && w->n > 0 && !is_stopped(w))
-			break;
-		if (rc < 0)
-			return rc;
+	w->held_s = 0;
+	rc = run(w, w->config->from, w->with_jobs, last_s, err);
+	if (rc == 0)
+		rc = run(w, &w->without, w->without_jobs, last_s, err);
+	if (rc == 0)
 		note_future(w);
-	}
-	return 0;
+	return rc;
 }
 
 /* ---- summing up */
@@ -191,6 +174,14 @@ int dry_run(const struct dry_run_config *config, struct dry_run *out, struct err
 		.old = n - config->nnew,
 		.room = config->futures ? config->futures : DRY_RUN_FUTURES,
 	};
+	struct fate_course course = {
+		.wanted = w.room,
+		.least = LEAST,
+		.budget_s = config->budget_s,
+		.stop = config->stop,
+		.seed = config->seed,
+		.until_s = config->from->now_s + FATE_HORIZON_S,
+	};
 	size_t all;
 	int rc;
 
@@ -205,8 +196,8 @@ int dry_run(const struct dry_run_config *config, struct dry_run *out, struct err
 	w.finish = mem_alloc(mem_array_size(w.room, sizeof(*w.finish)));
 	w.gpu_s = mem_alloc(mem_array_size(w.room, sizeof(*w.gpu_s)));
 	take_away(&w);
-	rc = run_futures(&w, err);
-	if (rc == 0)
+	rc = fate_run_all(&w.fate, &course, run_pair, &w, err);
+	if (rc > 0)
 		sum_up(&w);
 	fate_fini(&w.fate);
 	free(w.jobs);
@@ -217,7 +208,7 @@ int dry_run(const struct dry_run_config *config, struct dry_run *out, struct err
 	free(w.start);
 	free(w.finish);
 	free(w.gpu_s);
-	return rc;
+	return rc < 0 ? rc : 0;
 }
 
 void dry_run_fini(struct dry_run *dry_run)

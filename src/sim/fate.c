@@ -3,7 +3,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { ARRIVALS_LEAST = 200 };
+#include "base/clock.h"
+
+enum {
+	ARRIVALS_LEAST = 200,
+	PATIENCE = 4, /* budgets, for the least number of futures */
+};
 
 /* Of how far off a job is, the part that it has in common with its tenant's others. */
 static const double IN_COMMON = 0.4;
@@ -86,4 +91,40 @@ void fate_as_said(struct fate *fate)
 		fate->work[i] = fmax(s->jobs.at[i].job.work_est,
 			job_done(&s->jobs.at[i].job, s->now_s));
 	fate->narrivals = 0;
+}
+
+/* ---- many of them */
+
+double fate_last_s(const struct fate_course *course)
+{
+	return course->budget_s > 0 ? clock_wall_s() + PATIENCE * course->budget_s : 0;
+}
+
+bool fate_stopped(const struct fate_course *course)
+{
+	return course->stop && atomic_load(course->stop);
+}
+
+int fate_run_all(struct fate *fate, const struct fate_course *course, fate_run *run, void *ctx,
+	struct err *err)
+{
+	double began_s = clock_wall_s(), last_s = fate_last_s(course);
+	uint32_t i = 0;
+
+	for (; i < course->wanted; i++) {
+		int rc;
+
+		if (fate_stopped(course))
+			return err_set(err, ERR_TIMEOUT, "it was given up");
+		if (course->budget_s > 0 && i >= course->least &&
+			clock_wall_s() > began_s + course->budget_s)
+			break;
+		fate_draw(fate, course->until_s, course->seed, i);
+		rc = run(ctx, last_s, err);
+		if (rc == ERR_TIMEOUT && i > 0 && !fate_stopped(course))
+			break;
+		if (rc < 0)
+			return rc;
+	}
+	return (int)i;
 }

@@ -27,6 +27,29 @@ void fate_init(struct fate *fate, const struct snapshot *from, const struct habi
 	uint64_t seed);
 void fate_fini(struct fate *fate);
 
+/* No future goes further than this from now. */
+#define FATE_HORIZON_S (30 * 86400.0)
+
+/* How many futures are run, and how long that may take. */
+struct fate_course {
+	uint32_t wanted;         /* as many if there is time */
+	uint32_t least;          /* as many also beyond the budget, up to four times of it */
+	double budget_s;         /* of the clock; 0: as long as it takes */
+	const atomic_bool *stop; /* gives up when it is set; NULL: never */
+	uint64_t seed;
+	double until_s;
+};
+
+/* Runs what is drawn; gives up at `last_s` of clock_wall_s() with ERR_TIMEOUT, 0: never. */
+typedef int fate_run(void *ctx, double last_s, struct err *err);
+
+/* Draws one future after the other and has it run.  Returns how many were, at least one; < 0: ERR_*. */
+int fate_run_all(struct fate *fate, const struct fate_course *course, fate_run *run, void *ctx,
+	struct err *err);
+/* When a course that begins now gives up, for fate_run. */
+double fate_last_s(const struct fate_course *course);
+bool fate_stopped(const struct fate_course *course);
+
 void fate_draw(struct fate *fate, double until_s, uint64_t seed, uint32_t number);
 /* All run as long as was said, and nobody comes. */
 void fate_as_said(struct fate *fate);

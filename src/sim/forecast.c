@@ -9,8 +9,6 @@
 enum { SPANS_MAX = 20000 };                /* more than anybody can look at */
 static const double SPANS_S = 7 * 86400.0; /* likewise */
 static const double GRAIN = 0.02; /* so moments are right to 1 %: far less than what is not known */
-static const double PATIENCE = 4; /* budgets, for the least number of futures */
-static const double HORIZON_S = 30 * 86400.0;
 
 /* What the futures said, by job and future: seconds from now. */
 struct samples {
@@ -25,7 +23,7 @@ struct work {
 	struct fate fate;
 	struct samples samples;
 	struct future_job *jobs; /* of the last future */
-	double until_s;
+	struct fate_course course;
 	double last_s; /* by the clock; 0: whenever */
 };
 
@@ -38,7 +36,7 @@ static int run_fate(struct work *w, double wall_s, struct err *err)
 		.work = w->fate.work,
 		.arrivals = w->fate.arrivals,
 		.narrivals = w->fate.narrivals,
-		.until_s = w->until_s,
+		.until_s = w->course.until_s,
 		.until_ended = true,
 		.grain = GRAIN,
 		.stop = w->config->stop,
@@ -63,32 +61,14 @@ static void note_future(struct work *w)
 	samples->n++;
 }
 
-static bool is_stopped(const struct work *w)
+static int run_one(void *ctx, double last_s, struct err *err)
 {
-	return w->config->stop && atomic_load(w->config->stop);
-}
+	struct work *w = ctx;
+	int rc = run_fate(w, last_s, err);
 
-/* As many as there is time for, and some in any case. */
-static int run_futures(struct work *w, uint32_t wanted, struct err *err)
-{
-	double began_s = clock_wall_s(), budget_s = w->config->budget_s;
-
-	for (uint32_t i = 0; i < wanted; i++) {
-		int rc;
-
-		if (is_stopped(w))
-			return err_set(err, ERR_TIMEOUT, "the forecast was given up");
-		if (budget_s > 0 && i >= FORECAST_LEAST && clock_wall_s() > began_s + budget_s)
-			break;
-		fate_draw(&w->fate, w->until_s, w->config->seed, i);
-		rc = run_fate(w, w->last_s, err);
-		if (rc == ERR_TIMEOUT && w->samples.n > 0 && !is_stopped(w))
-			break;
-		if (rc < 0)
-			return rc;
+	if (rc == 0)
 		note_future(w);
-	}
-	return 0;
+	return rc;
 }
 
 /* ---- what they say together */
@@ -193,8 +173,8 @@ static uint32_t nearest(const struct work *w)
 			const struct forecast_job *job = &w->out->jobs.at[i];
 			double mine = (double)samples->finish[i * samples->of_each + k];
 
-			off += fabs(log1p(fmin(mine, HORIZON_S)) -
-				log1p(fmin(job->raw_finish.p50, HORIZON_S)));
+			off += fabs(log1p(fmin(mine, FATE_HORIZON_S)) -
+				log1p(fmin(job->raw_finish.p50, FATE_HORIZON_S)));
 		}
 		if (off < best) {
 			best = off;
@@ -243,7 +223,7 @@ static int run_spans(struct work *w, struct err *err)
 		.from = w->config->from,
 		.work = w->fate.work,
 		.arrivals = w->fate.arrivals,
-		.until_s = w->until_s,
+		.until_s = w->course.until_s,
 		.until_ended = true,
 		.grain = GRAIN,
 		.stop = w->config->stop,
@@ -253,19 +233,20 @@ static int run_spans(struct work *w, struct err *err)
 		.span_ctx = w,
 	};
 
-	fate_draw(&w->fate, w->until_s, w->config->seed, nearest(w));
+	fate_draw(&w->fate, w->course.until_s, w->config->seed, nearest(w));
 	config.narrivals = w->fate.narrivals;
 	return future_run(&config, w->jobs, err);
 }
 
 /* ---- all of it */
 
-static int run_all(struct work *w, uint32_t wanted, struct err *err)
+static int run_all(struct work *w, struct err *err)
 {
-	int rc = run_futures(w, wanted, err);
+	int rc = fate_run_all(&w->fate, &w->course, run_one, w, err);
 
 	if (rc < 0)
 		return rc;
+	rc = 0;
 	w->out->futures = w->samples.n;
 	sum_up(w);
 	if (w->config->plain)
@@ -273,7 +254,7 @@ static int run_all(struct work *w, uint32_t wanted, struct err *err)
 	if (rc == 0 && w->config->want_spans)
 		rc = run_spans(w, err);
 	/* What is known already is worth having without these two. */
-	return rc == ERR_TIMEOUT && !is_stopped(w) ? 0 : rc;
+	return rc == ERR_TIMEOUT && !fate_stopped(&w->course) ? 0 : rc;
 }
 
 int forecast_run(const struct forecast_config *config, struct forecast *out, struct err *err)
@@ -285,8 +266,15 @@ int forecast_run(const struct forecast_config *config, struct forecast *out, str
 		.config = config,
 		.out = out,
 		.samples.of_each = wanted,
-		.last_s = config->budget_s > 0 ? clock_wall_s() + PATIENCE * config->budget_s : 0,
-		.until_s = config->from->now_s + (config->horizon_s > 0 ? config->horizon_s : HORIZON_S),
+		.course = {
+			.wanted = wanted,
+			.least = FORECAST_LEAST,
+			.budget_s = config->budget_s,
+			.stop = config->stop,
+			.seed = config->seed,
+			.until_s = config->from->now_s +
+				(config->horizon_s > 0 ? config->horizon_s : FATE_HORIZON_S),
+		},
 	};
 	size_t room = mem_array_size((size_t)n * wanted + 1, sizeof(float));
 	int rc;
@@ -296,7 +284,8 @@ int forecast_run(const struct forecast_config *config, struct forecast *out, str
 	w.samples.start = mem_alloc(room);
 	w.samples.finish = mem_alloc(room);
 	w.jobs = mem_alloc(mem_array_size((size_t)n + w.fate.most, sizeof(*w.jobs)));
-	rc = run_all(&w, wanted, err);
+	w.last_s = fate_last_s(&w.course);
+	rc = run_all(&w, err);
 	free(w.jobs);
 	free(w.samples.start);
 	free(w.samples.finish);
