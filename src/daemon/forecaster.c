@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "daemon/forecast_json.h"
 #include "daemon/library.h"
-#include "daemon/memory.h"
+#include "daemon/recall.h"
 
 static const double BUDGET_S = 1; /* of the clock, for one forecast */
 static const double FRESH_S = 10; /* what is no older answers questions, whatever happened since */
@@ -40,7 +40,7 @@ struct forecaster {
 	struct daemon *daemon;
 	double every_s;
 	char *path;           /* of the outcomes */
-	struct memory memory; /* the thread's */
+	struct recall recall; /* the thread's */
 	struct outcomes outcomes;
 	uint64_t saved; /* changes of the outcomes that are in the file or on their way */
 	bool told;      /* metrics are those of told_changes */
@@ -85,12 +85,12 @@ static void run_task(struct task *task)
 	struct correction start = calibration_correction(&t->start);
 	struct correction finish = calibration_correction(&t->finish);
 
-	t->rc = memory_refresh(&t->of->memory, &t->err);
+	t->rc = recall_refresh(&t->of->recall, &t->err);
 	if (t->rc == 0)
 		t->rc = forecast_run(
 			&(struct forecast_config){
 				.from = &t->snapshot,
-				.habits = &t->of->memory.habits,
+				.habits = &t->of->recall.habits,
 				.budget_s = BUDGET_S,
 				.start = &start,
 				.finish = &finish,
@@ -349,9 +349,9 @@ struct worker *forecaster_worker(struct daemon *d)
 	return d->forecaster->worker;
 }
 
-struct memory *forecaster_memory(struct daemon *d)
+struct recall *forecaster_recall(struct daemon *d)
 {
-	return &d->forecaster->memory;
+	return &d->forecaster->recall;
 }
 
 struct forecaster *forecaster_create(struct daemon *d, double every_s)
@@ -362,7 +362,7 @@ struct forecaster *forecaster_create(struct daemon *d, double every_s)
 	f->daemon = d;
 	f->every_s = every_s;
 	f->path = mem_printf("%s/forecasts.json", d->config.state_dir);
-	memory_init(&f->memory, d->config.state_dir);
+	recall_init(&f->recall, d->config.state_dir);
 	if (outcomes_read(f->path, &f->outcomes, &err) < 0)
 		log_warning(d->log, "the track record of forecasts begins anew: %s", err.text);
 	return f;
@@ -390,7 +390,7 @@ void forecaster_destroy(struct forecaster *f)
 	}
 	destroy_task(f->going ? &f->going->task : NULL);
 	destroy_task(f->last ? &f->last->task : NULL);
-	memory_fini(&f->memory);
+	recall_fini(&f->recall);
 	outcomes_fini(&f->outcomes);
 	free(f->path);
 	free(f);

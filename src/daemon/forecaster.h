@@ -50,6 +50,6 @@ struct correction forecaster_correction(const struct daemon *d, bool starts);
 
 /* For other tasks that need to know what the record remembers: in the forecaster's thread only. */
 struct worker *forecaster_worker(struct daemon *d);
-struct memory *forecaster_memory(struct daemon *d);
+struct recall *forecaster_recall(struct daemon *d);
 
 #endif

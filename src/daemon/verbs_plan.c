@@ -8,7 +8,7 @@
 
 #include "daemon/forecast_json.h"
 #include "daemon/forecaster.h"
-#include "daemon/memory.h"
+#include "daemon/recall.h"
 #include "daemon/verbs_run.h"
 #include "sim/dry_run.h"
 
@@ -23,7 +23,7 @@ static const double BUDGET_S = 2;
 struct plan_task {
 	struct task task;
 	struct snapshot snapshot;
-	struct memory *memory;
+	struct recall *recall;
 	const atomic_bool *stop;
 	uint32_t nnew;
 	uint64_t stamp, seed;
@@ -39,13 +39,13 @@ static void run_task(struct task *task)
 {
 	struct plan_task *t = (struct plan_task *)task;
 
-	t->rc = memory_refresh(t->memory, &t->err);
+	t->rc = recall_refresh(t->recall, &t->err);
 	if (t->rc == 0)
 		t->rc = dry_run(
 			&(struct dry_run_config){
 				.from = &t->snapshot,
 				.nnew = t->nnew,
-				.habits = &t->memory->habits,
+				.habits = &t->recall->habits,
 				.budget_s = BUDGET_S,
 				.start = &t->start,
 				.finish = &t->finish,
@@ -209,7 +209,7 @@ static void begin_task(struct daemon *d, struct call *call)
 	t = mem_alloc(sizeof(*t));
 	t->task.run = run_task;
 	t->task.destroy = destroy_task;
-	t->memory = forecaster_memory(d);
+	t->recall = forecaster_recall(d);
 	t->stop = &d->closing;
 	t->nnew = (uint32_t)n;
 	t->stamp = d->stamp;

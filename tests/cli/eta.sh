@@ -8,16 +8,6 @@ here=$(realpath "$(dirname "$0")")
 # shellcheck source=tests/clients/with_daemon
 . "$here/../clients/with_daemon"
 
-submit() { # FLAG... -- COMMAND...: the number in $job
-	run stint submit --parsable "$@"
-	job=$(cat stdout)
-	[ "$code" = 0 ] || report 1 "submit $*"
-}
-
-state_is() { # JOB STATE
-	stint show "$1" | grep -q "^state *$2"
-}
-
 # stop_daemon: as an operator does; jobs go on.
 stop_daemon() {
 	kill "$daemon"
@@ -45,7 +35,7 @@ out 'stint submit --if-unchanged [0-9]+ ' "the command to submit it is told"
 # ---- one that runs, some that wait
 wait_for='until [ -e go ]; do sleep 0.05; done'
 submit --gpus 0 -c 2 --estimate 1h --name first -- sh -c "$wait_for"
-soon "the first runs" state_is 1 RUNNING
+soon "the first runs" state 1 RUNNING
 submit --gpus 0 -c 1 --estimate 10m --name second -- true
 submit --gpus 0 -c 1 --estimate 10m --hold --name third -- true
 run stint eta 1
@@ -115,8 +105,8 @@ want 2 "what is no stamp is wrong"
 
 # ---- outcomes: the first ends, the others follow
 touch go
-soon "the second ends" state_is 2 COMPLETED
-soon "and the fourth" state_is 4 COMPLETED
+soon "the second ends" state 2 COMPLETED
+soon "and the fourth" state 4 COMPLETED
 run stint eta 2
 want 4 "one that ended has no forecast"
 err "has ended; 'stint show 2'" "but a past"
@@ -149,12 +139,12 @@ is "a daemon answers with a broken record of forecasts" daemon_start --slots 2 -
 is "it says that it begins anew" grep -q 'track record of forecasts begins anew: .*forecasts.json' daemon.log
 submit --gpus 0 -c 2 --estimate 1h -- sh -c 'until [ -e on ]; do sleep 0.05; done'
 first=$job
-soon "one runs" state_is "$first" RUNNING
+soon "one runs" state "$first" RUNNING
 submit --gpus 0 -c 1 --estimate 1m -- true
 run stint eta "$job"
 want 0 "and another waits"
 touch on
-soon "until it has run" state_is "$job" COMPLETED
+soon "until it has run" state "$job" COMPLETED
 soon "what came replaces the broken file" kept
 daemon_gone
 run stint replay "$STINT_STATE"

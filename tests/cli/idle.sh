@@ -9,12 +9,6 @@ here=$(realpath "$(dirname "$0")")
 # shellcheck source=tests/clients/with_daemon
 . "$here/../clients/with_daemon"
 
-submit() { # FLAG... -- COMMAND...: the number in $job
-	run stint submit --parsable "$@"
-	job=$(cat stdout)
-	[ "$code" = 0 ] || report 1 "submit $*"
-}
-
 shows() { # JOB REGEX
 	stint show "$1" | grep -Eq -- "$2"
 }

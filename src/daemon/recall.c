@@ -1,4 +1,4 @@
-#include "daemon/memory.h"
+#include "daemon/recall.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -6,12 +6,12 @@
 
 #include "live/live_job.h"
 
-void memory_init(struct memory *m, const char *state_dir)
+void recall_init(struct recall *m, const char *state_dir)
 {
-	*m = (struct memory){ .path = mem_printf("%s/stint.db", state_dir), .until_s = -INFINITY };
+	*m = (struct recall){ .path = mem_printf("%s/stint.db", state_dir), .until_s = -INFINITY };
 }
 
-void memory_fini(struct memory *m)
+void recall_fini(struct recall *m)
 {
 	record_close(m->record);
 	habits_fini(&m->habits);
@@ -21,7 +21,7 @@ void memory_fini(struct memory *m)
 typedef VEC(struct live_job *) jobs_t;
 
 struct walk {
-	struct memory *memory;
+	struct recall *recall;
 	jobs_t jobs; /* the newest first */
 };
 
@@ -32,7 +32,7 @@ static int see(void *ctx, const struct record_job *row)
 	struct live_job *job = NULL;
 	struct err ignored = { 0 };
 
-	if (row->end_s <= w->memory->until_s)
+	if (row->end_s <= w->recall->until_s)
 		return 0;
 	status = json_loads(row->status, 0, NULL);
 	if (status && live_job_from_status(status, &job, &ignored) == 0)
@@ -56,14 +56,14 @@ static void add_habit(struct habits *habits, const struct live_job *job)
 	habits_add(habits, &asked, job->tenant, job->base.ran_s, job->estimate_s > 0);
 }
 
-int memory_refresh(struct memory *m, struct err *err)
+int recall_refresh(struct recall *m, struct err *err)
 {
 	struct record_filter filter = {
 		.uid = UINT32_MAX,
 		.limit = HABITS_MAX,
 		.ended_since_s = isfinite(m->until_s) ? m->until_s : NAN,
 	};
-	struct walk w = { .memory = m };
+	struct walk w = { .recall = m };
 	double until_s = m->until_s;
 	int rc;
 
