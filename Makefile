@@ -118,7 +118,7 @@ $(B)/tests/store/record_faults_test $(B)/tests/daemon/crash_test: | $(B)/tests/f
 $(B)/tests/fake/libnvidia-ml.so.1: tests/support/fake_nvml/nvml.c
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)$(CC) -std=c11 -D_GNU_SOURCE $(WARN) $(OPT) -g -shared -fPIC -o $@ $<
-$(B)/tests/live/local/machine_test: | $(FAKES)
+$(B)/tests/live/local/discover_test: | $(FAKES)
 
 # The page, as C.
 WEB_FILES := $(sort $(wildcard web/*))

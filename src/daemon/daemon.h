@@ -6,7 +6,7 @@
  *	record it               one transaction: inputs are durable before they count
  *	decide                  live/core.h, which is deterministic
  *	record what was decided decisions are durable before they are carried out
- *	carry out               live/local/hands.h
+ *	carry out               live/hands.h
  *	answer                  callers, followers, metrics
  *
  * The face (api/) runs in threads of its own and reaches the loop by daemon_call()
@@ -25,7 +25,7 @@
 #include "daemon/idle.h"
 #include "daemon/stream.h"
 #include "live/health.h"
-#include "live/local/machine.h"
+#include "live/local/discover.h"
 
 struct daemon;
 struct log;

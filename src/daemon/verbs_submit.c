@@ -480,6 +480,8 @@ static void give_to_core(struct daemon *d, struct made *made)
 	made->job->submit_seq = seq_of(d, made->id);
 	if (core_submit(d->core, made->job, d->last_s, &err) < 0)
 		log_error(d->log, "job %u: %s", made->id, err.text);
+	else if (d->hands->table->expect)
+		daemon_errand(d, ERRAND_EXPECT, made->id, 0);
 	made->job = NULL;
 }
 
