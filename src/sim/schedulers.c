@@ -15,7 +15,7 @@
 #include "base/heap.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "sim/schedulers_view.h"
+#include "sim/scheduler_view.h"
 
 enum {
 	SLOTS_MAX = UINT16_MAX,
@@ -23,7 +23,7 @@ enum {
 	NO_TASK = -1,
 };
 
-static const double cells_max = 1e9; /* machines times schedulers: 12 bytes each */
+static const double cells_max = 2e8; /* machines times schedulers: 12 bytes each */
 
 const char *const schedulers_mode_names[SCHEDULERS_MODES] = {
 	[SCHEDULERS_STATIC] = "static",
@@ -96,7 +96,7 @@ struct task {
 };
 
 struct scheduler {
-	struct view view;
+	struct scheduler_view view;
 	struct ring queue;
 	struct rng arrivals, choices;
 	struct schedulers_task coming; /* the next */
@@ -120,7 +120,7 @@ struct sim {
 	uint8_t *kinds;                       /* by machine */
 	uint16_t *free;                       /* by machine: the truth */
 	uint64_t busy;                        /* slots */
-	struct view_shape shape;
+	struct scheduler_shape shape;
 	struct scheduler *schedulers;
 	VEC(struct task) tasks;
 	VEC(uint32_t) spare; /* numbers of tasks that are gone */
@@ -261,7 +261,7 @@ static void on_request(struct sim *sim)
 	uint32_t id = ring_take(&sim->asked);
 	struct task *task = &sim->tasks.at[id];
 
-	view_decided(&sim->schedulers[task->scheduler].view, task->machine);
+	scheduler_view_decided(&sim->schedulers[task->scheduler].view, task->machine);
 	task->granted = sim->free[task->machine] > 0;
 	if (task->granted)
 		grant(sim, id);
@@ -290,7 +290,7 @@ static void ask(struct sim *sim, struct scheduler *own, uint32_t id, uint32_t ma
 {
 	struct task *task = &sim->tasks.at[id];
 
-	view_ask(&own->view, machine);
+	scheduler_view_ask(&own->view, machine);
 	task->machine = machine;
 	task->there_s = sim->now_s + sim->config->rtt_s / 2;
 	task->tries++;
@@ -308,7 +308,7 @@ static void on_decision(struct sim *sim, uint32_t s)
 	own->deciding = NO_TASK;
 	sim->tally.decisions++;
 	sim->tally.latency_first += own->rule == PARSYNC_LATENCY;
-	if (view_choose(&own->view, own->rule, order, &own->choices, &machine)) {
+	if (scheduler_view_choose(&own->view, own->rule, order, &own->choices, &machine)) {
 		ask(sim, own, id, machine);
 	} else {
 		ring_put_first(&own->queue, id);
@@ -338,7 +338,7 @@ static void on_answer(struct sim *sim)
 		task_let_go(sim, id);
 		return;
 	}
-	view_full(&own->view, task->machine, task->turn);
+	scheduler_view_full(&own->view, task->machine, task->turn);
 	ring_put_first(&own->queue, id);
 	begin_decision(sim, s);
 }
@@ -358,19 +358,30 @@ static bool take_given(struct sim *sim, uint32_t s)
 	return true;
 }
 
+/* Tasks in a second that come to this one. */
+static double rate_of(const struct schedulers_config *c, uint32_t s)
+{
+	double hot = c->hot > 0 ? c->hot : 1;
+
+	return c->rate * (s ? 1 : hot) / (c->plan.schedulers - 1 + hot);
+}
+
+/* One by one: the order in which a list is worked out is the compiler's. */
+static void draw_task(const struct schedulers_config *c, struct rng *rng, struct schedulers_task *out)
+{
+	out->run_s = rng_exponential(rng, c->task_s);
+	out->class = (uint32_t)rng_below(rng, c->classes);
+}
+
 static bool draw(struct sim *sim, uint32_t s)
 {
 	const struct schedulers_config *c = sim->config;
 	struct scheduler *own = &sim->schedulers[s];
-	double gap_s = c->rate > 0 ? rng_exponential(&own->arrivals, c->plan.schedulers / c->rate) : 0;
 
-	own->coming = (struct schedulers_task){
-		.arrival_s = own->coming.arrival_s + gap_s,
-		.run_s = rng_exponential(&own->arrivals, c->task_s),
-		.scheduler = s,
-		.class = (uint32_t)rng_below(&own->arrivals, c->classes),
-	};
-	return c->rate > 0;
+	own->coming.arrival_s += rng_exponential(&own->arrivals, 1 / rate_of(c, s));
+	own->coming.scheduler = s;
+	draw_task(c, &own->arrivals, &own->coming);
+	return true;
 }
 
 static void expect_next(struct sim *sim, uint32_t s)
@@ -406,7 +417,7 @@ static void refresh(struct sim *sim, uint32_t s, uint32_t group)
 	const struct schedulers_config *c = sim->config;
 	struct scheduler *own = &sim->schedulers[s];
 
-	view_refresh(&own->view, group, sim->free, sim->turn);
+	scheduler_view_refresh(&own->view, group, sim->free, sim->turn);
 	sim->result.refreshes += c->plan.partitions / sim->shape.groups;
 	sim->result.rows += parsync_first(c->machines, sim->shape.groups, group + 1) -
 		parsync_first(c->machines, sim->shape.groups, group);
@@ -510,28 +521,27 @@ static void choose_kinds(struct sim *sim, struct rng *rng)
 static void fill(struct sim *sim, struct rng *rng)
 {
 	const struct schedulers_config *c = sim->config;
-	struct view truth;
+	struct scheduler_view truth;
 
-	view_init(&truth, &sim->shape);
+	scheduler_view_init(&truth, &sim->shape);
 	for (uint32_t g = 0; g < sim->shape.groups; g++)
-		view_refresh(&truth, g, sim->free, 0);
+		scheduler_view_refresh(&truth, g, sim->free, 0);
 	for (uint32_t i = 0; i < c->running; i++) {
-		struct schedulers_task from = {
-			.run_s = rng_exponential(rng, c->task_s),
-			.class = (uint32_t)rng_below(rng, c->classes),
-		};
+		struct schedulers_task from = { 0 };
 		uint32_t id, machine;
 
-		if (!view_choose(&truth, PARSYNC_QUALITY, sim->orders[from.class], rng, &machine))
+		draw_task(c, rng, &from);
+		if (!scheduler_view_choose(&truth, PARSYNC_QUALITY, sim->orders[from.class], rng,
+			    &machine))
 			break;
-		view_ask(&truth, machine);
-		view_decided(&truth, machine);
+		scheduler_view_ask(&truth, machine);
+		scheduler_view_decided(&truth, machine);
 		id = task_add(sim, &from);
 		sim->tasks.at[id].machine = machine;
 		start(sim, id);
 		task_let_go(sim, id);
 	}
-	view_fini(&truth);
+	scheduler_view_fini(&truth);
 }
 
 static bool is_own(const struct sim *sim, uint32_t s, uint32_t group)
@@ -551,10 +561,10 @@ static void scheduler_init(struct sim *sim, uint32_t s)
 	};
 	rng_for(&own->arrivals, c->seed, RNG_SCHEDULERS, 1 + 2 * (uint64_t)s);
 	rng_for(&own->choices, c->seed, RNG_SCHEDULERS, 2 + 2 * (uint64_t)s);
-	view_init(&own->view, &sim->shape);
+	scheduler_view_init(&own->view, &sim->shape);
 	for (uint32_t g = 0; g < sim->shape.groups; g++)
 		if (is_own(sim, s, g))
-			view_refresh(&own->view, g, sim->free, 0);
+			scheduler_view_refresh(&own->view, g, sim->free, 0);
 	expect_next(sim, s);
 }
 
@@ -567,7 +577,7 @@ static void sim_init(struct sim *sim, const struct schedulers_config *c)
 	rng_for(&rng, c->seed, RNG_SCHEDULERS, 0);
 	order_kinds(sim);
 	choose_kinds(sim, &rng);
-	view_shape_init(&sim->shape, c->machines, groups, c->levels, sim->kinds);
+	scheduler_shape_init(&sim->shape, c->machines, groups, c->levels, sim->kinds);
 	sim->free = mem_alloc(mem_array_size(c->machines, sizeof(*sim->free)));
 	for (uint32_t m = 0; m < c->machines; m++)
 		sim->free[m] = (uint16_t)c->slots;
@@ -580,7 +590,7 @@ static void sim_init(struct sim *sim, const struct schedulers_config *c)
 static void sim_fini(struct sim *sim)
 {
 	for (uint32_t s = 0; s < sim->config->plan.schedulers; s++) {
-		view_fini(&sim->schedulers[s].view);
+		scheduler_view_fini(&sim->schedulers[s].view);
 		free(sim->schedulers[s].queue.at);
 	}
 	free(sim->schedulers);
@@ -590,7 +600,7 @@ static void sim_fini(struct sim *sim)
 	heap_fini(&sim->clock);
 	vec_fini(&sim->tasks);
 	vec_fini(&sim->spare);
-	view_shape_fini(&sim->shape);
+	scheduler_shape_fini(&sim->shape);
 	free(sim->orders);
 	free(sim->kinds);
 	free(sim->free);
@@ -700,7 +710,8 @@ static int check_size(const struct schedulers_config *c, struct err *err)
 {
 	if (c->machines < c->plan.partitions)
 		return err_set(err, ERR_USAGE,
-			"%u machines in %u partitions: some would be empty; make it %u partitions or fewer",
+			"%u machines in %u partitions: some would be empty; add machines, or take %u "
+			"partitions at most and no more schedulers",
 			c->machines, c->plan.partitions, c->machines);
 	if (c->slots < 1 || c->slots > SLOTS_MAX)
 		return err_set(err, ERR_USAGE, "%u slots to a machine: 1 to %d are possible",
@@ -733,6 +744,10 @@ static int check_times(const struct schedulers_config *c, struct err *err)
 		return err_set(err, ERR_USAGE,
 			"%g tasks in a second, %g s each: both must be more than 0", c->rate,
 			c->task_s);
+	if (!(c->hot >= 0))
+		return err_set(err, ERR_USAGE,
+			"%g times as many tasks for the first scheduler: 1 is as many as for others",
+			c->hot);
 	if (!(c->warm_up_s >= 0 && c->duration_s > 0))
 		return err_set(err, ERR_USAGE,
 			"%g s after a warm-up of %g s: there must be some time to look at",

@@ -68,7 +68,8 @@ struct schedulers_config {
 	 * (divided by levels); the other classes, `classes` in all, have the same turned around in equal steps.
 	 */
 	uint32_t levels, classes;
-	double rate;   /* tasks in a second, shared out evenly */
+	double rate; /* tasks in a second */
+	double hot; /* times as many tasks come to the first scheduler as to each other one; 0: as many */
 	double task_s; /* a task's mean run time; exponential */
 	double decision_s, rtt_s;
 	/* Runs at the beginning on the best machines, so that the cluster is not empty. */

@@ -189,11 +189,12 @@ static void senseless_input_is_refused(void **state)
 		assert_non_null(strstr(err.text, words)); \
 	} while (0)
 	REFUSED(plan.partitions, 1, "2 partitions or more");
-	REFUSED(machines, 3, "3 partitions or fewer");
+	REFUSED(machines, 3, "3 partitions at most");
 	REFUSED(slots, 0, "slots");
 	REFUSED(levels, 65, "1 to 64");
 	REFUSED(classes, 5, "1 to 4 classes");
 	REFUSED(decision_s, 0, "some time");
+	REFUSED(hot, -1, "1 is as many");
 	REFUSED(rtt_s, NAN, "0 or more");
 	REFUSED(duration_s, 0, "time to look at");
 	REFUSED(limits.back, 2, "no more than the first");
@@ -363,6 +364,46 @@ static void the_same_again_is_the_same(void **state)
 		vec_fini(&first.events);
 		vec_fini(&second.events);
 	}
+}
+
+/* The first scheduler has three times as much to do, and as many machines as others. */
+static void a_hot_scheduler_needs_others_machines(void **state)
+{
+	struct schedulers_config config = {
+		.plan = { 4, 4, 0.2 },
+		.machines = 200,
+		.slots = 2,
+		.levels = 4,
+		.classes = 2,
+		.rate = 300,
+		.hot = 3,
+		.task_s = 1,
+		.decision_s = 0.0001,
+		.rtt_s = 0.001,
+		.duration_s = 20,
+		.seed = 7,
+	};
+	uint64_t waiting[SCHEDULERS_MODES], by_first = 0;
+
+	(void)state;
+	for (config.mode = 0; config.mode < SCHEDULERS_ADAPTIVE; config.mode++) {
+		struct schedulers_result result;
+		struct log log = { 0 };
+
+		run(&config, &log, &result);
+		waiting[config.mode] = result.waiting;
+		by_first = 0;
+		for (size_t i = 0; i < log.events.n; i++)
+			by_first += log.events.at[i].kind == SCHEDULERS_GRANTED &&
+				log.events.at[i].scheduler == 0;
+		if (config.mode == SCHEDULERS_LATENCY)
+			assert_true(fabs((double)by_first / (double)result.granted - 0.5) < 0.03);
+		schedulers_result_fini(&result);
+		vec_fini(&log.events);
+	}
+	assert_true(waiting[SCHEDULERS_STATIC] > 100);
+	assert_true(waiting[SCHEDULERS_QUALITY] < 10);
+	assert_true(waiting[SCHEDULERS_LATENCY] < 10);
 }
 
 static bool stop_at_once(void *ctx, double part)
@@ -818,6 +859,7 @@ int main(void)
 		cmocka_unit_test(one_scheduler_alone_has_no_conflicts),
 		cmocka_unit_test(refreshes_follow_the_plan),
 		cmocka_unit_test(the_same_again_is_the_same),
+		cmocka_unit_test(a_hot_scheduler_needs_others_machines),
 		cmocka_unit_test(it_stops_when_told),
 		cmocka_unit_test(every_event_is_that_of_a_plain_simulation),
 	};

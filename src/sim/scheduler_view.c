@@ -1,19 +1,19 @@
 /*
  * Buckets of machines by group and kind.
  */
-#include "sim/schedulers_view.h"
+#include "sim/scheduler_view.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
 
-static size_t bucket_of(const struct view_shape *shape, uint32_t machine)
+static size_t bucket_of(const struct scheduler_shape *shape, uint32_t machine)
 {
 	return (size_t)shape->group[machine] * shape->kinds + shape->kind[machine];
 }
 
-static void set_groups(struct view_shape *shape)
+static void set_groups(struct scheduler_shape *shape)
 {
 	for (uint32_t g = 0; g < shape->groups; g++) {
 		uint32_t end = parsync_first(shape->machines, shape->groups, g + 1);
@@ -23,13 +23,13 @@ static void set_groups(struct view_shape *shape)
 	}
 }
 
-void view_shape_init(struct view_shape *shape, uint32_t machines, uint32_t groups, uint32_t kinds,
-	const uint8_t *kind)
+void scheduler_shape_init(struct scheduler_shape *shape, uint32_t machines, uint32_t groups,
+	uint32_t kinds, const uint8_t *kind)
 {
 	size_t nbuckets = (size_t)groups * kinds;
 	uint32_t begin = 0;
 
-	*shape = (struct view_shape){
+	*shape = (struct scheduler_shape){
 		.machines = machines,
 		.groups = groups,
 		.kinds = kinds,
@@ -48,18 +48,18 @@ void view_shape_init(struct view_shape *shape, uint32_t machines, uint32_t group
 	}
 }
 
-void view_shape_fini(struct view_shape *shape)
+void scheduler_shape_fini(struct scheduler_shape *shape)
 {
 	free(shape->group);
 	free(shape->bucket);
-	*shape = (struct view_shape){ 0 };
+	*shape = (struct scheduler_shape){ 0 };
 }
 
-void view_init(struct view *view, const struct view_shape *shape)
+void scheduler_view_init(struct scheduler_view *view, const struct scheduler_shape *shape)
 {
 	uint32_t n = shape->machines;
 
-	*view = (struct view){
+	*view = (struct scheduler_view){
 		.shape = shape,
 		.free = mem_alloc(mem_array_size(n, sizeof(*view->free))),
 		.pending = mem_alloc(mem_array_size(n, sizeof(*view->pending))),
@@ -72,7 +72,7 @@ void view_init(struct view *view, const struct view_shape *shape)
 	parsync_sight_init(&view->sight, shape->groups, shape->kinds);
 }
 
-void view_fini(struct view *view)
+void scheduler_view_fini(struct scheduler_view *view)
 {
 	free(view->free);
 	free(view->pending);
@@ -81,12 +81,12 @@ void view_fini(struct view *view)
 	free(view->filled);
 	free(view->seen);
 	parsync_sight_fini(&view->sight);
-	*view = (struct view){ 0 };
+	*view = (struct scheduler_view){ 0 };
 }
 
-static void add(struct view *view, uint32_t machine)
+static void add(struct scheduler_view *view, uint32_t machine)
 {
-	const struct view_shape *shape = view->shape;
+	const struct scheduler_shape *shape = view->shape;
 	size_t b = bucket_of(shape, machine);
 	uint32_t at = shape->bucket[b] + view->filled[b]++;
 
@@ -97,9 +97,9 @@ static void add(struct view *view, uint32_t machine)
 }
 
 /* The last of the bucket takes its place. */
-static void drop(struct view *view, uint32_t machine)
+static void drop(struct scheduler_view *view, uint32_t machine)
 {
-	const struct view_shape *shape = view->shape;
+	const struct scheduler_shape *shape = view->shape;
 	size_t b = bucket_of(shape, machine);
 	uint32_t last = view->items[shape->bucket[b] + --view->filled[b]];
 
@@ -109,7 +109,7 @@ static void drop(struct view *view, uint32_t machine)
 		parsync_sight_set(&view->sight, shape->group[machine], shape->kind[machine], false);
 }
 
-static void set_free(struct view *view, uint32_t machine, uint16_t slots)
+static void set_free(struct scheduler_view *view, uint32_t machine, uint16_t slots)
 {
 	uint16_t before = view->free[machine];
 
@@ -120,9 +120,10 @@ static void set_free(struct view *view, uint32_t machine, uint16_t slots)
 		drop(view, machine);
 }
 
-void view_refresh(struct view *view, uint32_t group, const uint16_t *master_free, uint64_t turn)
+void scheduler_view_refresh(struct scheduler_view *view, uint32_t group,
+	const uint16_t *master_free, uint64_t turn)
 {
-	const struct view_shape *shape = view->shape;
+	const struct scheduler_shape *shape = view->shape;
 	uint32_t end = parsync_first(shape->machines, shape->groups, group + 1);
 
 	for (uint32_t m = parsync_first(shape->machines, shape->groups, group); m < end; m++) {
@@ -136,10 +137,10 @@ void view_refresh(struct view *view, uint32_t group, const uint16_t *master_free
 	view->freshest = group;
 }
 
-bool view_choose(const struct view *view, enum parsync_rule rule, const uint8_t *order,
-	struct rng *rng, uint32_t *machine)
+bool scheduler_view_choose(const struct scheduler_view *view, enum parsync_rule rule,
+	const uint8_t *order, struct rng *rng, uint32_t *machine)
 {
-	const struct view_shape *shape = view->shape;
+	const struct scheduler_shape *shape = view->shape;
 	struct parsync_pick pick;
 	size_t b;
 
@@ -150,20 +151,20 @@ bool view_choose(const struct view *view, enum parsync_rule rule, const uint8_t 
 	return true;
 }
 
-void view_ask(struct view *view, uint32_t machine)
+void scheduler_view_ask(struct scheduler_view *view, uint32_t machine)
 {
 	assert(view->free[machine]);
 	set_free(view, machine, view->free[machine] - 1);
 	view->pending[machine]++;
 }
 
-void view_decided(struct view *view, uint32_t machine)
+void scheduler_view_decided(struct scheduler_view *view, uint32_t machine)
 {
 	assert(view->pending[machine]);
 	view->pending[machine]--;
 }
 
-void view_full(struct view *view, uint32_t machine, uint64_t turn)
+void scheduler_view_full(struct scheduler_view *view, uint32_t machine, uint64_t turn)
 {
 	if (view->seen[view->shape->group[machine]] < turn)
 		set_free(view, machine, 0);
