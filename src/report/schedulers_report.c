@@ -81,7 +81,9 @@ enum { COLUMNS = sizeof(columns) / sizeof(*columns) };
 
 static double value_of(const struct schedulers_row *row, const struct column *column)
 {
-	return *(const double *)((const char *)row + column->offset);
+	const void *at = (const char *)row + column->offset;
+
+	return *(const double *)at;
 }
 
 /* ---- sentences */
