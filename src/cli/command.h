@@ -109,6 +109,11 @@ struct args {
 	double forecast_every;
 	int64_t if_unchanged; /* -1: whatever happened */
 
+	/* parallel schedulers */
+	struct words mode;
+	int64_t machines, schedulers, partitions, levels, classes; /* partitions 0: as schedulers */
+	double rate, duration, warm_up, task_s, decision_ms, rtt_ms, period, hot;
+
 	/* the daemon itself */
 	const char *listen, *log_level, *runs, *notify, *idle;
 	int64_t port, slots, avoid_after, drain_after;
