@@ -117,6 +117,10 @@ struct args {
 	/* the daemon itself */
 	const char *listen, *log_level, *runs, *notify, *idle;
 	int64_t port, slots, avoid_after, drain_after;
+	/* Slurm */
+	const char *driver, *partition, *take, *slurm_record;
+	double slurm_poll, slurm_patience;
+	int64_t slurm_rate;
 	int64_t rule; /* of notifications; 0: every one */
 	bool system, no_gpus, no_cgroups, no_http, new_token, expose;
 	struct said_list said; /* what is said of a job: fields of live/submission_fields.def */

@@ -26,6 +26,7 @@
 #include "daemon/stream.h"
 #include "live/health.h"
 #include "live/local/discover.h"
+#include "live/slurm/hands.h"
 
 struct daemon;
 struct log;
@@ -42,8 +43,10 @@ struct daemon_config {
 	uint64_t seed;
 	double forecast_every_s; /* 0: only when somebody asks */
 	struct machine_options machine;
-	struct care care;      /* when failures count against devices */
-	struct idle_rule idle; /* a zeroed one: nobody is watched */
+	const struct slurm_options *slurm; /* NULL: this machine; its site is the record's own */
+	bool observe;                      /* of Slurm: look on, and change nothing */
+	struct care care;                  /* when failures count against devices */
+	struct idle_rule idle;             /* a zeroed one: nobody is watched */
 	bool cgroups;
 	bool system;     /* jobs run as whoever submitted them; needs root */
 	struct log *log; /* NULL: silent */
@@ -63,7 +66,8 @@ void daemon_close(struct daemon *daemon);
 struct caller {
 	uid_t uid;
 	gid_t gid;
-	bool admin; /* root or the daemon's own user: may touch everybody's jobs and the policy */
+	bool admin;   /* root or the daemon's own user: may touch everybody's jobs and the policy */
+	bool outside; /* the world itself: a job that was submitted there */
 };
 
 struct verb; /* daemon/verbs.h */

@@ -20,6 +20,9 @@
 
 #define DAEMON_LOOK_S 5.0 /* so often it looks at devices, unless it is told of a change */
 
+#define WORLD_KEY \
+	"slurm:" /* what keys of jobs begin with that came from there, and what people write before their names */
+
 /* How far threads that work things out step back for the loop. */
 enum { NICENESS = 10 };
 

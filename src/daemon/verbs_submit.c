@@ -254,6 +254,9 @@ static int add_elements(struct daemon *d, struct call *call, struct submission *
 static int check_account(struct daemon *d, const struct caller *caller,
 	const struct submission *what, struct err *err)
 {
+	if (what->submitted_s > 0 && !caller->outside)
+		return err_set(err, ERR_USAGE,
+			"submitted: jobs that come from another scheduler have come before, no others");
 	if (!d->config.system || caller->admin)
 		return 0;
 	if (what->tenant && strcmp(what->tenant, user_name(d, caller->uid)) != 0)

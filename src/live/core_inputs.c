@@ -181,7 +181,8 @@ static int in_outside(struct core *c, uint32_t id, uint32_t attempt, const json_
 }
 
 /* Another scheduler runs it there, or nowhere, and says why. */
-static int in_observed(struct core *c, uint32_t id, uint32_t attempt, const json_t *body, struct err *err)
+static int in_observed(struct core *c, uint32_t id, uint32_t attempt, const json_t *body,
+	struct err *err)
 {
 	struct live_job *job = one_alive(c, id, err);
 	const char *reason = member_text(body, "reason");

@@ -102,7 +102,8 @@ struct live_job *live_job_create(uint32_t id, const struct submission *what, dou
 	job->key = copy_or_null(what->key);
 	job->types = copy_or_null(what->types);
 	job->comment = copy_or_null(what->comment);
-	job->arrival_s = now_s;
+	job->arrival_s = what->submitted_s > 0 ? fmin(now_s, fmax(0, what->submitted_s - born_s))
+					       : now_s;
 	job->time_s = what->time_s;
 	job->estimate_s = what->estimate_s;
 	job->deadline_s = what->deadline_s > 0 ? what->deadline_s - born_s : INFINITY;

@@ -162,7 +162,8 @@ void live_job_avoid(struct live_job *job, const struct cluster *cluster, int32_t
 /* ---- jobs that another scheduler runs */
 
 /* Where it runs there, as [["node",2],…] of this cluster; nowhere if that is empty.  Not while an engine has the job. */
-int live_job_pin(struct live_job *job, const json_t *on, const struct cluster *cluster, struct err *err);
+int live_job_pin(struct live_job *job, const json_t *on, const struct cluster *cluster,
+	struct err *err);
 
 /* Everything but `name`, `tenant` etc. of the record's own columns is inside too: the status is enough. */
 void live_job_status(const struct live_job *job, struct buf *out);

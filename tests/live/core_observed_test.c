@@ -68,7 +68,8 @@ static void nodes_that_are_not_known(void **state)
 	play_submit(&p, 1, (struct ask){ .gpus = 1 });
 	play_do(&p, 2, "observed", 1, 0, "{\"on\":[[\"elsewhere\",1]]}");
 	play_state(&p, 1, "PENDING");
-	play_do(&p, 3, "outside", 1, 0, "{\"state\":\"FAILED\",\"code\":3,\"text\":\"it ran elsewhere\"}");
+	play_do(&p, 3, "outside", 1, 0,
+		"{\"state\":\"FAILED\",\"code\":3,\"text\":\"it ran elsewhere\"}");
 	play_state(&p, 1, "FAILED");
 	play_close(&p);
 }
