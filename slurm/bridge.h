@@ -95,6 +95,9 @@ const char *unlisted_reason(uint32_t reason);
 /* Sets libslurm's own time-out. */
 void unlisted_set_timeout(int seconds);
 
+/* Where munge is to be found. */
+void unlisted_munge_socket(char *path, size_t size);
+
 /* ---- job_json.c */
 
 /* A job's name: "4711" or "4711_3". */

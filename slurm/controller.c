@@ -8,7 +8,10 @@
  */
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -28,6 +31,7 @@ static struct {
 	double filled_s; /* when tokens were last counted */
 	double pause_s;  /* 0 while all is well */
 	double until_s;  /* end of the present pause */
+	const char *why; /* the kind of failure it began with */
 	double heard_s;  /* when it last answered */
 } self;
 
@@ -68,8 +72,9 @@ static void take_turn(void)
 		;
 }
 
-static void pause_more(void)
+static void pause_more(const char *why)
 {
+	self.why = why;
 	self.pause_s = self.pause_s > 0 ? self.pause_s * 2 : PAUSE_FIRST_S;
 	if (self.pause_s > PAUSE_LAST_S)
 		self.pause_s = PAUSE_LAST_S;
@@ -82,50 +87,75 @@ static void heard(void)
 	self.heard_s = now_s();
 }
 
-/* What a child that reads the configuration has to say before it ends; true if it does not end. */
-static bool try_config(char said[FATAL_MAX])
+static void end_well(int number)
+{
+	(void)number;
+	_exit(0);
+}
+
+/* Reads the configuration, and uses it once; whether anybody answers is of no interest here. */
+static void try_begin(int errors)
+{
+	dup2(errors, STDERR_FILENO);
+	alarm((unsigned)self.timeout_s);
+	slurm_init(NULL);
+	signal(SIGALRM, end_well);
+	alarm((unsigned)self.timeout_s);
+	slurm_ping(0);
+	_exit(0);
+}
+
+/* Reads to the end and keeps what fits, as text. */
+static void read_all(int fd, char *text, size_t size)
+{
+	char part[256];
+	size_t length = 0;
+	ssize_t got;
+
+	while ((got = read(fd, part, sizeof(part))) > 0) {
+		size_t fits = (size_t)got < size - 1 - length ? (size_t)got : size - 1 - length;
+		memcpy(text + length, part, fits);
+		length += fits;
+	}
+	text[length] = 0;
+}
+
+/* Whether a child that begins does not end for it; `said` is what it complains of. */
+static bool can_begin(char said[FATAL_MAX])
 {
 	int pipes[2], status = 0;
-	size_t n = 0;
-	ssize_t got;
-	char rest[256];
 
-	said[0] = 0;
 	if (pipe(pipes) < 0)
 		return true;
 	pid_t child = fork();
 	if (child == 0) {
-		dup2(pipes[1], STDERR_FILENO);
 		close(pipes[0]);
-		close(pipes[1]);
-		alarm((unsigned)self.timeout_s);
-		slurm_init(NULL);
-		slurm_ping(0);
-		_exit(0);
+		try_begin(pipes[1]);
 	}
 	close(pipes[1]);
-	while ((got = read(pipes[0], n < FATAL_MAX - 1 ? said + n : rest,
-			n < FATAL_MAX - 1 ? FATAL_MAX - 1 - n : sizeof(rest))) > 0) {
-		if (n < FATAL_MAX - 1)
-			n += (size_t)got;
-	}
-	said[n] = 0;
+	read_all(pipes[0], said, FATAL_MAX);
 	close(pipes[0]);
-	if (child > 0)
-		while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-			;
-	return !WIFEXITED(status) || WEXITSTATUS(status) == 0;
+	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 static bool begin(struct failure *f)
 {
-	char said[FATAL_MAX];
+	const char *conf = getenv("SLURM_CONF");
+	char said[FATAL_MAX] = "";
 
 	if (self.begun)
 		return true;
-	if (!try_config(said)) {
+	/* libslurm would wait a minute for it. */
+	if (conf && access(conf, R_OK) < 0) {
+		pause_more("unreachable");
+		return fail(f, "unreachable", errno, "cannot read %s, which SLURM_CONF names: %s",
+			conf, strerror(errno));
+	}
+	if (!can_begin(said)) {
 		said[strcspn(said, "\n")] = 0;
-		pause_more();
+		pause_more("unreachable");
 		return fail(f, "unreachable", 0,
 			"libslurm cannot begin (%s): is there a slurm.conf? SLURM_CONF says where",
 			said);
@@ -138,15 +168,44 @@ static bool begin(struct failure *f)
 	return true;
 }
 
-/* A failure that says the controller is away begins a pause. */
+/* To libslurm a request that munge did not sign is one that could not be sent. */
+static void tell_munge(struct failure *f)
+{
+	char socket_path[sizeof(((struct sockaddr_un *)0)->sun_path)];
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+
+	unlisted_munge_socket(socket_path, sizeof(socket_path));
+	memcpy(address.sun_path, socket_path, sizeof(socket_path));
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return;
+	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
+		fail(f, "auth", SLURM_PROTOCOL_AUTHENTICATION_ERROR,
+			"munge does not answer at %s: %s", socket_path, strerror(errno));
+	close(fd);
+}
+
+/* A failure that says the controller is away, or that nothing reaches it, begins a pause. */
 static bool failed(int code, struct failure *f)
 {
 	fail_slurm(f, code);
-	if (!strcmp(f->kind, "unreachable") || !strcmp(f->kind, "timeout"))
-		pause_more();
-	else if (strcmp(f->kind, "auth"))
+	if (code == SLURMCTLD_COMMUNICATIONS_SEND_ERROR || code == SLURM_COMMUNICATIONS_SEND_ERROR)
+		tell_munge(f);
+	if (!strcmp(f->kind, "auth"))
+		pause_more("auth");
+	else if (!strcmp(f->kind, "unreachable") || !strcmp(f->kind, "timeout"))
+		pause_more("unreachable");
+	else
 		heard();
 	return false;
+}
+
+/* It does not speak to those whose signature it cannot read. */
+static bool refused_key(int code, struct failure *f)
+{
+	self.why = "auth";
+	return fail(f, "auth", code,
+		"the controller hangs up without a word: is munge's key here the same as there?");
 }
 
 bool controller_ping(struct failure *f)
@@ -156,7 +215,11 @@ bool controller_ping(struct failure *f)
 		heard();
 		return true;
 	}
-	failed(slurm_get_errno(), f);
+	int code = slurm_get_errno();
+	failed(code, f);
+	if (code == SLURM_PROTOCOL_SOCKET_ZERO_BYTES_SENT ||
+		code == SLURM_PROTOCOL_SOCKET_IMPL_ZERO_RECV_LENGTH)
+		return refused_key(code, f);
 	/* Nothing was asked of it yet, so nothing can have been done. */
 	if (!strcmp(f->kind, "timeout") || !strcmp(f->kind, "refused"))
 		f->kind = "unreachable";
@@ -168,8 +231,8 @@ bool controller_ready(struct failure *f)
 	double now = now_s();
 
 	if (self.pause_s > 0 && now < self.until_s)
-		return fail(f, "unreachable", SLURMCTLD_COMMUNICATIONS_CONNECTION_ERROR,
-			"the controller was away a moment ago; it is asked again in %.1f s",
+		return fail(f, self.why, SLURMCTLD_COMMUNICATIONS_CONNECTION_ERROR,
+			"the controller could not be reached a moment ago; it is asked again in %.1f s",
 			self.until_s - now);
 	if (!begin(f))
 		return false;

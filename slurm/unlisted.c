@@ -5,6 +5,7 @@
  */
 #include <dlfcn.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "bridge.h"
 
@@ -23,18 +24,40 @@ const char *unlisted_reason(uint32_t reason)
 	return number;
 }
 
-void unlisted_set_timeout(int seconds)
+/* The configuration of this process, until `release` is called; NULL where it is not to be had. */
+static slurm_conf_t *lock_conf(void (**release)(void))
 {
 	slurm_conf_t *(*lock)(void);
-	void (*unlock)(void);
 
 	*(void **)&lock = dlsym(RTLD_DEFAULT, "slurm_conf_lock");
-	*(void **)&unlock = dlsym(RTLD_DEFAULT, "slurm_conf_unlock");
-	if (!lock || !unlock) {
+	*(void **)release = dlsym(RTLD_DEFAULT, "slurm_conf_unlock");
+	return lock && *release ? lock() : NULL;
+}
+
+void unlisted_set_timeout(int seconds)
+{
+	void (*release)(void);
+	slurm_conf_t *conf = lock_conf(&release);
+
+	if (!conf) {
 		fprintf(stderr,
 			"stint-slurm: this libslurm keeps its own time-out: --timeout is not used\n");
 		return;
 	}
-	lock()->msg_timeout = (uint16_t)seconds;
-	unlock();
+	conf->msg_timeout = (uint16_t)seconds;
+	release();
+}
+
+void unlisted_munge_socket(char *path, size_t size)
+{
+	void (*release)(void);
+	slurm_conf_t *conf = lock_conf(&release);
+	const char *at = conf && conf->authinfo ? strstr(conf->authinfo, "socket=") : NULL;
+
+	if (at)
+		snprintf(path, size, "%.*s", (int)strcspn(at + 7, ","), at + 7);
+	else
+		snprintf(path, size, "/run/munge/munge.socket.2");
+	if (conf)
+		release();
 }
