@@ -100,7 +100,7 @@ $(B)/stint-guard: $(B)/obj/src/live/local/guard_main.o $(LIB)
 # Nothing of $(LIB) here: licences.
 $(B)/stint-slurm: $(call obj,$(BRIDGE_SRC))
 	$(call say,LINK,$@)$(LINK) -o $@ $^ $(SLURM_LIBS)
-$(B)/bench/slurm_bare: $(call obj,slurm/bench_bare.c)
+$(B)/bench/slurm_bare: $(call obj,slurm/bench_bare.c slurm/gres.c)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)$(LINK) -o $@ $^ $(SLURM_LIBS)
 $(B)/obj/slurm/%.o: private INCLUDE := -I$(SLURM_PREFIX)/include
