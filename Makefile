@@ -173,7 +173,7 @@ compare: ## set up, build, and compare policies on the bundled workload
 	@STINT='$(abspath $(B)/stint)' examples/compare.sh
 
 test: ## set up, build, and run every test (T=text: only matching ones)
-	@tools/setup
+	@tools/setup test
 	@$(BUILD) check
 
 check: $(B)/stint $(B)/stint-guard $(BRIDGE) $(TEST_BIN) $(FAKES)
@@ -185,6 +185,7 @@ browser: ## test the page in a real browser, which is installed for it
 
 soak: ## long: every fuzz target for an hour, property tests with many seeds
 	@tools/setup test
+	@tools/setup clang
 	tools/fuzz 3600
 	@SOAK=1 TEST_TIMEOUT=14400 $(BUILD) check
 
@@ -200,14 +201,14 @@ parity: ## compare with published simulators, one table
 	@STINT='$(abspath $(B)/stint)' tools/parity
 
 determinism: ## equal results from gcc and clang, unoptimised and optimised, one thread and two
-	@tools/setup test
+	@tools/setup clang
 	@tools/check-determinism
 
 # ---- fuzzing
 
 .PHONY: fuzz
 fuzz: ## run every fuzz target (FUZZ_SECONDS=60)
-	@tools/setup test
+	@tools/setup clang
 	@tools/fuzz $(FUZZ_SECONDS)
 
 # tools/fuzz says how: ENGINE=libfuzzer with clang, ENGINE=driver (fuzz_main.c) elsewhere.
@@ -278,7 +279,7 @@ new-policy: ## a compiling policy: make new-policy NAME=my-policy FAMILY=order
 	@tools/new-policy '$(NAME)' '$(FAMILY)'
 
 DOC_DIR = $(DESTDIR)$(PREFIX)/share/doc/stint
-DOC_FILES = $(wildcard README.md CHANGELOG.md CONTRIBUTING.md LICENSE) $(call find,doc,*.md)
+DOC_FILES = $(wildcard README.md CHANGELOG.md CONTRIBUTING.md LICENSE slurm/README.md slurm/LICENSE) $(call find,doc,*.md)
 CLIENT_FILES = $(call find,clients,*.py) $(call find,clients,*.[ch]) $(call find,clients,*.md) $(filter-out %__pycache__,$(wildcard examples/live/*))
 SHARE = $(DESTDIR)$(PREFIX)/share
 UNITS = $(DESTDIR)$(PREFIX)/lib/systemd

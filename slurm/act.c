@@ -93,7 +93,7 @@ static bool check_restarts(const char *name, long long wanted, struct failure *f
 		if (!strcmp(own, name) || (restarts < 0 && is_record_of(job, name)))
 			restarts = job->restart_cnt;
 	}
-	slurm_free_job_info_msg(found);
+	unlisted_free_jobs(found);
 	if (restarts < 0)
 		return fail_slurm(f, ESLURM_INVALID_JOB_ID);
 	if (restarts != wanted)

@@ -95,6 +95,9 @@ const char *unlisted_reason(uint32_t reason);
 /* Sets libslurm's own time-out. */
 void unlisted_set_timeout(int seconds);
 
+/* Frees what was loaded, with the admin_comment that libslurm 22.05 forgets; a poll would leak each. */
+void unlisted_free_jobs(job_info_msg_t *jobs);
+
 /* Where munge is to be found. */
 void unlisted_munge_socket(char *path, size_t size);
 

@@ -180,7 +180,7 @@ bool jobs_changed(const json_t *request, json_t *answer, struct failure *f)
 	}
 	if (found) {
 		take_image(found, answer);
-		slurm_free_job_info_msg(found);
+		unlisted_free_jobs(found);
 	}
 	put(answer, "stamp", json_integer(image.stamp));
 	put(answer, "full", json_boolean(full));
@@ -204,6 +204,6 @@ bool jobs_find(const json_t *request, json_t *answer, struct failure *f)
 			json_array_append_new(jobs, job_json(job));
 	}
 	put(answer, "jobs", jobs);
-	slurm_free_job_info_msg(found);
+	unlisted_free_jobs(found);
 	return true;
 }

@@ -61,3 +61,14 @@ void unlisted_munge_socket(char *path, size_t size)
 	if (conf)
 		release();
 }
+
+void unlisted_free_jobs(job_info_msg_t *jobs)
+{
+	static void (*release)(void **);
+
+	if (!release)
+		*(void **)&release = dlsym(RTLD_DEFAULT, "slurm_xfree");
+	for (uint32_t i = 0; release && i < jobs->record_count; i++)
+		release((void **)&jobs->job_array[i].admin_comment);
+	slurm_free_job_info_msg(jobs);
+}
