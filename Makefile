@@ -145,6 +145,12 @@ $(B)/gen/api/page_files.h: $(WEB_FILES) tools/embed
 	$(call say,EMBED,web)tools/embed $(WEB_FILES) >$@
 $(B)/obj/src/api/page.o: $(B)/gen/api/page_files.h
 
+# The script that holds jobs for Stint, likewise.
+$(B)/gen/cli/hook_files.h: share/slurm/job_submit.lua tools/embed
+	@mkdir -p $(@D)
+	$(call say,EMBED,$<)tools/embed $< >$@
+$(B)/obj/src/cli/cmd_slurm.o: $(B)/gen/cli/hook_files.h
+
 # Rewritten only when their text changes; what depends on them is built anew then.
 $(B)/flags: text = $(COMPILE)
 $(B)/sources: text = $(LIB_SRC)

@@ -87,7 +87,7 @@ struct args {
 	const char *socket;
 	const char *state; /* of jobs; for the daemon itself its directory */
 	const char *tenant, *name, *reason;
-	bool mine;
+	bool mine, dry_run;
 	int64_t limit, attempt, tail, after;
 	double timeout, since; /* timeout NAN: none */
 	bool errors, follow, watch, wait, parsable;

@@ -6,6 +6,8 @@
 #include "base/mem.h"
 #include "cli/programs.h"
 
+enum { RATE = 500 };
+
 static int read_take(const char *word, enum slurm_take *out, struct err *err)
 {
 	static const char *const words[] = {
@@ -36,7 +38,8 @@ int slurm_words_read(const struct args *args, struct slurm_words *out, struct er
 	if (!out->program)
 		return err_set(err, ERR_MISSING,
 			"stint-slurm, which speaks with Slurm, is not beside this program: install libslurm-dev and build again, or name it with $STINT_SLURM");
-	out->rate = mem_printf("%ld", (long)args->slurm_rate);
+	/* Commands that ask once have no flags of how often. */
+	out->rate = mem_printf("%ld", args->slurm_rate > 0 ? (long)args->slurm_rate : RATE);
 	out->bridge[n++] = out->program;
 	out->bridge[n++] = "--rate";
 	out->bridge[n++] = out->rate;
@@ -62,7 +65,7 @@ void slurm_words_fini(struct slurm_words *words)
 #define ASKING \
 	NUMBER(slurm_poll, FLAG_SECONDS, "TIME", 1, 0.1, 3600, \
 		"how often its jobs are looked at when nothing was ordered (1s)"), \
-		NUMBER(slurm_rate, FLAG_INT, "N", 500, 1, 100000, \
+		NUMBER(slurm_rate, FLAG_INT, "N", RATE, 1, 100000, \
 			"at most so many calls of the controller a second (500)"), \
 		TEXT(slurm_record, "FILE", \
 			"every line that is said to and by stint-slurm, for bug reports")
