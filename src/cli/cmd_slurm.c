@@ -144,7 +144,8 @@ static void status_rows(const json_t *answers, struct table *table)
 static void put_status(const json_t *answers, const struct term *term, struct buf *out)
 {
 	const json_t *hello = json_array_get(answers, 0);
-	const char *accounting = member_text(hello, "accounting"), *jobcomp = member_text(hello, "jobcomp");
+	const char *accounting = member_text(hello, "accounting"),
+		   *jobcomp = member_text(hello, "jobcomp");
 	struct table table = { 0 };
 
 	live_linef(out, "cluster", "%s, Slurm %s", member_text(hello, "cluster"),
@@ -153,8 +154,8 @@ static void put_status(const json_t *answers, const struct term *term, struct bu
 		member_bool(hello, "operator", false)
 			? "may change the jobs of others: 'stint daemon --driver slurm' can drive a partition"
 			: "may look on: 'stint slurm attach' works; driving needs root or a Slurm operator");
-	live_linef(out, "history", "accounting %s, job completion log %s", accounting ? accounting : "?",
-		jobcomp ? jobcomp : "none");
+	live_linef(out, "history", "accounting %s, job completion log %s",
+		accounting ? accounting : "?", jobcomp ? jobcomp : "none");
 	buf_char(out, '\n');
 	status_rows(answers, &table);
 	table_write(&table, TABLE_TEXT, term, out, NULL);
@@ -163,8 +164,8 @@ static void put_status(const json_t *answers, const struct term *term, struct bu
 
 static json_t *look_requests(void)
 {
-	return json_pack("[{s:s},{s:s,s:i},{s:s,s:i}]", "op", "partitions", "op", "nodes", "since", 0,
-		"op", "jobs", "since", 0);
+	return json_pack("[{s:s},{s:s,s:i},{s:s,s:i}]", "op", "partitions", "op", "nodes", "since",
+		0, "op", "jobs", "since", 0);
 }
 
 static int check_answers(const json_t *answers, struct err *err)
@@ -228,7 +229,8 @@ static int check_name(const char *name, struct err *err)
 {
 	for (const char *c = name; *c; c++) {
 		if (*c == '"' || *c == '\\' || (unsigned char)*c <= ' ')
-			return err_set(err, ERR_USAGE, "--partition '%s' is no name of a partition", name);
+			return err_set(err, ERR_USAGE, "--partition '%s' is no name of a partition",
+				name);
 	}
 	return 0;
 }
@@ -306,7 +308,8 @@ static int release_all(const struct args *args, const struct slurm_words *words,
 	else if (rc == 0 && args->dry_run)
 		ui_say(args, "%zu jobs would be released", n);
 	else if (rc == 0) {
-		rc = slurm_talk(words, json_pack("[{s:s,s:O}]", "op", "release", "jobs", held), &more, err);
+		rc = slurm_talk(words, json_pack("[{s:s,s:O}]", "op", "release", "jobs", held),
+			&more, err);
 		if (rc == 0)
 			rc = tell_released(args, json_array_get(more, 1), n, err);
 	}

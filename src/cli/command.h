@@ -119,7 +119,8 @@ struct args {
 	int64_t port, slots, avoid_after, drain_after;
 	/* Slurm */
 	const char *driver, *partition, *take, *slurm_record;
-	double slurm_poll, slurm_patience;
+	double slurm_poll, slurm_patience, shadow_every;
+	bool report;
 	int64_t slurm_rate;
 	int64_t rule; /* of notifications; 0: every one */
 	bool system, no_gpus, no_cgroups, no_http, new_token, expose;

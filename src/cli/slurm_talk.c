@@ -48,7 +48,8 @@ static json_t *read_lines(const struct buf *text)
 	return answers;
 }
 
-static int ask(const struct slurm_words *words, const struct buf *lines, json_t **answers, struct err *err)
+static int ask(const struct slurm_words *words, const struct buf *lines, json_t **answers,
+	struct err *err)
 {
 	struct child_ask ask = {
 		.argv = words->bridge,

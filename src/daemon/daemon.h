@@ -45,8 +45,11 @@ struct daemon_config {
 	struct machine_options machine;
 	const struct slurm_options *slurm; /* NULL: this machine; its site is the record's own */
 	bool observe;                      /* of Slurm: look on, and change nothing */
-	struct care care;                  /* when failures count against devices */
-	struct idle_rule idle;             /* a zeroed one: nobody is watched */
+	const char *shadow;                /* a policy that decides beside it, spec; NULL: none */
+	double shadow_every_s;
+	double born_s;         /* the record's zero where it is new, seconds since 1970; 0: now */
+	struct care care;      /* when failures count against devices */
+	struct idle_rule idle; /* a zeroed one: nobody is watched */
 	bool cgroups;
 	bool system;     /* jobs run as whoever submitted them; needs root */
 	struct log *log; /* NULL: silent */

@@ -38,6 +38,7 @@ struct idle_seen;
 struct idle_look;
 struct library;
 struct forecaster;
+struct shadow;
 
 /* One thing asked for, until it is answered. */
 struct call {
@@ -109,6 +110,7 @@ struct daemon {
 	struct hands *hands;
 	struct library *library; /* NULL: not needed yet */
 	struct forecaster *forecaster;
+	struct shadow *shadow; /* NULL: nobody decides beside the others */
 	struct stream *stream;
 	struct metrics *metrics;
 	struct worker *worker;
