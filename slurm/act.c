@@ -10,6 +10,8 @@
 
 #include "bridge.h"
 
+#define GRES_MAX 128
+
 /* A job is named by text, or by an object's member "job". */
 static const char *named(const json_t *element, struct failure *f)
 {
@@ -102,18 +104,20 @@ static bool check_restarts(const char *name, long long wanted, struct failure *f
 	return true;
 }
 
-/* What is asked of each node, so that the whole is `gpus`. */
-static bool set_size(job_desc_msg_t *d, const json_t *job, long long nodes, char gres[32],
+/* What is asked of each node, so that the whole is `gpus`; without that, what it asked for before. */
+static bool set_size(job_desc_msg_t *d, const json_t *job, long long nodes, char gres[GRES_MAX],
 	struct failure *f)
 {
 	long long gpus = number_of(job, "gpus", -1);
+	const char *type = text_of(job, "gpu_type");
 
 	if (gpus > 0 && gpus % nodes)
 		return fail(f, "refused", 0, "%lld GPUs cannot be shared equally by %lld nodes",
 			gpus, nodes);
 	d->min_nodes = d->max_nodes = (uint32_t)nodes;
 	if (gpus > 0) {
-		snprintf(gres, 32, "gres:gpu:%lld", gpus / nodes);
+		snprintf(gres, GRES_MAX, "gres:gpu:%s%s%lld", type ? type : "",
+			type && *type ? ":" : "", gpus / nodes);
 		d->tres_per_node = gres;
 	}
 	return true;
@@ -135,7 +139,7 @@ static void start_one(const json_t *job, const json_t *request, json_t *result, 
 	const char *name = named(job, f);
 	const json_t *nodes = json_object_get(job, "nodes");
 	long long restarts = number_of(job, "restarts", -1);
-	char gres[32], *list;
+	char gres[GRES_MAX], *list;
 	job_desc_msg_t d;
 
 	(void)request;
@@ -202,7 +206,7 @@ bool act_hold(const json_t *request, json_t *answer, struct failure *f)
 static void release_one(const json_t *job, const json_t *request, json_t *result, struct failure *f)
 {
 	const char *name = named(job, f);
-	char gres[32];
+	char gres[GRES_MAX];
 	job_desc_msg_t d;
 
 	(void)request;

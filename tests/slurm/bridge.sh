@@ -114,6 +114,15 @@ soon "one task starts alone" runs_on "${array}_3" '[["k80-2", 1]]'
 is "the others wait" [ "$(said "$array" tasks) $(said "$array" held) $(said "${array}_3" task)" = '"0-2,4-5%2" true 3' ]
 move "${array}_3" '"p100-2"' 2 '[["p100-2", 2]]' "a task"
 
+# ---- a job with a type, as users submit them
+
+typed=$(sbatch --parsable -H --gres=gpu:v100:1 -o /dev/null --wrap 'sleep 1000')
+ask '{"id":50,"op":"start","jobs":[{"job":"'"$typed"'","nodes":["v100-1"],"gpus":2}]}'
+out '"ok":false,"kind":"refused","code":2119' "a type cannot be taken away"
+ask '{"id":51,"op":"start","jobs":[{"job":"'"$typed"'","nodes":["v100-1"],"gpus":2,"gpu_type":"v100"}]}'
+soon "but the count can be changed" runs_on "$typed" '[["v100-1", 2]]'
+is "the type is told" [ "$(said "$typed" gpu_type)" = '"v100"' ]
+
 # ---- hold, release, note, signal, cancel
 
 ask '{"id":22,"op":"hold","jobs":["3"]}'
@@ -130,7 +139,7 @@ is "without pin and mark" [ "$(said 1 req_nodes)$(said 1 admin_comment)" = '""""
 ask '{"id":27,"op":"signal","jobs":["1","3"],"signal":12}'
 out '"results":\[\{"ok":true\},\{"ok":false,"kind":"busy"' "signal"
 is "which it handles" is_so 1 '%T' RUNNING
-ask '{"id":28,"op":"cancel","jobs":["2","'"$array"'","99"]}'
+ask '{"id":28,"op":"cancel","jobs":["2","'"$array"'","99","'"$typed"'"]}'
 out '"results":\[\{"ok":true\},\{"ok":true\},\{"ok":false,"kind":"missing"' "cancel"
 soon "cancelled" is_so 2 '%T' CANCELLED
 soon "with all of its tasks" [ -z "$(squeue -h -j "$array" -t PENDING,RUNNING)" ]
