@@ -206,6 +206,24 @@ static void widen(struct trace *trace, const struct recorded *r, const struct wo
 	}
 }
 
+/* Of the devices there are, from the first arrival to the last end; rough where they came and went. */
+static double real_utilisation(const struct past *h, const struct recorded *r)
+{
+	double used_s = 0, last_s = h->from_s;
+
+	for (size_t i = 0; i < r->jobs.n; i++) {
+		const struct live_job *job = r->jobs.at[i].ended;
+
+		if (job->arrival_s < h->from_s)
+			continue;
+		used_s += job->base.occupied_s;
+		last_s = fmax(last_s, job->end_s);
+	}
+	return h->cluster.devices && last_s > h->from_s
+		? used_s / (h->cluster.devices * (last_s - h->from_s))
+		: NAN;
+}
+
 static void take_real(struct past *h, const struct recorded *r, const struct trace *trace)
 {
 	struct outcome real = { 0 };
@@ -213,6 +231,7 @@ static void take_real(struct past *h, const struct recorded *r, const struct tra
 	recorded_course(r, trace, &real);
 	real.from_s = h->from_s;
 	summary_of(trace, &real, &h->real);
+	h->real.utilisation = real_utilisation(h, r);
 	outcome_fini(&real);
 }
 

@@ -233,8 +233,8 @@ static void put_text(const struct args *args, const struct shadow_tally *t, stru
 		"Of %zu jobs it would have started %u earlier than Slurm (%s in all) and %u that still wait;\n"
 		"%u began in Slurm no later than it wanted them, %u later than that, %u ended without having run.\n"
 		"It would have stopped running jobs %llu times.\n\n",
-		t->jobs.n, c.earlier, text_duration(c.gained_s, time), c.waiting, c.same, c.later, c.never,
-		(unsigned long long)t->stops);
+		t->jobs.n, c.earlier, text_duration(c.gained_s, time), c.waiting, c.same, c.later,
+		c.never, (unsigned long long)t->stops);
 	put_table(t, args->all, out);
 }
 

@@ -252,6 +252,8 @@ const char *device_uuid(const struct machine_device *device);
 /* Does a call: sets status and body, or leaves status 0 for one that waits. */
 void verb_run(struct daemon *d, struct call *call);
 bool verb_is_submit(const struct verb *verb);
+/* Where the daemon only looks on: answered with that, unless the call asks only or comes from the world. */
+bool verb_refuse_change(const struct daemon *d, struct call *call);
 void call_destroy(struct call *call);
 void call_list_destroy(struct call_list *list); /* verbs_look.c; takes NULL */
 /* Tenants that the table does not know yet make a new epoch, before anything of this cycle. */

@@ -450,6 +450,8 @@ bool verb_prepare_submit(struct daemon *d, struct call *call)
 	uint32_t next_job = d->next_job;
 	struct err err = { 0 };
 
+	if (verb_refuse_change(d, call))
+		return false;
 	if (check_stamp(d, call, &err) == 0 && add_all(d, call, &err) == 0 &&
 		check_promises(d, call, &err) == 0)
 		return true;
