@@ -171,11 +171,14 @@ static void requeue_one(const json_t *job, const json_t *request, json_t *result
 	const char *name = named(job, f);
 	job_array_resp_msg_t *tasks = NULL;
 
+	/* A job that ends by itself while this is on its way has ended, unless that is what shall run again. */
+	bool ended = json_is_object(job) && json_is_true(json_object_get(job, "ended"));
+
 	(void)request;
 	(void)result;
 	if (!name || !controller_ready(f))
 		return;
-	int rc = slurm_requeue2((char *)name, JOB_REQUEUE_HOLD, &tasks);
+	int rc = slurm_requeue2((char *)name, JOB_REQUEUE_HOLD | (ended ? 0 : JOB_RUNNING), &tasks);
 	array_result(rc, tasks, f);
 }
 

@@ -72,6 +72,7 @@ static const cyaml_schema_value_t topology_schema = MAPPING(topology_text, topol
 static const cyaml_schema_value_t nodes_schema = MAPPING(nodes_text, nodes_fields);
 
 static const cyaml_schema_field_t cluster_fields[] = {
+	TEXT(cluster_text, gangs),
 	LIST(cluster_text, types, type_schema),
 	LIST(cluster_text, racks, rack_schema),
 	LIST(cluster_text, topologies, topology_schema),

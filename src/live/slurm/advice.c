@@ -14,7 +14,8 @@ static const struct {
 		"try again; 'sdiag' tells what keeps it busy" },
 	{ "auth", ERR_REFUSED, "munge does not vouch for us",
 		"see that munged runs here with the cluster's key ('munge -n | unmunge')" },
-	{ "version", ERR_REFUSED, "the controller is of another release than the libslurm that stint-slurm was built with",
+	{ "version", ERR_REFUSED,
+		"the controller is of another release than the libslurm that stint-slurm was built with",
 		"build stint-slurm on a machine with the cluster's own libslurm" },
 	{ "denied", ERR_REFUSED, "Slurm does not allow it",
 		"run as root or SlurmUser, or have this user made an operator: sacctmgr modify user NAME set adminlevel=operator" },
@@ -29,8 +30,7 @@ int slurm_failed(const char *kind, const char *error, struct err *err)
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		if (!strcmp(table[i].kind, kind))
 			return err_set(err, table[i].code, "%s%s%s%s: %s", table[i].what,
-				said ? " (" : "", said ? error : "", said ? ")" : "",
-				table[i].advice);
+				said ? " (" : "", said ? error : "", said ? ")" : "", table[i].advice);
 	}
 	return err_set(err, ERR_REFUSED, "Slurm: %s", said ? error : kind);
 }

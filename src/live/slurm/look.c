@@ -127,7 +127,8 @@ size_t slurm_guests(const struct slurm *s, struct nodes_guest **out)
 		for (size_t k = 0; k < j->fact.on.n && is_guest(s, j); k++) {
 			struct nodes_guest guest = { j->fact.on.at[k].node, j->fact.on.at[k].gpus, "" };
 
-			snprintf(guest.who, sizeof(guest.who), "job %s of %.40s", j->name, j->fact.user);
+			snprintf(guest.who, sizeof(guest.who), "job %s of %.40s", j->name,
+				j->fact.user);
 			if (guest.gpus && is_host(s, guest.node))
 				vec_push(&list, guest);
 		}

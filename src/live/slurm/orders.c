@@ -203,6 +203,9 @@ static json_t *say(const struct slurm *s, const struct slurm_job *j, enum order 
 		return say_start(s, j);
 	case ORDER_RELEASE:
 		return json_pack("{s:s}", "job", j->name);
+	case ORDER_REQUEUE:
+		/* One that has just ended by itself is not to run again. */
+		return json_pack("{s:s,s:b}", "job", j->name, "ended", j->spent);
 	case ORDER_NOTE:
 		return json_pack("{s:s,s:s}", "job", j->name, "admin_comment", j->why);
 	default:
