@@ -7,6 +7,7 @@
 #include "base/work.h"
 #include "cli/record.h"
 #include "cli/resample.h"
+#include "sim/recorded.h"
 
 /* The workload of one seed, made when the first of its runs begins and gone after the last. */
 struct seed_work {
@@ -154,6 +155,23 @@ static bool moved(void *ctx, uint32_t ended, double now_s)
 	return !told_to_stop(grid);
 }
 
+static bool is_recorded(const struct grid *grid, const struct grid_piece *piece)
+{
+	return !grid->arms[piece->arm].pair;
+}
+
+/* What happened needs no run. */
+static void put_recorded(struct grid_piece *piece, const struct workload *workload)
+{
+	struct grid *grid = piece->grid;
+	struct outcome outcome;
+
+	recorded_outcome(&workload->trace, &grid->arms[piece->arm].setup->cluster, &outcome);
+	comparison_put(&grid->result, piece->arm, piece->seed, &workload->trace, &outcome);
+	outcome_fini(&outcome);
+	moved(piece, workload->trace.njobs, 0);
+}
+
 static int run_piece_on(struct grid_piece *piece, const struct workload *workload, struct err *err)
 {
 	struct grid *grid = piece->grid;
@@ -192,7 +210,10 @@ static void run_piece(void *ctx, size_t number)
 	if (told_to_stop(grid))
 		return;
 	rc = begin_seed(piece, &workload, &piece->err);
-	if (!rc) {
+	if (!rc && is_recorded(grid, piece)) {
+		put_recorded(piece, workload);
+		end_seed(piece);
+	} else if (!rc) {
 		rc = run_piece_on(piece, workload, &piece->err);
 		end_seed(piece);
 	}
@@ -238,6 +259,8 @@ int grid_open(struct grid *grid, struct err *err)
 	int rc = run_dir_open(&grid->dir, DIR_COMPARE, grid->args->out, true, err);
 
 	for (size_t i = 0; i < grid->npieces && !rc; i++) {
+		if (is_recorded(grid, &grid->pieces[i]))
+			continue;
 		buf_clear(&name);
 		piece_name(grid, &grid->pieces[i], &name);
 		rc = run_dir_open_part(&grid->pieces[i].dir, &grid->dir, name.at, err);
@@ -266,9 +289,12 @@ static void init_result(struct grid *grid, const struct cluster *cluster)
 	uint32_t n = grid->narms;
 	struct contender *contenders = mem_alloc(mem_array_size(n, sizeof(*contenders)));
 
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++) {
+		const struct pairing *pair = grid->arms[i].pair;
+
 		contenders[i] = (struct contender){ grid->arms[i].label,
-			grid->arms[i].pair->policy->full, grid->arms[i].pair->placer->full };
+			pair ? pair->policy->full : NULL, pair ? pair->placer->full : NULL };
+	}
 	comparison_init(&grid->result, cluster, contenders, n, grid->seeds, grid->nseeds);
 	free(contenders);
 }
@@ -318,6 +344,8 @@ static void fill_queue(struct grid *grid, uint32_t first, uint32_t end)
 		const struct grid_piece *piece = &grid->pieces[i];
 		const struct arm *arm = &grid->arms[piece->arm];
 
+		if (is_recorded(grid, piece) && piece->seed > 0)
+			continue; /* the past has no seeds */
 		if (arm->left_out || piece->seed < first || piece->seed >= end)
 			continue;
 		grid->queue[grid->nqueue++] = i;

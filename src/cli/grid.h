@@ -41,7 +41,7 @@ int vary_choose(const struct setup *setup, enum vary *out, struct err *err);
 struct arm {
 	const char *label;         /* for people, distinct */
 	const struct setup *setup; /* its world and its base workload; arms may share one */
-	const struct pairing *pair;
+	const struct pairing *pair; /* NULL: nothing is simulated; what the trace's history says, of the first seed */
 	bool left_out; /* grid_run() passes it by */
 };
 
