@@ -9,6 +9,7 @@
 #include "cli/html_file.h"
 #include "cli/setup.h"
 #include "cli/slurm_past.h"
+#include "cli/spread.h"
 #include "cli/term.h"
 #include "cli/ui.h"
 #include "report/compare_models.h"
@@ -18,6 +19,7 @@ enum { PLAIN_WIDTH = 120 }; /* of a table that goes to no terminal, unless COLUM
 struct compare_call {
 	const struct args *args; /* of `own` */
 	struct args own;
+	struct buf command; /* as it was given */
 	const char *source;
 	struct setup setup;
 	struct grid grid;
@@ -47,6 +49,7 @@ static void init_grid(struct compare_call *call, enum vary vary)
 		};
 	grid_init(&call->grid, call->args, arms, n, &setup->cluster, vary);
 	call->grid.keeps_others = true;
+	call->grid.command = call->command.at;
 	free(arms);
 }
 
@@ -59,6 +62,8 @@ static int prepare(struct compare_call *call, struct err *err)
 	if (!rc)
 		rc = slurm_past_source(&call->own, &call->source, err);
 	if (!rc)
+		rc = spread_check(args, call->source, err);
+	if (!rc)
 		rc = setup_read(args, call->source, &call->setup, err);
 	if (!rc)
 		slurm_past_tell(&call->own, &call->setup);
@@ -68,6 +73,14 @@ static int prepare(struct compare_call *call, struct err *err)
 		return rc;
 	ui_guard();
 	init_grid(call, vary);
+	return 0;
+}
+
+static int open_outputs(struct compare_call *call, struct err *err)
+{
+	const struct args *args = call->args;
+	int rc = 0;
+
 	if (args->out)
 		rc = grid_open(&call->grid, err);
 	if (!rc)
@@ -80,6 +93,7 @@ static int carry_out(struct compare_call *call, struct err *err)
 	struct grid *grid = &call->grid;
 	int rc;
 
+	spread_ready(grid);
 	ui_say(call->args, "%s", grid->note ? grid->note : "one seed: --seeds 10 would add intervals");
 	rc = grid_run(grid, 0, grid->nseeds, err);
 	if (!rc)
@@ -155,22 +169,41 @@ static int tell(const struct compare_call *call, struct err *err)
 	return grid_verdict(&call->grid, "'stint sim' with this policy names them", err);
 }
 
+static int all_of_it(struct compare_call *call, struct err *err)
+{
+	int rc = prepare(call, err);
+
+	if (!rc)
+		rc = open_outputs(call, err);
+	if (!rc)
+		rc = carry_out(call, err);
+	if (!rc)
+		rc = keep(call, err);
+	return rc ? rc : tell(call, err);
+}
+
+/* What a task of --on does: some of the runs, for another process to put together. */
+static int part_of_it(struct compare_call *call, struct err *err)
+{
+	int rc = spread_part_plan(&call->own, err);
+
+	if (!rc)
+		rc = prepare(call, err);
+	return rc ? rc : spread_part_run(&call->grid, err);
+}
+
 static int compare(const struct args *args, struct err *err)
 {
 	struct compare_call call = { .own = *args };
 	int rc;
 
 	call.args = &call.own;
-	rc = prepare(&call, err);
-	if (!rc)
-		rc = carry_out(&call, err);
-	if (!rc)
-		rc = keep(&call, err);
-	if (!rc)
-		rc = tell(&call, err);
+	args_command(args, &call.command);
+	rc = args->part_of ? part_of_it(&call, err) : all_of_it(&call, err);
 	grid_fini(&call.grid);
 	html_file_abandon(&call.html);
 	setup_fini(&call.setup);
+	buf_fini(&call.command);
 	return rc;
 }
 
@@ -217,7 +250,7 @@ const struct command command_compare = {
 	.min_operands = 0,
 	.max_operands = 1,
 	.groups = { &flags_slurm_past, &flags_world, &flags_deciders, &flags_seeds, &flags_belief, &flags_workload,
-		&flags_output },
+		&flags_spread, &flags_output },
 	.about = "TRACE is as in 'stint help sim'.  With --from-sacct or --from-jobcomp the jobs are those that\n"
 		 "Slurm ran, and what it did with them is a row of its own; the cluster, unless it is given,\n"
 		 "is what can be seen there.  A history is had with\n"

@@ -163,7 +163,7 @@ struct flag_group {
 	bool aside;
 };
 
-enum { COMMAND_GROUPS_MAX = 8 };
+enum { COMMAND_GROUPS_MAX = 9 };
 
 struct command {
 	const char *name;     /* "sim"; "trace check" is written as two words */

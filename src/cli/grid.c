@@ -1,4 +1,4 @@
-#include "cli/grid.h"
+#include "cli/grid_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,24 +8,6 @@
 #include "cli/record.h"
 #include "cli/resample.h"
 #include "sim/recorded.h"
-
-/* The workload of one seed, made when the first of its runs begins and gone after the last. */
-struct seed_work {
-	pthread_mutex_t lock;
-	const struct workload *workload; /* NULL: not made yet */
-	struct workload own;             /* unless it is the base */
-	uint32_t left;                   /* runs that have not ended */
-};
-
-struct grid_piece {
-	struct grid *grid;
-	uint32_t arm, seed;
-	struct run_dir dir; /* inside that of the grid */
-	uint32_t ended;     /* jobs, as last reported */
-	struct beyond beyond;
-	struct err err;
-	int rc;
-};
 
 /* ---- seeds */
 
@@ -108,7 +90,7 @@ static int make_workload(const struct grid *grid, const struct grid_piece *piece
 	return rc;
 }
 
-static int begin_seed(struct grid_piece *piece, const struct workload **out, struct err *err)
+int grid_begin_seed(struct grid_piece *piece, const struct workload **out, struct err *err)
 {
 	struct seed_work *work = work_of(piece->grid, piece->arm, piece->seed);
 	int rc = 0;
@@ -121,7 +103,7 @@ static int begin_seed(struct grid_piece *piece, const struct workload **out, str
 	return rc;
 }
 
-static void end_seed(struct grid_piece *piece)
+void grid_end_seed(struct grid_piece *piece)
 {
 	struct seed_work *work = work_of(piece->grid, piece->arm, piece->seed);
 
@@ -135,7 +117,7 @@ static void end_seed(struct grid_piece *piece)
 
 /* ---- one piece */
 
-static bool told_to_stop(struct grid *grid)
+bool grid_told_to_stop(struct grid *grid)
 {
 	return ui_interrupted() || atomic_load(&grid->stop);
 }
@@ -152,12 +134,12 @@ static bool moved(void *ctx, uint32_t ended, double now_s)
 		bar_move(&grid->bar, (double)atomic_load(&grid->ended) / grid->all_jobs);
 		pthread_mutex_unlock(&grid->bar_lock);
 	}
-	return !told_to_stop(grid);
+	return !grid_told_to_stop(grid);
 }
 
-static bool is_recorded(const struct grid *grid, const struct grid_piece *piece)
+bool grid_is_recorded(const struct grid_piece *piece)
 {
-	return !grid->arms[piece->arm].pair;
+	return !piece->grid->arms[piece->arm].pair;
 }
 
 /* What happened needs no run. */
@@ -172,11 +154,11 @@ static void put_recorded(struct grid_piece *piece, const struct workload *worklo
 	moved(piece, workload->trace.njobs, 0);
 }
 
-static int run_piece_on(struct grid_piece *piece, const struct workload *workload, struct err *err)
+int grid_simulate(struct grid_piece *piece, const struct workload *workload, struct outcome *out,
+	struct err *err)
 {
 	struct grid *grid = piece->grid;
 	const struct arm *arm = &grid->arms[piece->arm];
-	struct outcome outcome = { 0 };
 	struct run run = {
 		.setup = arm->setup,
 		.workload = workload,
@@ -187,44 +169,69 @@ static int run_piece_on(struct grid_piece *piece, const struct workload *workloa
 		.progress = moved,
 		.progress_ctx = piece,
 	};
-	int rc = run_carry_out(&run, &outcome, err);
 
-	if (rc)
-		return rc;
-	comparison_put(&grid->result, piece->arm, piece->seed, &workload->trace, &outcome);
-	piece->beyond = outcome.beyond;
-	outcome_fini(&outcome);
+	return run_carry_out(&run, out, err);
+}
+
+int grid_take(struct grid_piece *piece, const struct workload *workload, struct outcome *outcome,
+	struct err *err)
+{
+	struct grid *grid = piece->grid;
+	struct run run = { .dir = &piece->dir };
+
+	comparison_put(&grid->result, piece->arm, piece->seed, &workload->trace, outcome);
+	piece->beyond = outcome->beyond;
+	outcome_fini(outcome);
 	moved(piece, workload->trace.njobs, 0);
-	if (!run.dir)
+	if (!piece->dir.building)
 		return 0;
 	return run_record(&run, &grid->result.policies[piece->arm].cells[piece->seed].summary, err);
 }
 
-static void run_piece(void *ctx, size_t number)
+static int run_piece_on(struct grid_piece *piece, const struct workload *workload, struct err *err)
+{
+	struct outcome outcome = { 0 };
+	int rc = grid_simulate(piece, workload, &outcome, err);
+
+	return rc ? rc : grid_take(piece, workload, &outcome, err);
+}
+
+/* A run that was told to stop has not failed; who told it has. */
+void grid_fail(struct grid_piece *piece, int rc)
+{
+	struct grid *grid = piece->grid;
+
+	if (rc == ERR_REFUSED && grid_told_to_stop(grid))
+		return;
+	piece->rc = rc;
+	if (grid->keeps_others && rc == ERR_BROKEN)
+		run_dir_drop_part(&piece->dir);
+	else if (!grid->tolerant)
+		atomic_store(&grid->stop, true);
+}
+
+void grid_run_piece(struct grid_piece *piece)
+{
+	const struct workload *workload;
+	int rc = grid_begin_seed(piece, &workload, &piece->err);
+
+	if (!rc) {
+		if (grid_is_recorded(piece))
+			put_recorded(piece, workload);
+		else
+			rc = run_piece_on(piece, workload, &piece->err);
+		grid_end_seed(piece);
+	}
+	if (rc)
+		grid_fail(piece, rc);
+}
+
+static void run_next(void *ctx, size_t number)
 {
 	struct grid *grid = ctx;
-	struct grid_piece *piece = &grid->pieces[grid->queue[number]];
-	const struct workload *workload;
-	int rc;
 
-	if (told_to_stop(grid))
-		return;
-	rc = begin_seed(piece, &workload, &piece->err);
-	if (!rc && is_recorded(grid, piece)) {
-		put_recorded(piece, workload);
-		end_seed(piece);
-	} else if (!rc) {
-		rc = run_piece_on(piece, workload, &piece->err);
-		end_seed(piece);
-	}
-	/* A run that was told to stop has not failed; who told it has. */
-	if (rc && !(rc == ERR_REFUSED && told_to_stop(grid))) {
-		piece->rc = rc;
-		if (grid->keeps_others && rc == ERR_BROKEN)
-			run_dir_drop_part(&piece->dir);
-		else if (!grid->tolerant)
-			atomic_store(&grid->stop, true);
-	}
+	if (!grid_told_to_stop(grid))
+		grid_run_piece(&grid->pieces[grid->queue[number]]);
 }
 
 /* ---- directories */
@@ -259,7 +266,7 @@ int grid_open(struct grid *grid, struct err *err)
 	int rc = run_dir_open(&grid->dir, DIR_COMPARE, grid->args->out, true, err);
 
 	for (size_t i = 0; i < grid->npieces && !rc; i++) {
-		if (is_recorded(grid, &grid->pieces[i]))
+		if (grid_is_recorded(&grid->pieces[i]))
 			continue;
 		buf_clear(&name);
 		piece_name(grid, &grid->pieces[i], &name);
@@ -344,7 +351,7 @@ static void fill_queue(struct grid *grid, uint32_t first, uint32_t end)
 		const struct grid_piece *piece = &grid->pieces[i];
 		const struct arm *arm = &grid->arms[piece->arm];
 
-		if (is_recorded(grid, piece) && piece->seed > 0)
+		if (grid_is_recorded(piece) && piece->seed > 0)
 			continue; /* the past has no seeds */
 		if (arm->left_out || piece->seed < first || piece->seed >= end)
 			continue;
@@ -418,13 +425,18 @@ static int settle(struct grid *grid, struct err *err)
 
 int grid_run(struct grid *grid, uint32_t first, uint32_t end, struct err *err)
 {
+	int rc = 0;
+
 	fill_queue(grid, first, end);
 	bar_begin(&grid->bar, grid->args, grid->what);
-	work_each(grid->nqueue, (int)grid->args->threads, run_piece, grid);
+	if (grid->carry)
+		rc = grid->carry(grid, err);
+	else
+		work_each(grid->nqueue, (int)grid->args->threads, run_next, grid);
 	bar_end(&grid->bar);
 	if (ui_interrupted())
 		return err_set(err, ERR_REFUSED, "interrupted");
-	return settle(grid, err);
+	return rc ? rc : settle(grid, err);
 }
 
 void grid_finish(struct grid *grid)
@@ -501,6 +513,7 @@ void grid_fini(struct grid *grid)
 	comparison_fini(&grid->result);
 	if (grid->args)
 		pthread_mutex_destroy(&grid->bar_lock);
+	names_fini(&grid->figures);
 	free(grid->works);
 	free(grid->pieces);
 	free(grid->queue);

@@ -66,6 +66,9 @@ struct grid {
 	 * ones of `result`, and grid_verdict() names it.  Not if all do.
 	 */
 	bool keeps_others;
+	/* Carries the queue of a grid_run() out; NULL: threads of this process do (cli/spread.h is another way). */
+	int (*carry)(struct grid *grid, struct err *err);
+	const char *command; /* as it was given, for who carries it out elsewhere; borrowed, may be NULL */
 	struct err *failed; /* by arm; code 0: it has not */
 	struct run_dir dir;
 	struct comparison result;
@@ -81,6 +84,7 @@ struct grid {
 	double all_jobs; /* of the queue */
 	pthread_mutex_t bar_lock;
 	struct bar bar;
+	struct names figures; /* of outcomes from elsewhere */
 };
 
 /*

@@ -1,6 +1,6 @@
 #include "cli/slurm_past.h"
 
-#include <math.h>
+#include <string.h>
 
 #include "cli/ui.h"
 #include "sim/recorded.h"
@@ -21,6 +21,7 @@ bool slurm_past_asked(const struct args *args)
 int slurm_past_source(struct args *args, const char **source, struct err *err)
 {
 	size_t given = args->operands.n + (args->from_sacct != NULL) + (args->from_jobcomp != NULL);
+	const char *format;
 
 	if (!given)
 		return err_set(err, ERR_USAGE,
@@ -28,14 +29,15 @@ int slurm_past_source(struct args *args, const char **source, struct err *err)
 			"--from-jobcomp FILE");
 	if (given > 1)
 		return err_set(err, ERR_USAGE, "TRACE, --from-sacct and --from-jobcomp: give one");
-	if (slurm_past_asked(args) && args->format)
-		return err_set(err, ERR_USAGE, "--format says nothing beside --from-%s",
-			args->from_sacct ? "sacct" : "jobcomp");
 	if (!slurm_past_asked(args)) {
 		*source = args->operands.at[0];
 		return 0;
 	}
-	args->format = args->from_sacct ? "sacct" : "jobcomp";
+	format = args->from_sacct ? "sacct" : "jobcomp";
+	if (args->format && strcmp(args->format, format) != 0)
+		return err_set(err, ERR_USAGE, "--format %s does not go with --from-%s", args->format,
+			format);
+	args->format = format;
 	*source = args->from_sacct ? args->from_sacct : args->from_jobcomp;
 	return 0;
 }
