@@ -50,7 +50,7 @@ LIB := $(B)/libstint.a
 # T=text keeps the tests whose path has it: make test T=heap
 wanted = $(if $(T),$(foreach f,$(1),$(if $(findstring $(T),$(f)),$(f))),$(1))
 TEST_BIN := $(patsubst %.c,$(B)/%,$(call wanted,$(TEST_SRC)))
-TEST_SH := $(call wanted,$(wildcard tests/cli/*.sh tests/web/*.sh))
+TEST_SH := $(call wanted,$(wildcard tests/cli/*.sh tests/web/*.sh tests/slurm/*.sh))
 # A browser is a large thing to install: `make browser` does.
 ifeq ($(BROWSER),)
 TEST_SH := $(filter-out tests/web/page.sh,$(TEST_SH))
@@ -58,6 +58,7 @@ endif
 ifneq ($(SAN),)
 # These measure, package or test scripts: sanitizers tell nothing of them.
 TEST_SH := $(filter-out $(patsubst %,tests/cli/%.sh,fidelity deb install man completion client_python),$(TEST_SH))
+TEST_SH := $(filter-out tests/slurm/%,$(TEST_SH))
 endif
 FAKES := $(B)/tests/fake/libnvidia-ml.so.1 $(B)/tests/fake/libfaults.so
 FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(FUZZ_SRC))

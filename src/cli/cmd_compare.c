@@ -249,8 +249,8 @@ const struct command command_compare = {
 	.operands = "[TRACE]",
 	.min_operands = 0,
 	.max_operands = 1,
-	.groups = { &flags_slurm_past, &flags_world, &flags_deciders, &flags_seeds, &flags_belief, &flags_workload,
-		&flags_spread, &flags_output },
+	.groups = { &flags_slurm_past, &flags_world, &flags_deciders, &flags_seeds, &flags_belief,
+		&flags_workload, &flags_spread, &flags_output },
 	.about = "TRACE is as in 'stint help sim'.  With --from-sacct or --from-jobcomp the jobs are those that\n"
 		 "Slurm ran, and what it did with them is a row of its own; the cluster, unless it is given,\n"
 		 "is what can be seen there.  A history is had with\n"

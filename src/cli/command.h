@@ -40,9 +40,9 @@ struct args {
 	bool lenient;
 	const char *from_sacct, *from_jobcomp; /* the history of Slurm instead of a trace */
 	const char *assume_gpus;
-	const char *on; /* who carries the runs of a comparison out */
+	const char *on;      /* who carries the runs of a comparison out */
 	const char *part_of; /* this process is one of them: the directory they share */
-	const char *trace; /* replay: read this instead of what the manifest names */
+	const char *trace;   /* replay: read this instead of what the manifest names */
 
 	/* who decides */
 	struct words policy, placer;

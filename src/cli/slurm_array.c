@@ -31,8 +31,8 @@ static int unknown(struct slice name, struct err *err)
 
 	for (size_t i = 0; i < sizeof(passed_on) / sizeof(*passed_on); i++)
 		buf_printf(&list, "%s, ", passed_on[i]);
-	err_set(err, ERR_USAGE, "--on slurm has no option '%.*s'; there are %stasks, dir", (int)name.n,
-		name.at, list.at);
+	err_set(err, ERR_USAGE, "--on slurm has no option '%.*s'; there are %stasks, dir",
+		(int)name.n, name.at, list.at);
 	buf_fini(&list);
 	return ERR_USAGE;
 }
@@ -43,8 +43,9 @@ static int take_option(struct slice item, struct array_options *out, struct err 
 	int64_t n;
 
 	if (!value.n)
-		return err_set(err, ERR_USAGE, "--on slurm: '%.*s' has no value; write it as NAME=VALUE",
-			(int)item.n, item.at);
+		return err_set(err, ERR_USAGE,
+			"--on slurm: '%.*s' has no value; write it as NAME=VALUE", (int)item.n,
+			item.at);
 	if (slice_is(name, "dir")) {
 		free(out->dir);
 		out->dir = mem_strndup(value.at, value.n);
@@ -52,7 +53,8 @@ static int take_option(struct slice item, struct array_options *out, struct err 
 	}
 	if (slice_is(name, "tasks")) {
 		if (!slice_int(value, &n) || n < 1 || n > 100000)
-			return err_set(err, ERR_USAGE, "--on slurm: tasks is '%.*s', but must be 1 to 100000",
+			return err_set(err, ERR_USAGE,
+				"--on slurm: tasks is '%.*s', but must be 1 to 100000",
 				(int)value.n, value.at);
 		out->tasks = (size_t)n;
 		return 0;
@@ -61,7 +63,8 @@ static int take_option(struct slice item, struct array_options *out, struct err 
 		return unknown(name, err);
 	if (out->nflags == sizeof(out->flags) / sizeof(*out->flags))
 		return err_set(err, ERR_USAGE, "--on slurm: too many options");
-	out->flags[out->nflags++] = mem_printf("--%.*s=%.*s", (int)name.n, name.at, (int)value.n, value.at);
+	out->flags[out->nflags++] = mem_printf("--%.*s=%.*s", (int)name.n, name.at, (int)value.n,
+		value.at);
 	return 0;
 }
 
@@ -142,8 +145,8 @@ static int read_id(const struct child_end *end, struct array *out, struct err *e
 	return 0;
 }
 
-int array_submit(const struct array_options *options, const char *script, const char *dir, size_t tasks,
-	struct array *out, struct err *err)
+int array_submit(const struct array_options *options, const char *script, const char *dir,
+	size_t tasks, struct array *out, struct err *err)
 {
 	char *array = mem_printf("--array=0-%zu", tasks - 1);
 	char *output = mem_printf("--output=%s/log-%%a", dir);
@@ -155,10 +158,11 @@ int array_submit(const struct array_options *options, const char *script, const 
 
 	for (size_t i = 0; i < options->nflags; i++)
 		argv[n++] = options->flags[i];
-	rc = child_is_there("sbatch") ? ask(argv, script, &end, err)
-				      : err_set(err, ERR_MISSING,
-						"--on slurm: there is no sbatch in PATH; run this where Slurm's "
-						"programs are, or leave --on away");
+	rc = child_is_there("sbatch")
+		? ask(argv, script, &end, err)
+		: err_set(err, ERR_MISSING,
+			  "--on slurm: there is no sbatch in PATH; run this where Slurm's "
+			  "programs are, or leave --on away");
 	if (!rc) {
 		rc = end.code == 0 ? read_id(&end, out, err) : refused(&end, err);
 		child_end_fini(&end);

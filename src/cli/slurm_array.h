@@ -34,12 +34,12 @@ struct array {
 /*
  * Submits `script` with so many tasks from 0; logs are DIR/log-0 and so on.  Errors say what Slurm did.
  */
-int array_submit(const struct array_options *options, const char *script, const char *dir, size_t tasks,
-	struct array *out, struct err *err);
+int array_submit(const struct array_options *options, const char *script, const char *dir,
+	size_t tasks, struct array *out, struct err *err);
 
 /* What is left of it. */
 struct array_state {
-	bool *there;      /* by task: waits or runs */
+	bool *there; /* by task: waits or runs */
 	size_t waiting, running;
 	char reason[64]; /* why the first that waits does */
 };

@@ -6,7 +6,8 @@
 #include "sim/recorded.h"
 
 static const struct flag past_flags[] = {
-	TEXT(from_sacct, "FILE", "instead of TRACE, what Slurm did: sacct --parsable2; - is standard input"),
+	TEXT(from_sacct, "FILE",
+		"instead of TRACE, what Slurm did: sacct --parsable2; - is standard input"),
 	TEXT(from_jobcomp, "FILE", "likewise, the log of jobcomp/filetxt"),
 	{ 0 },
 };
@@ -35,8 +36,8 @@ int slurm_past_source(struct args *args, const char **source, struct err *err)
 	}
 	format = args->from_sacct ? "sacct" : "jobcomp";
 	if (args->format && strcmp(args->format, format) != 0)
-		return err_set(err, ERR_USAGE, "--format %s does not go with --from-%s", args->format,
-			format);
+		return err_set(err, ERR_USAGE, "--format %s does not go with --from-%s",
+			args->format, format);
 	args->format = format;
 	*source = args->from_sacct ? args->from_sacct : args->from_jobcomp;
 	return 0;

@@ -24,8 +24,10 @@
 #define LEAVE_S 15.0      /* for tasks that were cancelled */
 
 static const struct flag spread_flags[] = {
-	TEXT(on, "WHERE", "local (default), or slurm[:partition=P,…]: the runs as a job array; options below"),
-	TEXT(part_of, "DIR", "used by --on itself: be a task of the comparison that shares this directory"),
+	TEXT(on, "WHERE",
+		"local (default), or slurm[:partition=P,…]: the runs as a job array; options below"),
+	TEXT(part_of, "DIR",
+		"used by --on itself: be a task of the comparison that shares this directory"),
 	{ 0 },
 };
 
@@ -56,7 +58,7 @@ struct spread {
 	struct array_options options;
 	char *dir;
 	struct array array;
-	bool *taken; /* by place in the queue */
+	bool *taken;    /* by place in the queue */
 	double *gone_s; /* by task: since when it is not in Slurm's queue; NAN: it is */
 	size_t left;
 	double began_s, looked_s;
@@ -201,8 +203,8 @@ static void fail_run(struct spread *s, size_t number)
 
 	add_log(s, task, &log);
 	if (log.n)
-		err_set(&piece->err, ERR_IO, "task %s_%zu ended without a result; it said: %s", s->array.id,
-			task, log.at);
+		err_set(&piece->err, ERR_IO, "task %s_%zu ended without a result; it said: %s",
+			s->array.id, task, log.at);
 	else
 		err_set(&piece->err, ERR_IO,
 			"task %s_%zu ended without a result, and without a word: is %s on a file system that "
@@ -230,8 +232,7 @@ static void fail_lost(struct spread *s)
 
 static void tell_waiting(struct spread *s, const struct array_state *state)
 {
-	if (s->told_waiting || state->running || !state->waiting ||
-		clock_wall_s() - s->began_s < QUIET_S)
+	if (s->told_waiting || state->running || !state->waiting || clock_wall_s() - s->began_s < QUIET_S)
 		return;
 	s->told_waiting = true;
 	ui_say(s->grid->args, "all %zu tasks of job %s wait: %s", state->waiting, s->array.id,
@@ -378,8 +379,9 @@ static int carry_part(struct grid *grid, struct err *err)
 		place++;
 	}
 	if (!rc && place != plan.runs)
-		rc = err_set(err, ERR_DIFFER, "here are %zu runs, and there were %zu: have files changed?",
-			place, plan.runs);
+		rc = err_set(err, ERR_DIFFER,
+			"here are %zu runs, and there were %zu: have files changed?", place,
+			plan.runs);
 	return rc;
 }
 

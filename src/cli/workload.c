@@ -16,7 +16,8 @@
 
 static const struct flag workload_flags[] = {
 	TEXT(format, "NAME", "read the trace as this format ('stint trace formats')"),
-	TEXT(assume_gpus, "node=N|cpus=N", "GPUs of jobs of Slurm where its log tells none (default: left out)"),
+	TEXT(assume_gpus, "node=N|cpus=N",
+		"GPUs of jobs of Slurm where its log tells none (default: left out)"),
 	SWITCH(lenient, "leave out rows with problems instead of stopping"),
 	{ 0 },
 };

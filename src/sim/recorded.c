@@ -16,7 +16,7 @@ struct series {
 struct telling {
 	const struct trace *trace;
 	struct outcome *out;
-	double *ran_s; /* by job: all its runs */
+	double *ran_s;               /* by job: all its runs */
 	double *last_s, *last_gpu_s; /* by job: when its last run ended, and what that took */
 };
 
@@ -92,8 +92,8 @@ static void add_run(struct telling *t, const struct past_run *run)
 	t->out->busy_gpu_s += gpu_s;
 	t->out->to_s = fmax(t->out->to_s, run->end_s);
 	t->out->events += 2;
-	t->out->event_hash = hash_double(hash_double(hash_u64(t->out->event_hash, run->job), run->start_s),
-		run->end_s);
+	t->out->event_hash = hash_double(
+		hash_double(hash_u64(t->out->event_hash, run->job), run->start_s), run->end_s);
 }
 
 static void end_jobs(struct telling *t)

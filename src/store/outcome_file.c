@@ -13,8 +13,8 @@ struct shape {
 
 static struct shape shape_of_this(void)
 {
-	struct shape shape = { "", sizeof(struct outcome), sizeof(struct job), sizeof(struct sample),
-		sizeof(struct span) };
+	struct shape shape = { "", sizeof(struct outcome), sizeof(struct job),
+		sizeof(struct sample), sizeof(struct span) };
 
 	strncpy(shape.version, STINT_VERSION, sizeof(shape.version) - 1);
 	return shape;
@@ -85,10 +85,12 @@ static bool take_names(struct slice *from, struct names *names, struct outcome *
 {
 	for (uint32_t i = 0; i < o->nfigures; i++) {
 		const char *end = from->n ? memchr(from->at, '\0', from->n) : NULL;
+		uint32_t at;
 
 		if (!end)
 			return false;
-		o->figures[i].name = names->at[names_add(names, from->at, (size_t)(end - from->at))];
+		at = names_add(names, from->at, (size_t)(end - from->at));
+		o->figures[i].name = names->at[at];
 		*from = (struct slice){ end + 1, (size_t)(from->at + from->n - end - 1) };
 	}
 	return true;

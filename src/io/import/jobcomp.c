@@ -218,7 +218,8 @@ static int read_lines(struct rows *rows, struct slice text, struct err *err)
 			read_line(rows, &job);
 		else
 			row_bad(rows, -1, (struct slice){ "", 0 },
-				"not a line of jobcomp/filetxt (JobId=… Name=… JobState=… Partition=…)", NULL);
+				"not a line of jobcomp/filetxt (JobId=… Name=… JobState=… Partition=…)",
+				NULL);
 		rc = rows_end(rows, &job, err);
 		if (rc)
 			return rc;

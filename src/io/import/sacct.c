@@ -124,8 +124,8 @@ static void set_run(struct rows *rows, const struct job *job)
 
 static bool has_ended(struct slice state)
 {
-	static const char *const open[] = { "PENDING", "RUNNING", "SUSPENDED",
-		"RESIZING", "CONFIGURING", "COMPLETING" };
+	static const char *const open[] = { "PENDING", "RUNNING", "SUSPENDED", "RESIZING",
+		"CONFIGURING", "COMPLETING" };
 
 	for (size_t i = 0; i < sizeof(open) / sizeof(open[0]); i++)
 		if (slice_is_nocase(state, open[i]))
