@@ -32,6 +32,7 @@ fails 3 "no sbatch in PATH" "no Slurm" \
 	env PATH=/nowhere "$STINT" compare synth:jobs=9 --cluster 1x8:v100 --on slurm
 cluster_begin
 
+# shellcheck disable=SC2054 # commas belong to the words
 what=(compare synth:jobs=200,load=1 --cluster 2x8:v100,2x4:k80 --policy fifo,srtf,las --seeds 3 --error 0.3)
 run stint "${what[@]}" --out local --html local.html
 want 0 "here"
@@ -41,6 +42,7 @@ want 0 "on Slurm"
 err 'array job [0-9]+ of Slurm: 9 runs in 9 tasks' "it says what was submitted"
 is "the same table" cmp -s stdout local.txt
 is "the same report" cmp -s local.html spread.html
+# shellcheck disable=SC2317 # called by is
 same_summaries() {
 	python3 - <<'END'
 import glob, json
