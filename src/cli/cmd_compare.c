@@ -237,8 +237,9 @@ static const struct flag_group flags_output = {
 static const char *const examples[] = {
 	"stint compare trace.csv --cluster 16x8:v100 --policy fifo,srtf,las --policy tiresias:queues=2",
 	"stint compare trace.csv --cluster 16x8:v100 --policy fifo,gittins --seeds 10 --html report.html",
-	"stint compare --from-sacct history.txt --policy fifo,backfill,las",
+	"stint compare --from-sacct history.txt --policy fifo,easy,las",
 	"stint compare --from-jobcomp /var/log/slurm/jobcomp.log --assume-gpus node=4 --cluster 8x4:v100",
+	"stint compare trace.csv --cluster 16x8:v100 --policy fifo,gavel --seeds 50 --on slurm:partition=cpu",
 	"stint compare synth:jobs=500 --cluster 8x8:v100 --policy fifo,srtf --error 0.5 --json",
 	NULL,
 };
@@ -260,6 +261,9 @@ const struct command command_compare = {
 		 "workload is drawn anew, errors and failures are drawn anew, and a fixed trace without\n"
 		 "anything random is resampled in blocks (seed 0 is the trace itself).  With several\n"
 		 "placers every policy runs with each of them.\n"
+		 "--on slurm:NAME=VALUE,… submits the runs as a job array and gives the same results; names are\n"
+		 "partition, account, qos, time, mem, constraint, nodelist, exclude, reservation and nice as\n"
+		 "of sbatch, tasks (at most so many, 500) and dir (shared by all nodes; the current one).\n"
 		 "Exit code 5 means that in some run a job was refused or can never finish; the others\n"
 		 "have run and the results are written.  An earlier comparison in DIR is replaced.",
 	.more = help_estimate,

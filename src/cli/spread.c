@@ -24,8 +24,7 @@
 #define LEAVE_S 15.0      /* for tasks that were cancelled */
 
 static const struct flag spread_flags[] = {
-	TEXT(on, "WHERE",
-		"local (default), or slurm[:partition=P,…]: the runs as a job array; options below"),
+	TEXT(on, "WHERE", "local (default), or slurm[:partition=P,…]: the runs as a job array"),
 	TEXT(part_of, "DIR",
 		"used by --on itself: be a task of the comparison that shares this directory"),
 	{ 0 },

@@ -184,6 +184,14 @@ static const char *type_name(const struct trace *trace, uint32_t type)
 	return cluster_is_type_name(slice_of(name)) ? name : "gpu";
 }
 
+/* A trace that names as many types as there can be leaves none for GPUs that nobody named. */
+static uint32_t add_type(struct cluster *out, const char *name)
+{
+	return out->ntypes < TYPES_MAX || cluster_find_type(out, name) >= 0
+		? cluster_add_type(out, name)
+		: TYPES_MAX - 1;
+}
+
 static void add_spec(struct buf *spec, size_t nodes, int64_t devices, const char *type)
 {
 	buf_printf(spec, "%s%zux%lld:%s", spec->n ? "," : "", nodes, (long long)devices, type);
@@ -206,7 +214,7 @@ static void build_named(const struct sight *s, struct cluster *out, struct buf *
 			end++)
 			cluster_add_node(out,
 				(struct node){ .name = found[end].name,
-					.type = cluster_add_type(out, type),
+					.type = add_type(out, type),
 					.devices = (uint32_t)found[end].devices,
 					.topology = TOPOLOGY_NONE });
 		add_spec(spec, end - i, found[i].devices, type);
@@ -224,7 +232,7 @@ static void build_unnamed(const struct sight *s, struct cluster *out, struct buf
 		nodes = nodes < NODES_MAX ? nodes : NODES_MAX;
 		for (size_t k = 0; k < nodes; k++)
 			cluster_add_node(out,
-				(struct node){ .type = cluster_add_type(out, type),
+				(struct node){ .type = add_type(out, type),
 					.devices = (uint32_t)each,
 					.topology = TOPOLOGY_NONE });
 		add_spec(spec, nodes, each, type);

@@ -84,6 +84,21 @@ want 1 "a task that fails"
 is "is named with its run and what it said" \
 	grep -q 'fifo, seed 0: task [0-9]*_0 ended without a result; it said: .*trace.csv: no such file' gone.txt
 
+# the log that this very Slurm keeps of ended jobs
+sbatch --quiet --wrap 'exec sleep 2' --output=/dev/null --job-name 'a b=c' >id
+again=$(sbatch --parsable --requeue --wrap 'exec sleep 30' --output=/dev/null --job-name again)
+for _ in $(seq 100); do [ "$(squeue --noheader --states=R | wc -l)" = 2 ] && break; sleep 0.1; done
+sleep 1.2 # a run of less than a second is none in that log
+scontrol requeue "$again"
+log=$(scontrol show config | sed -n 's/^JobCompLoc *= //p')
+for _ in $(seq 100); do grep -q 'Name=a b=c JobState=COMPLETED' "$log" && break; sleep 0.1; done
+scancel "$again"
+run stint compare --from-jobcomp "$log" --assume-gpus node=1 --policy fifo --lenient
+want 0 "the log of a real Slurm"
+out '^slurm \(recorded\) ' "has its row"
+run stint trace check "$log"
+err 'Tres: is 0: a job without GPUs' "is recognised, and without slurmdbd has no GPUs"
+
 # Ctrl-C (bash makes its background ignore SIGINT; SIGTERM is treated alike)
 scontrol update partition=gpu state=down
 "$STINT" "${what[@]}" --on slurm >stopped.txt 2>&1 &
