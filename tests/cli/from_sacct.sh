@@ -81,6 +81,9 @@ err 'AccountingStorageTRES.*--assume-gpus' "says how to have them"
 run stint compare --from-jobcomp bare.log --assume-gpus node=4
 want 0 "they may be assumed by node"
 err '2 nodes with 8 GPUs' "four each"
+run stint compare --from-jobcomp bare.log --assume-gpus node=4 --policy fifo --out assumed
+run stint replay assumed/fifo --assume-gpus node=4
+want 0 "such a run replays where it is said again"
 run stint compare --from-jobcomp bare.log --assume-gpus cpus=2
 err '2 nodes with 4 GPUs' "or by CPUs"
 fails 2 "must be node=N" "or in no other way" stint compare --from-jobcomp bare.log --assume-gpus 4
