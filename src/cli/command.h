@@ -91,7 +91,7 @@ struct args {
 	const char *socket;
 	const char *state; /* of jobs; for the daemon itself its directory */
 	const char *tenant, *name, *reason;
-	bool mine;
+	bool mine, dry_run;
 	int64_t limit, attempt, tail, after;
 	double timeout, since; /* timeout NAN: none */
 	bool errors, follow, watch, wait, parsable;
@@ -113,9 +113,19 @@ struct args {
 	double forecast_every;
 	int64_t if_unchanged; /* -1: whatever happened */
 
+	/* parallel schedulers */
+	struct words mode;
+	int64_t machines, schedulers, partitions, levels, classes; /* partitions 0: as schedulers */
+	double rate, duration, warm_up, task_s, decision_ms, rtt_ms, period, hot;
+
 	/* the daemon itself */
 	const char *listen, *log_level, *runs, *notify, *idle;
 	int64_t port, slots, avoid_after, drain_after;
+	/* Slurm */
+	const char *driver, *partition, *take, *slurm_record;
+	double slurm_poll, slurm_patience, shadow_every;
+	bool report;
+	int64_t slurm_rate;
 	int64_t rule; /* of notifications; 0: every one */
 	bool system, no_gpus, no_cgroups, no_http, new_token, expose;
 	struct said_list said; /* what is said of a job: fields of live/submission_fields.def */

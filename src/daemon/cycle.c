@@ -13,6 +13,7 @@
 #include "daemon/daemon_state.h"
 #include "daemon/forecaster.h"
 #include "daemon/library.h"
+#include "daemon/shadow.h"
 
 #define RETRY_S 1.0 /* a disk that was full is asked again so often */
 
@@ -240,6 +241,24 @@ static void count_note(struct daemon *d, const struct core_note *note)
 	}
 }
 
+static void order_errand(struct daemon *d, const struct core_note *note)
+{
+	static const struct {
+		enum note_kind note;
+		enum errand_kind errand;
+	} orders[] = {
+		{ NOTE_LAUNCH, ERRAND_LAUNCH },
+		{ NOTE_STOP, ERRAND_STOP },
+		{ NOTE_RESIZE, ERRAND_RESIZE },
+		{ NOTE_END, ERRAND_FORGET },
+	};
+
+	for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
+		if (note->kind == orders[i].note && (note->kind != NOTE_END || d->hands->table->forget))
+			daemon_errand(d, orders[i].errand, note->job, note->attempt);
+	}
+}
+
 void daemon_take_notes(struct daemon *d)
 {
 	size_t n;
@@ -252,8 +271,7 @@ void daemon_take_notes(struct daemon *d)
 			note->body, true);
 		count_note(d, note);
 		forecaster_see(d, note);
-		if (note->kind == NOTE_LAUNCH || note->kind == NOTE_STOP || note->kind == NOTE_RESIZE)
-			vec_push(&d->errands, (struct errand){ note->kind, note->job, note->attempt });
+		order_errand(d, note);
 	}
 	core_forget_notes(d->core);
 }
@@ -502,6 +520,7 @@ int daemon_cycle(struct daemon *d, struct err *err)
 		answer_undone(d);
 	}
 	forecaster_turn(d);
+	shadow_turn(d);
 	do_waiting(d);
 	set_gauges(d);
 	set_care_gauges(d);

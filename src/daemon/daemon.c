@@ -25,9 +25,8 @@
 #include "daemon/daemon_state.h"
 #include "daemon/forecaster.h"
 #include "daemon/library.h"
+#include "daemon/shadow.h"
 #include "io/tenants_io.h"
-
-#define LOOK_EVERY_S 5.0 /* at the machine's devices */
 
 /* What jobs of one machine want with no configuration: tenants share it fairly, nobody's GPU idles. */
 #define LIVE_POLICY "fair-share:preempt=1,elastic=1"
@@ -131,7 +130,7 @@ static int open_record(struct daemon *d, struct err *err)
 	if (rc < 0)
 		return rc;
 	if (!record_meta(d->record, "born", &born)) {
-		buf_double(&born, floor(clock_real_s()));
+		buf_double(&born, floor(d->config.born_s > 0 ? d->config.born_s : clock_real_s()));
 		rc = record_set_meta(d->record, "born", born.at, err);
 	}
 	if (rc == 0)
@@ -142,20 +141,6 @@ static int open_record(struct daemon *d, struct err *err)
 	d->next_job = record_last_job(d->record) + 1;
 	d->stamp = d->last_seq = record_last_seq(d->record);
 	return rc;
-}
-
-static int open_hands(struct daemon *d, struct err *err)
-{
-	struct hands_config config = {
-		.state_dir = d->config.state_dir,
-		.guard = d->config.guard,
-		.cgroups = d->config.cgroups,
-		.ctx = d,
-		.begun = daemon_hands_begun,
-		.ended = daemon_hands_ended,
-	};
-
-	return hands_open(&config, &d->hands, err);
 }
 
 /* The rules of the last epoch, unless the command line says otherwise. */
@@ -204,7 +189,7 @@ static int choose_rules(struct daemon *d, struct err *err)
 
 static int open_epoch(struct daemon *d, struct err *err)
 {
-	if (machine_discover(&d->config.machine, &d->machine, err) < 0 || daemon_keep_places(d, err) < 0)
+	if (hands_discover(d->hands, &d->machine, err) < 0 || daemon_keep_places(d, err) < 0)
 		return err->code;
 	if (machine_cluster(&d->machine, &d->epoch.cluster, &d->device_of, err) < 0)
 		return err->code;
@@ -257,13 +242,18 @@ int daemon_open(const struct daemon_config *config, struct daemon **out, struct 
 	copy_config(d, config);
 	d->metrics = metrics_create();
 	d->forecaster = forecaster_create(d, config->forecast_every_s);
-	if (open_state(d, err) < 0 || open_record(d, err) < 0 || open_hands(d, err) < 0 ||
+	if (open_state(d, err) < 0 || open_record(d, err) < 0 || daemon_open_hands(d, err) < 0 ||
 		open_loop(d, err) < 0) {
 		daemon_close(d);
 		return err->code;
 	}
 	d->stream = stream_create(d->last_seq);
 	if (open_epoch(d, err) < 0) {
+		daemon_close(d);
+		return err->code;
+	}
+	if (config->shadow &&
+		shadow_create(d, config->shadow, config->shadow_every_s, &d->shadow, err) < 0) {
 		daemon_close(d);
 		return err->code;
 	}
@@ -318,6 +308,8 @@ static void stop_workers(struct daemon *d)
 	worker_destroy(d->watcher);
 	d->worker = d->whatif = d->watcher = NULL;
 	forecaster_stop(d->forecaster);
+	shadow_destroy(d->shadow);
+	d->shadow = NULL;
 }
 
 void daemon_close(struct daemon *d)
@@ -480,7 +472,7 @@ static double beat_s(const struct daemon *d)
 {
 	double period_s = d->notify ? notify_period_s(d->notify) : 0;
 
-	return period_s > 0 ? fmin(period_s, LOOK_EVERY_S) : LOOK_EVERY_S;
+	return period_s > 0 ? fmin(period_s, DAEMON_LOOK_S) : DAEMON_LOOK_S;
 }
 
 static void tell_manager(struct daemon *d)
@@ -501,13 +493,14 @@ static double next_in_s(struct daemon *d)
 {
 	double next = core_wake_s(d->core) - daemon_now_s(d), wall_s = clock_wall_s();
 
-	next = fmin(next, d->looked_s + LOOK_EVERY_S - wall_s);
+	next = fmin(next, d->looked_s + DAEMON_LOOK_S - wall_s);
 	next = fmin(next, daemon_idle_in_s(d));
 	if (d->notify)
 		next = fmin(next, d->told_s + beat_s(d) - wall_s);
 	if (d->trouble[0])
 		next = fmin(next, d->retry_s - wall_s);
 	next = fmin(next, forecaster_next_s(d) - wall_s);
+	next = fmin(next, shadow_next_s(d) - wall_s);
 	if (d->errands.n)
 		next = fmin(next, 0.5);
 	if (d->news.n)
@@ -519,7 +512,7 @@ static double next_in_s(struct daemon *d)
 
 static void set_timer(struct daemon *d)
 {
-	double in_s = fmin(fmax(0, next_in_s(d)), LOOK_EVERY_S);
+	double in_s = fmin(fmax(0, next_in_s(d)), DAEMON_LOOK_S);
 	struct itimerspec when = { 0 };
 
 	when.it_value.tv_sec = (time_t)in_s;
@@ -548,38 +541,6 @@ static void drain(int fd)
 	(void)!read(fd, &count, sizeof(count));
 }
 
-/* Devices that fell off the bus, or came back. */
-static void look_at_machine(struct daemon *d)
-{
-	const struct cluster *cluster = &d->epoch.cluster;
-	bool *before;
-
-	if (clock_wall_s() < d->looked_s + LOOK_EVERY_S)
-		return;
-	d->looked_s = clock_wall_s();
-	if (!d->machine.has_gpus)
-		return;
-	before = mem_alloc(d->machine.ndevices + 1u);
-	for (uint32_t i = 0; i < d->machine.ndevices; i++)
-		before[i] = d->machine.devices[i].up;
-	if (machine_refresh(&d->machine) & MACHINE_UP) {
-		for (uint32_t at = 0; at < cluster->nnodes * NODE_DEVICES_MAX; at++) {
-			uint32_t node = at / NODE_DEVICES_MAX, bit = at % NODE_DEVICES_MAX;
-			const struct machine_device *device;
-
-			if (bit >= cluster->nodes[node].devices)
-				continue;
-			device = &d->machine.devices[d->device_of[at]];
-			if (before[d->device_of[at]] == device->up)
-				continue;
-			log_warning(d->log, "device %d (%s) is %s", device->index, device->uuid,
-				device->up ? "back" : "gone");
-			daemon_tell_devices(d, node, UINT64_C(1) << bit, device->up);
-		}
-	}
-	free(before);
-}
-
 static int wait_for_something(struct daemon *d, struct err *err)
 {
 	struct epoll_event events[8];
@@ -592,10 +553,12 @@ static int wait_for_something(struct daemon *d, struct err *err)
 	drain(d->wake_fd);
 	drain(d->timer_fd);
 	read_signals(d);
-	look_at_machine(d);
+	if (hands_poll(d->hands, err) < 0)
+		return err->code;
+	daemon_look_at_machine(d);
 	daemon_look_idle(d);
 	tell_manager(d);
-	return hands_poll(d->hands, err);
+	return 0;
 }
 
 /* If it cannot be done now it is done later. */

@@ -15,8 +15,13 @@
 #include "daemon/worker.h"
 #include "live/core.h"
 #include "live/epoch.h"
-#include "live/local/hands.h"
+#include "live/hands.h"
 #include "store/record.h"
+
+#define DAEMON_LOOK_S 5.0 /* so often it looks at devices, unless it is told of a change */
+
+#define WORLD_KEY \
+	"slurm:" /* what keys of jobs begin with that came from there, and what people write before their names */
 
 /* How far threads that work things out step back for the loop. */
 enum { NICENESS = 10 };
@@ -33,6 +38,7 @@ struct idle_seen;
 struct idle_look;
 struct library;
 struct forecaster;
+struct shadow;
 
 /* One thing asked for, until it is answered. */
 struct call {
@@ -72,9 +78,18 @@ struct submitted {
 	uint64_t seq;
 };
 
-/* Something to be carried out once it is written down.  NOTE_START: to find out what became of an attempt. */
+/* Something to be carried out once it is written down. */
+enum errand_kind {
+	ERRAND_LAUNCH,
+	ERRAND_STOP,
+	ERRAND_RESIZE,   /* tell it of its new size */
+	ERRAND_FIND_OUT, /* what became of an attempt */
+	ERRAND_EXPECT,   /* the world gets to know a job that waits */
+	ERRAND_FORGET,   /* and that it has ended */
+};
+
 struct errand {
-	enum note_kind kind;
+	enum errand_kind kind;
 	uint32_t job, attempt;
 };
 
@@ -95,6 +110,7 @@ struct daemon {
 	struct hands *hands;
 	struct library *library; /* NULL: not needed yet */
 	struct forecaster *forecaster;
+	struct shadow *shadow; /* NULL: nobody decides beside the others */
 	struct stream *stream;
 	struct metrics *metrics;
 	struct worker *worker;
@@ -192,10 +208,18 @@ void daemon_run_errands(struct daemon *d);
 /* Of these the stops that users asked for, though they are not durable: nothing is lost if they are asked again. */
 void daemon_run_cancels(struct daemon *d);
 
+void daemon_errand(struct daemon *d, enum errand_kind kind, uint32_t job, uint32_t attempt);
+void daemon_claim_attempts(struct daemon *d);
+
+/* ---- world.c */
+int daemon_open_hands(struct daemon *d, struct err *err);
 /* What the hands tell becomes news for the next cycle. */
 void daemon_hands_begun(void *ctx, uint32_t job, uint32_t attempt, double at_s);
 void daemon_hands_ended(void *ctx, const struct ending *ending);
-void daemon_claim_attempts(struct daemon *d);
+/* The places of a grant's devices in the machine's list; how many. */
+uint32_t daemon_places(const struct daemon *d, const struct grant *grant, uint32_t *out);
+/* Devices that fell off the bus or went with their node, or came back. */
+void daemon_look_at_machine(struct daemon *d);
 
 /* ---- words.c */
 /* The job's submission; ERR_MISSING if the record has it not.  submission_fini(). */
@@ -228,6 +252,8 @@ const char *device_uuid(const struct machine_device *device);
 /* Does a call: sets status and body, or leaves status 0 for one that waits. */
 void verb_run(struct daemon *d, struct call *call);
 bool verb_is_submit(const struct verb *verb);
+/* Where the daemon only looks on: answered with that, unless the call asks only or comes from the world. */
+bool verb_refuse_change(const struct daemon *d, struct call *call);
 void call_destroy(struct call *call);
 void call_list_destroy(struct call_list *list); /* verbs_look.c; takes NULL */
 /* Tenants that the table does not know yet make a new epoch, before anything of this cycle. */

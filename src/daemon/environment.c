@@ -77,31 +77,35 @@ static void set_array(struct environment *env, const struct live_job *job)
 	set_number(env, "SLURM_ARRAY_TASK_ID", job->array_index);
 }
 
-static void set_job(struct daemon *d, struct environment *env, const struct live_job *job,
-	const struct attempt *a, const char *dir)
+static void set_attempt(struct daemon *d, struct environment *env, const struct attempt *a,
+	const char *dir)
 {
+	const struct cluster *cluster = &d->epoch.cluster;
 	char *grant = mem_printf("%s/grant", dir);
 
-	set(env, "STINT", "1");
-	set_number(env, "STINT_JOB_ID", job->id);
 	set_number(env, "STINT_ATTEMPT", a->number);
 	set_number(env, "STINT_RESTARTS", a->number - 1);
-	set(env, "STINT_NAME", job->name);
-	set(env, "STINT_TENANT", job->tenant ? job->tenant : "");
 	set_number(env, "STINT_GPUS", a->grant->gpus);
-	set_number(env, "STINT_MIN_GPUS", job->base.min_gpus);
-	set_number(env, "STINT_MAX_GPUS", job->base.max_gpus);
-	set(env, "STINT_TYPE", d->epoch.cluster.types[a->grant->type].name);
-	set(env, "STINT_NODE", d->machine.host);
+	set(env, "STINT_TYPE", cluster->types[a->grant->type].name);
+	set(env, "STINT_NODE", cluster->nodes[a->grant->slots[0].node].name);
 	set(env, "STINT_DIR", dir);
 	set(env, "STINT_GRANT", grant);
+	free(grant);
+}
+
+static void set_job(struct daemon *d, struct environment *env, const struct live_job *job)
+{
+	set(env, "STINT", "1");
+	set_number(env, "STINT_JOB_ID", job->id);
+	set(env, "STINT_NAME", job->name);
+	set(env, "STINT_TENANT", job->tenant ? job->tenant : "");
+	set_number(env, "STINT_MIN_GPUS", job->base.min_gpus);
+	set_number(env, "STINT_MAX_GPUS", job->base.max_gpus);
 	set(env, "STINT_SIGNAL", signal_name(job->stop_signal));
 	set_number(env, "STINT_GRACE_S", job->grace_s);
 	set_number(env, "STINT_SHARE", job->base.share > 0 ? job->base.share : 1);
 	if (d->config.socket)
 		set(env, "STINT_SOCKET", d->config.socket);
-	set_number(env, "SLURM_JOB_ID", job->id);
-	free(grant);
 }
 
 /* One job may submit another: what it was told of itself is not the other's. */
@@ -111,6 +115,19 @@ static bool is_of_a_job(const char *variable)
 		!strncmp(variable, "SLURM_ARRAY_", 12) || !strncmp(variable, "SLURM_JOB_ID=", 13);
 }
 
+/* What only a launch on this machine can say. */
+static void set_here(struct daemon *d, struct environment *env, const struct live_job *job,
+	const struct attempt *a, const char *dir)
+{
+	set_attempt(d, env, a, dir);
+	set_number(env, "SLURM_JOB_ID", job->id);
+	set_array(env, job);
+	set_devices(d, env, a->grant);
+	set_ranks(env, job);
+	if (!strcmp(d->epoch.cluster.types[a->grant->type].name, "cpu") && !has(env, "OMP_NUM_THREADS"))
+		set_number(env, "OMP_NUM_THREADS", a->grant->gpus);
+}
+
 void daemon_environment(struct daemon *d, struct environment *env, const struct live_job *job,
 	const struct attempt *a, const struct submission *what, const char *dir)
 {
@@ -118,11 +135,9 @@ void daemon_environment(struct daemon *d, struct environment *env, const struct 
 		if (!is_of_a_job(what->env[i]))
 			vec_push(&env->at, what->env[i]);
 	}
-	set_job(d, env, job, a, dir);
-	set_array(env, job);
-	set_devices(d, env, a->grant);
-	set_ranks(env, job);
-	if (!strcmp(d->epoch.cluster.types[a->grant->type].name, "cpu") && !has(env, "OMP_NUM_THREADS"))
-		set_number(env, "OMP_NUM_THREADS", a->grant->gpus);
+	set_job(d, env, job);
+	/* A world with launchers of its own says the rest itself, when the job starts. */
+	if (!d->hands->table->sets_devices)
+		set_here(d, env, job, a, dir);
 	vec_push(&env->at, NULL);
 }

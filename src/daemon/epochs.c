@@ -69,14 +69,14 @@ static int adopt_job(void *ctx, const struct record_job *job)
 /* Devices that are gone since: the attempt is asked to stop, and its job waits for other devices. */
 static void give_up(struct daemon *d, const struct record_attempt *attempt, const char *why)
 {
+	struct holding of = { .job = attempt->job, .attempt = attempt->attempt };
 	struct ending ending;
 	struct err err = { 0 };
 	enum claim claim;
 
 	log_warning(d->log, "job %u, attempt %u cannot be taken over (%s): it is stopped",
 		attempt->job, attempt->attempt, why);
-	if (hands_claim(d->hands, attempt->job, attempt->attempt, true, &claim, &ending, &err) == 0 &&
-		claim == CLAIM_RUNS)
+	if (hands_claim(d->hands, &of, true, &claim, &ending, &err) == 0 && claim == CLAIM_RUNS)
 		hands_stop(d->hands, attempt->job, attempt->attempt, false, &err);
 }
 

@@ -38,21 +38,34 @@ static int64_t tasks_max(void)
 	return most * 15 / 100;
 }
 
-static int launch_with(struct daemon *d, const struct live_job *job, const struct attempt *a,
-	const struct submission *what, struct err *err)
+/* What there is beside the launch while it lasts. */
+struct launch_words {
+	char *dir, *out, *err_out;
+	uint32_t *places;
+	struct environment env;
+};
+
+static void fill_launch(struct daemon *d, const struct live_job *job, const struct attempt *a,
+	const struct submission *what, struct launch_words *words, struct launch *out)
 {
-	char *dir = hands_dir(d->hands, job->id, a->number);
-	char *out = daemon_output(d, job, what->out, what->cwd);
-	char *err_out = daemon_output(d, job, what->err_out, what->cwd);
-	struct environment env = { 0 };
-	struct launch launch = {
+	*words = (struct launch_words){
+		.dir = hands_dir(d->hands, job->id, a ? a->number : 0),
+		.out = daemon_output(d, job, what->out, what->cwd),
+		.err_out = daemon_output(d, job, what->err_out, what->cwd),
+		.places = mem_alloc(mem_array_size((a ? a->grant->gpus : 0) + 1, sizeof(uint32_t))),
+	};
+	*out = (struct launch){
 		.job = job->id,
-		.attempt = a->number,
+		.attempt = a ? a->number : 0,
+		.devices = words->places,
+		.ndevices = a ? daemon_places(d, a->grant, words->places) : 0,
+		.name = job->name,
+		.key = job->key,
 		.argv = what->argv,
 		.script = what->script,
 		.cwd = what->cwd,
-		.out = out,
-		.err_out = err_out ? err_out : out,
+		.out = words->out,
+		.err_out = words->err_out ? words->err_out : words->out,
 		.uid = d->config.system ? job->uid : geteuid(),
 		.gid = d->config.system ? job->gid : getegid(),
 		.stop_signal = job->stop_signal,
@@ -62,32 +75,63 @@ static int launch_with(struct daemon *d, const struct live_job *job, const struc
 		.cpus = what->cpus,
 		.tasks_max = tasks_max(),
 		.mem_bytes = what->mem_bytes,
+		.gpus = job->cpu_only ? 0 : (uint32_t)job->base.gpus,
+		.requeue = job->requeue,
 	};
-	int rc;
+	daemon_environment(d, &words->env, job, a, what, words->dir);
+	out->env = words->env.at.at;
+}
 
-	daemon_environment(d, &env, job, a, what, dir);
-	launch.env = env.at.at;
+static void free_launch(struct launch_words *words)
+{
+	vec_fini(&words->env.at);
+	arena_fini(&words->env.words);
+	free(words->dir);
+	free(words->out);
+	free(words->err_out);
+	free(words->places);
+}
+
+/* Without an attempt the world only gets to know the job. */
+static int launch_with(struct daemon *d, const struct live_job *job, const struct attempt *a,
+	const struct submission *what, struct err *err)
+{
+	struct launch_words words;
+	struct launch launch;
+	int rc = 0;
+
+	fill_launch(d, job, a, what, &words, &launch);
+	if (!a) {
+		rc = hands_expect(d->hands, &launch, err);
+		free_launch(&words);
+		return rc;
+	}
 	/* Before the command can look for it, and before there is no way back. */
 	rc = hands_make_dir(d->hands, job->id, a->number, err);
 	if (rc == 0)
 		rc = daemon_write_grant(d, job, a->number, a->grant, err);
 	if (rc == 0)
 		rc = hands_launch(d->hands, &launch, err);
-	vec_fini(&env.at);
-	arena_fini(&env.words);
-	free(dir);
-	free(out);
-	free(err_out);
+	free_launch(&words);
 	return rc;
 }
 
 /* Asks the hands, and passes on how it ended if it has.  False: it cannot be told yet. */
 static bool claim_it(struct daemon *d, const struct attempt *a, bool void_it, enum claim *out)
 {
+	uint32_t *places = mem_alloc(mem_array_size(a->grant->gpus + 1, sizeof(*places)));
+	struct holding of = {
+		.job = a->job,
+		.attempt = a->number,
+		.devices = places,
+		.n = daemon_places(d, a->grant, places),
+	};
 	struct ending ending;
 	struct err err = { 0 };
+	int rc = hands_claim(d->hands, &of, void_it, out, &ending, &err);
 
-	if (hands_claim(d->hands, a->job, a->number, void_it, out, &ending, &err) < 0) {
+	free(places);
+	if (rc < 0) {
 		log_error(d->log, "job %u, attempt %u: %s; trying again", a->job, a->number, err.text);
 		return false;
 	}
@@ -109,11 +153,11 @@ static bool find_out(struct daemon *d, const struct attempt *a)
 	if (claim == CLAIM_NEVER && a->stop)
 		news_of_failure(d, a->job, a->number, "it was stopped before it began");
 	else if (claim == CLAIM_NEVER)
-		vec_push(&d->errands, (struct errand){ NOTE_LAUNCH, a->job, a->number });
+		daemon_errand(d, ERRAND_LAUNCH, a->job, a->number);
 	else if (claim == CLAIM_RUNS && a->stop)
-		vec_push(&d->errands, (struct errand){ NOTE_STOP, a->job, a->number });
+		daemon_errand(d, ERRAND_STOP, a->job, a->number);
 	else if (claim == CLAIM_RUNS && a->next_told)
-		vec_push(&d->errands, (struct errand){ NOTE_RESIZE, a->job, a->number });
+		daemon_errand(d, ERRAND_RESIZE, a->job, a->number);
 	return true;
 }
 
@@ -194,13 +238,49 @@ static bool find_again(struct daemon *d, const struct errand *errand)
 	return !a || a->phase == PHASE_OVER || find_out(d, a);
 }
 
+/* The world gets to know it, unless it has ended or has an attempt, which says the same. */
+static bool expect(struct daemon *d, const struct errand *errand)
+{
+	const struct live_job *job = core_job(d->core, errand->job);
+	struct submission what;
+	struct err err = { 0 };
+	int rc;
+
+	if (!job || live_ended(job))
+		return true;
+	rc = daemon_submission(d, job->id, &what, &err);
+	if (rc < 0)
+		return true; /* its launch will say why */
+	rc = launch_with(d, job, NULL, &what, &err);
+	submission_fini(&what);
+	if (rc < 0)
+		log_warning(d->log, "job %u cannot be announced (%s): trying again", job->id, err.text);
+	return rc == 0;
+}
+
+static bool forget(struct daemon *d, const struct errand *errand)
+{
+	hands_forget(d->hands, errand->job);
+	return true;
+}
+
 static bool run_errand(struct daemon *d, const struct errand *errand)
 {
-	if (errand->kind == NOTE_LAUNCH)
-		return launch(d, errand);
-	if (errand->kind == NOTE_START)
-		return find_again(d, errand);
-	return errand->kind == NOTE_STOP ? stop(d, errand) : tell_size(d, errand);
+	static bool (*const runs[])(struct daemon * d, const struct errand *errand) = {
+		[ERRAND_LAUNCH] = launch,
+		[ERRAND_STOP] = stop,
+		[ERRAND_RESIZE] = tell_size,
+		[ERRAND_FIND_OUT] = find_again,
+		[ERRAND_EXPECT] = expect,
+		[ERRAND_FORGET] = forget,
+	};
+
+	return runs[errand->kind](d, errand);
+}
+
+void daemon_errand(struct daemon *d, enum errand_kind kind, uint32_t job, uint32_t attempt)
+{
+	vec_push(&d->errands, (struct errand){ kind, job, attempt });
 }
 
 /* With a disk that is full, whoever fills it can still be cancelled. */
@@ -210,7 +290,7 @@ void daemon_run_cancels(struct daemon *d)
 		const struct errand *errand = &d->errands.at[i];
 		const struct attempt *a = core_attempt(d->core, errand->job, errand->attempt);
 
-		if (errand->kind == NOTE_STOP && a && a->stop == STOP_CANCEL)
+		if (errand->kind == ERRAND_STOP && a && a->stop == STOP_CANCEL)
 			stop(d, errand);
 	}
 }
@@ -228,57 +308,21 @@ void daemon_run_errands(struct daemon *d)
 	d->errands.n = kept;
 }
 
-/* ---- what the hands tell */
+/* ---- after a restart */
 
-static void news_of_ending(struct daemon *d, const struct ending *e)
+/* A world with a queue of its own is told what is alive; whatever else it has of ours has ended. */
+static void expect_all(struct daemon *d)
 {
-	json_t *body = json_pack("{s:b,s:i,s:i,s:b,s:b,s:f,s:f,s:f,s:I}", "known", e->known, "code",
-		e->code, "signal", e->signal, "asked", e->asked, "timed_out", e->timed_out, "begun",
-		e->begun_s, "ended", e->ended_s, "cpu_s", e->cpu_s, "rss_bytes",
-		(json_int_t)e->rss_bytes);
-	struct news news = { .kind = "exit", .job = e->job, .attempt = e->attempt, .body = body };
+	size_t n;
+	const struct live_job *const *jobs = core_jobs(d->core, &n);
 
-	/* By the guard's clock: we may hear of it much later. */
-	if (e->known && e->begun_s > 0)
-		json_object_set_new(body, "ran_s", json_real(fmax(0, e->ended_s - e->begun_s)));
-	else
-		json_object_set_new(body, "ran_s", json_real(0));
-	if (e->known && e->ended_s > 0)
-		json_object_set_new(body, "ended_at_s", json_real(e->ended_s - d->born_s));
-	if (e->known && e->asked_s > 0)
-		json_object_set_new(body, "grace_s", json_real(fmax(0, e->ended_s - e->asked_s)));
-	if (e->text[0])
-		json_object_set_new(body, "text", json_string(e->text));
-	else if (!e->known)
-		json_object_set_new(body, "text",
-			json_string("its guard is gone and left no word (reboot, or killed)"));
-	else if (e->timed_out)
-		json_object_set_new(body, "text", json_string("its time limit was over"));
-	vec_push(&d->news, news);
-}
+	for (size_t i = 0; d->hands->table->expect && i < n; i++) {
+		struct errand errand = { ERRAND_EXPECT, jobs[i]->id, 0 };
 
-/* Attempts that ended so fast that their begin was never told, began all the same. */
-void daemon_hands_begun(void *ctx, uint32_t job, uint32_t attempt, double at_s)
-{
-	struct daemon *d = ctx;
-	struct news news = {
-		.kind = "begun",
-		.job = job,
-		.attempt = attempt,
-		.body = json_pack("{s:f,s:f}", "at", at_s, "at_s", at_s - d->born_s),
-	};
-
-	vec_push(&d->news, news);
-}
-
-void daemon_hands_ended(void *ctx, const struct ending *ending)
-{
-	struct daemon *d = ctx;
-	const struct attempt *a = core_attempt(d->core, ending->job, ending->attempt);
-
-	if (a && a->phase == PHASE_LAUNCHED && ending->begun_s > 0)
-		daemon_hands_begun(d, ending->job, ending->attempt, ending->begun_s);
-	news_of_ending(d, ending);
+		if (!expect(d, &errand))
+			vec_push(&d->errands, errand);
+	}
+	hands_expected_all(d->hands);
 }
 
 /* After a restart: every attempt that was ordered is found, launched or known to be over. */
@@ -287,10 +331,11 @@ void daemon_claim_attempts(struct daemon *d)
 	size_t n;
 	const struct attempt *const *attempts = core_attempts(d->core, &n);
 
+	expect_all(d);
 	for (size_t i = 0; i < n; i++) {
 		const struct attempt *a = attempts[i];
 
 		if (a->phase != PHASE_WAITING && a->phase != PHASE_OVER && !find_out(d, a))
-			vec_push(&d->errands, (struct errand){ NOTE_START, a->job, a->number });
+			daemon_errand(d, ERRAND_FIND_OUT, a->job, a->number);
 	}
 }

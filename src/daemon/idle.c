@@ -168,7 +168,7 @@ static bool devices_compute(const struct daemon *d, const struct grant *grant)
 			uint32_t at = grant->slots[i].node * NODE_DEVICES_MAX +
 				(uint32_t)__builtin_ctzll(left);
 
-			if (machine_busy(&d->machine, d->device_of[at]) > 0)
+			if (hands_busy(d->hands, &d->machine, d->device_of[at]) > 0)
 				return true;
 		}
 	}

@@ -89,7 +89,11 @@ static bool has_node(const struct daemon *d, struct call *call)
 		if (is_meant(d, call, node))
 			return true;
 	}
-	call_problem(call, 404, 3, "there is no such node; this one is called %s", d->machine.host);
+	if (d->machine.nhosts)
+		call_problem(call, 404, 3, "there is no such node; 'stint nodes' lists them");
+	else
+		call_problem(call, 404, 3, "there is no such node; this one is called %s",
+			d->machine.host);
 	return false;
 }
 

@@ -59,6 +59,8 @@ static void put_device(struct daemon *d, uint32_t node, uint32_t device, struct 
 	json_str(j, "title", m->title);
 	json_int(j, "mem_bytes", m->mem_bytes);
 	json_bool(j, "up", m->up);
+	if (!m->up && m->why[0])
+		json_str(j, "why", m->why);
 	put_health(d, node, device, j);
 	json_begin_array(j, "jobs");
 	for (size_t i = 0; i < n; i++) {
@@ -93,7 +95,7 @@ void verb_nodes(struct daemon *d, struct call *call)
 	call_begin(call, &j);
 	json_str(&j, "host", d->machine.host);
 	json_str(&j, "driver", d->machine.driver);
-	json_str(&j, "cgroups", hands_cgroups(d->hands));
+	json_str(&j, "cgroups", hands_kind(d->hands));
 	json_int(&j, "cpus", d->machine.cpus);
 	json_int(&j, "mem_bytes", d->machine.mem_bytes);
 	json_begin_array(&j, "nodes");

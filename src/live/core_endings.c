@@ -8,6 +8,8 @@
 
 struct over {
 	bool known, timed_out;
+	bool bounced;     /* it never began, through no fault of its own */
+	bool node_failed; /* its node died under it */
 	double ran_s;
 	int code, signal;
 	const char *text;
@@ -21,8 +23,8 @@ static bool judge(struct core *c, struct live_job *job, const struct attempt *a,
 {
 	bool fine = over->code == 0 && !over->signal;
 
-	if (!over->known || a->stop || over->timed_out || over->code == EXIT_NOT_STARTED ||
-		over->code == EXIT_NOT_FOUND)
+	if (!over->known || a->stop || over->timed_out || over->bounced || over->node_failed ||
+		over->code == EXIT_NOT_STARTED || over->code == EXIT_NOT_FOUND)
 		return false;
 	return core_judge_devices(c, job, a, !fine && over->code != EXIT_CHECKPOINTED, over->ran_s);
 }
@@ -98,21 +100,24 @@ static bool may_be_lost_again(struct live_job *job)
 /* What an ending means, by why it was asked to stop and how it went. */
 static void conclude(struct core *c, struct live_job *job, enum stop stop, const struct over *over)
 {
-	bool fine = over->known && over->code == 0 && !over->signal;
+	bool lost = !over->known || over->node_failed;
+	bool fine = !lost && !over->bounced && over->code == 0 && !over->signal;
 
 	if (stop == STOP_CANCEL)
 		core_end(c, job, LIVE_CANCELLED, over->text);
+	else if (over->bounced)
+		run_again(c, job, over);
 	else if (fine)
 		core_end(c, job, LIVE_COMPLETED, NULL);
 	else if (over->timed_out)
 		core_end(c, job, LIVE_TIMEOUT, over->text);
-	else if ((!over->known || stop == STOP_LOST) && !(job->requeue && may_be_lost_again(job)))
+	else if ((lost || stop == STOP_LOST) && !(job->requeue && may_be_lost_again(job)))
 		core_end(c, job, LIVE_NODE_FAIL, over->text);
 	else if ((stop == STOP_PREEMPT || stop == STOP_MOVE) && !job->requeue)
 		core_end(c, job, LIVE_PREEMPTED, over->text);
 	else if (!stop && over->known && over->code == EXIT_CHECKPOINTED)
 		yield(c, job, over);
-	else if (stop || !over->known)
+	else if (stop || lost)
 		run_again(c, job, over);
 	else
 		fail(c, job, over);
@@ -149,6 +154,8 @@ int core_exit(struct core *c, uint32_t id, uint32_t number, const json_t *body, 
 	struct over over = {
 		.known = member_bool(body, "known", false),
 		.timed_out = member_bool(body, "timed_out", false),
+		.bounced = member_bool(body, "bounced", false),
+		.node_failed = member_bool(body, "node_failed", false),
 		.code = (int)member_int(body, "code", -1),
 		.signal = (int)member_int(body, "signal", 0),
 		.ran_s = member_number(body, "ran_s", INFINITY),

@@ -42,90 +42,57 @@ struct watched {
 	bool look; /* the timer has something to do for it */
 };
 
-struct hands {
-	struct hands_config config;
+struct local {
+	struct hands base;
+	struct machine_options machine;
 	char *state_dir, *guard;
-	struct cgroup base;
+	struct cgroup group;
 	int epoll, timer;
 	uint64_t last_serial;
 	bool ticking;
 	VEC(struct watched) watched;
 };
 
-/* ---- names */
-
-char *hands_dir(const struct hands *hands, uint32_t job, uint32_t attempt)
+static struct local *of_hands(const struct hands *hands)
 {
-	return mem_printf("%s/jobs/%u/%u", hands->state_dir, job, attempt);
+	return (struct local *)hands;
 }
 
-char *hands_output(const struct hands *hands, uint32_t job, uint32_t attempt, bool err_out)
+static uint32_t local_running(const struct hands *self)
 {
-	return mem_printf("%s/jobs/%u/%u/%s", hands->state_dir, job, attempt,
-		err_out ? "stderr" : "stdout");
+	return (uint32_t)of_hands(self)->watched.n;
 }
 
-uint32_t hands_running(const struct hands *hands)
+static const char *local_kind(const struct hands *self)
 {
-	return (uint32_t)hands->watched.n;
+	return cgroup_kind_name(of_hands(self)->group.kind);
 }
 
-const char *hands_cgroups(const struct hands *hands)
+static int local_fd(const struct hands *self)
 {
-	return cgroup_kind_name(hands->base.kind);
-}
-
-int hands_fd(const struct hands *hands)
-{
-	return hands->epoll;
+	return of_hands(self)->epoll;
 }
 
 /* ---- directories */
 
-/* Jobs of others must be able to reach their files, not to list or make any. */
-static int make_dir(const char *path, struct err *err)
-{
-	mode_t mode = geteuid() == 0 ? 0711 : 0700;
-
-	if (mkdir(path, mode) < 0)
-		return errno == EEXIST
-			? 0
-			: err_set(err, ERR_IO, "cannot make %s: %s", path, strerror(errno));
-	if (chmod(path, mode) < 0)
-		return err_set(err, ERR_IO, "cannot make %s: %s", path, strerror(errno));
-	return 0;
-}
-
 /* The directory of the attempt, open; made if it is not there. */
-static int open_dir(const struct hands *hands, uint32_t job, uint32_t attempt, struct err *err)
+static int open_dir(struct local *hands, uint32_t job, uint32_t attempt, struct err *err)
 {
-	char *dir = hands_dir(hands, job, attempt);
-	char *of_job = mem_printf("%s/jobs/%u", hands->state_dir, job);
+	char *dir = hands_dir(&hands->base, job, attempt);
 	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-	if (fd < 0 && make_dir(of_job, err) == 0 && make_dir(dir, err) == 0) {
+	if (fd < 0 && hands_make_dir(&hands->base, job, attempt, err) == 0) {
 		fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (fd < 0)
 			err_set(err, ERR_IO, "cannot open %s: %s", dir, strerror(errno));
 	}
 	free(dir);
-	free(of_job);
 	return fd < 0 ? ERR_IO : fd;
-}
-
-int hands_make_dir(struct hands *hands, uint32_t job, uint32_t attempt, struct err *err)
-{
-	int fd = open_dir(hands, job, attempt, err);
-
-	if (fd < 0)
-		return fd;
-	close(fd);
-	return 0;
 }
 
 /* ---- watching */
 
-static struct watched *find(struct hands *hands, uint32_t job, uint32_t attempt)
+static struct watched *find(struct local *hands, uint32_t job, uint32_t attempt)
 {
 	for (size_t i = 0; i < hands->watched.n; i++) {
 		struct watched *w = &hands->watched.at[i];
@@ -136,7 +103,7 @@ static struct watched *find(struct hands *hands, uint32_t job, uint32_t attempt)
 	return NULL;
 }
 
-static struct watched *find_serial(struct hands *hands, uint64_t serial)
+static struct watched *find_serial(struct local *hands, uint64_t serial)
 {
 	for (size_t i = 0; i < hands->watched.n; i++) {
 		if (hands->watched.at[i].serial == serial)
@@ -145,14 +112,14 @@ static struct watched *find_serial(struct hands *hands, uint64_t serial)
 	return NULL;
 }
 
-static int listen_to(struct hands *hands, int fd, uint64_t serial, enum source source)
+static int listen_to(struct local *hands, int fd, uint64_t serial, enum source source)
 {
 	struct epoll_event event = { .events = EPOLLIN, .data.u64 = serial * 4 + (uint64_t)source };
 
 	return epoll_ctl(hands->epoll, EPOLL_CTL_ADD, fd, &event);
 }
 
-static void tick(struct hands *hands, bool on)
+static void tick(struct local *hands, bool on)
 {
 	struct itimerspec every = { { 0, TICK_MS * 1000000 }, { 0, 1 } };
 
@@ -169,7 +136,7 @@ static void hang_up(int *fd)
 }
 
 /* Takes over the descriptors.  What cannot be waited for is looked at by the timer. */
-static void watch(struct hands *hands, struct watched w)
+static void watch(struct local *hands, struct watched w)
 {
 	w.serial = ++hands->last_serial;
 	if (w.report >= 0 && listen_to(hands, w.report, w.serial, FROM_REPORT) < 0)
@@ -184,7 +151,7 @@ static void watch(struct hands *hands, struct watched w)
 }
 
 /* Forgets it. */
-static void unwatch(struct hands *hands, struct watched *w)
+static void unwatch(struct local *hands, struct watched *w)
 {
 	hang_up(&w->guard);
 	hang_up(&w->report);
@@ -193,18 +160,18 @@ static void unwatch(struct hands *hands, struct watched *w)
 
 /* ---- telling */
 
-static void tell_begun(struct hands *hands, struct watched *w, double at_s)
+static void tell_begun(struct local *hands, struct watched *w, double at_s)
 {
 	if (w->told_begun || at_s <= 0)
 		return;
 	w->told_begun = true;
-	if (hands->config.begun)
-		hands->config.begun(hands->config.ctx, w->job, w->attempt, at_s);
+	if (hands->base.config.begun)
+		hands->base.config.begun(hands->base.config.ctx, w->job, w->attempt, at_s);
 }
 
 /* What the directory says; ERR_MISSING: it is nobody's. */
-static int read_claim(const struct hands *hands, uint32_t job, uint32_t attempt,
-	struct claim_note *out, struct err *err)
+static int read_claim(struct local *hands, uint32_t job, uint32_t attempt, struct claim_note *out,
+	struct err *err)
 {
 	int dir = open_dir(hands, job, attempt, err), rc;
 
@@ -216,9 +183,9 @@ static int read_claim(const struct hands *hands, uint32_t job, uint32_t attempt,
 }
 
 /* Kills what a guard left that was killed itself.  True: nothing is left. */
-static bool bury(struct hands *hands, uint32_t job, uint32_t attempt, const struct claim_note *note)
+static bool bury(struct local *hands, uint32_t job, uint32_t attempt, const struct claim_note *note)
 {
-	char *dir = hands_dir(hands, job, attempt), *mark = mem_printf("STINT_DIR=%s", dir);
+	char *dir = hands_dir(&hands->base, job, attempt), *mark = mem_printf("STINT_DIR=%s", dir);
 	uint32_t grouped = cgroup_kill(&note->group);
 	struct proc_left left = proc_kill_orphans(&note->guard, mark);
 
@@ -231,8 +198,8 @@ static bool bury(struct hands *hands, uint32_t job, uint32_t attempt, const stru
 }
 
 /* The word of a guard that is dead. */
-static int read_ending(const struct hands *hands, uint32_t job, uint32_t attempt,
-	struct ending *out, struct err *err)
+static int read_ending(struct local *hands, uint32_t job, uint32_t attempt, struct ending *out,
+	struct err *err)
 {
 	int dir = open_dir(hands, job, attempt, err), rc;
 
@@ -251,7 +218,7 @@ static int read_ending(const struct hands *hands, uint32_t job, uint32_t attempt
  * How an attempt whose guard is dead ended.  Without a word of the guard what it left is killed.
  * False: it cannot be told yet, because that is not all dead or the machine does not let us read.
  */
-static bool settle_ending(struct hands *hands, uint32_t job, uint32_t attempt, struct ending *out)
+static bool settle_ending(struct local *hands, uint32_t job, uint32_t attempt, struct ending *out)
 {
 	struct claim_note note = { 0 };
 	struct err err;
@@ -273,7 +240,7 @@ static bool settle_ending(struct hands *hands, uint32_t job, uint32_t attempt, s
 }
 
 /* The guard is dead. */
-static void conclude(struct hands *hands, struct watched *w)
+static void conclude(struct local *hands, struct watched *w)
 {
 	uint64_t serial = w->serial;
 	struct ending ending;
@@ -290,11 +257,11 @@ static void conclude(struct hands *hands, struct watched *w)
 	tell_begun(hands, w, ending.begun_s);
 	w = find_serial(hands, serial); /* the one told may have launched another */
 	unwatch(hands, w);
-	if (hands->config.ended)
-		hands->config.ended(hands->config.ctx, &ending);
+	if (hands->base.config.ended)
+		hands->base.config.ended(hands->base.config.ctx, &ending);
 }
 
-static void hear_report(struct hands *hands, struct watched *w)
+static void hear_report(struct local *hands, struct watched *w)
 {
 	char word[1 + sizeof(double)];
 	double at_s;
@@ -317,7 +284,7 @@ static bool guard_is_dead(const struct watched *w)
 }
 
 /* What the timer looks at. */
-static void look(struct hands *hands, struct watched *w)
+static void look(struct local *hands, struct watched *w)
 {
 	struct claim_note note = { 0 };
 	uint64_t serial = w->serial;
@@ -341,7 +308,7 @@ static void look(struct hands *hands, struct watched *w)
 		w->look = false;
 }
 
-static void look_at_all(struct hands *hands)
+static void look_at_all(struct local *hands)
 {
 	VEC(uint64_t) serials = { 0 };
 	uint64_t times;
@@ -364,7 +331,7 @@ static void look_at_all(struct hands *hands)
 	vec_fini(&serials);
 }
 
-static void handle(struct hands *hands, uint64_t what)
+static void handle(struct local *hands, uint64_t what)
 {
 	struct watched *w = find_serial(hands, what / 4);
 
@@ -376,8 +343,9 @@ static void handle(struct hands *hands, uint64_t what)
 		conclude(hands, w);
 }
 
-int hands_poll(struct hands *hands, struct err *err)
+static int local_poll(struct hands *self, struct err *err)
 {
+	struct local *hands = of_hands(self);
 	struct epoll_event events[EVENTS];
 	int n;
 
@@ -415,7 +383,7 @@ static int describe_spawn(posix_spawn_file_actions_t *files, posix_spawnattr_t *
 }
 
 /* `order` and `report` must be above the numbers they get. */
-static int spawn_guard(const struct hands *hands, int order, int report, pid_t *out, struct err *err)
+static int spawn_guard(struct local *hands, int order, int report, pid_t *out, struct err *err)
 {
 	char *argv[] = { (char *)"stint-guard", NULL };
 	char *env[] = { NULL };
@@ -460,8 +428,8 @@ static int first_word(int report, char *why, size_t cap)
 }
 
 /* Starts the guard and hears what becomes of the claim. */
-static int start_guard(const struct hands *hands, const struct order *order, int *report,
-	pid_t *pid, char *why, size_t cap, struct err *err)
+static int start_guard(struct local *hands, const struct order *order, int *report, pid_t *pid,
+	char *why, size_t cap, struct err *err)
 {
 	int fd = out_of_the_way(order_send(order, err)), ends[2], rc;
 
@@ -489,7 +457,7 @@ static int start_guard(const struct hands *hands, const struct order *order, int
  * The guard said nothing good.  It is made sure that it is dead; if it had claimed the attempt all the
  * same, then the attempt counts as started and its ending will be told.
  */
-static int dismiss(struct hands *hands, const struct launch *l, pid_t pid, int word,
+static int dismiss(struct local *hands, const struct launch *l, pid_t pid, int word,
 	const char *why, struct err *err)
 {
 	struct claim_note note = { 0 };
@@ -515,9 +483,10 @@ static int dismiss(struct hands *hands, const struct launch *l, pid_t pid, int w
 	return 0;
 }
 
-int hands_launch(struct hands *hands, const struct launch *launch, struct err *err)
+static int local_launch(struct hands *self, const struct launch *launch, struct err *err)
 {
-	struct order order = { .launch = *launch, .base = hands->base };
+	struct local *hands = of_hands(self);
+	struct order order = { .launch = *launch, .base = hands->group };
 	struct watched w = { .job = launch->job, .attempt = launch->attempt, .report = -1 };
 	/* Kept open to have room for the pidfd: a guard that cannot be watched would have to go. */
 	int room = open_dir(hands, launch->job, launch->attempt, err), word;
@@ -526,7 +495,7 @@ int hands_launch(struct hands *hands, const struct launch *launch, struct err *e
 
 	if (room < 0)
 		return room;
-	order.dir = hands_dir(hands, launch->job, launch->attempt);
+	order.dir = hands_dir(&hands->base, launch->job, launch->attempt);
 	word = start_guard(hands, &order, &w.report, &pid, why, sizeof(why), err);
 	free(order.dir);
 	close(room);
@@ -544,7 +513,7 @@ int hands_launch(struct hands *hands, const struct launch *launch, struct err *e
 
 /* ---- asking */
 
-static int send_to_guard(struct hands *hands, uint32_t job, uint32_t attempt, int number, int value,
+static int send_to_guard(struct local *hands, uint32_t job, uint32_t attempt, int number, int value,
 	struct err *err)
 {
 	const struct watched *w = find(hands, job, attempt);
@@ -561,16 +530,18 @@ static int send_to_guard(struct hands *hands, uint32_t job, uint32_t attempt, in
 	return 0;
 }
 
-int hands_stop(struct hands *hands, uint32_t job, uint32_t attempt, bool now, struct err *err)
+static int local_stop(struct hands *self, uint32_t job, uint32_t attempt, bool now, struct err *err)
 {
+	struct local *hands = of_hands(self);
 	int rc = send_to_guard(hands, job, attempt, now ? GUARD_KILL : GUARD_STOP, 0, err);
 
 	/* A job may have stopped its own guard. */
 	return rc < 0 ? rc : send_to_guard(hands, job, attempt, SIGCONT, 0, err);
 }
 
-int hands_signal(struct hands *hands, uint32_t job, uint32_t attempt, int signal, struct err *err)
+static int local_signal(struct hands *self, uint32_t job, uint32_t attempt, int signal, struct err *err)
 {
+	struct local *hands = of_hands(self);
 	if (signal < 1 || signal >= NSIG)
 		return err_set(err, ERR_USAGE, "there is no signal %d", signal);
 	return send_to_guard(hands, job, attempt, GUARD_PASS, signal, err);
@@ -579,7 +550,7 @@ int hands_signal(struct hands *hands, uint32_t job, uint32_t attempt, int signal
 /* ---- after a restart */
 
 /* The note of whoever owns the attempt; with `void_it` that is us if nobody else does. */
-static int settle_owner(struct hands *hands, uint32_t job, uint32_t attempt, bool void_it,
+static int settle_owner(struct local *hands, uint32_t job, uint32_t attempt, bool void_it,
 	struct claim_note *out, struct err *err)
 {
 	struct claim_note mine = { .is_void = true };
@@ -605,9 +576,11 @@ static int settle_owner(struct hands *hands, uint32_t job, uint32_t attempt, boo
 	return rc;
 }
 
-int hands_claim(struct hands *hands, uint32_t job, uint32_t attempt, bool void_it, enum claim *out,
+static int local_claim(struct hands *self, const struct holding *of, bool void_it, enum claim *out,
 	struct ending *ending, struct err *err)
 {
+	struct local *hands = of_hands(self);
+	uint32_t job = of->job, attempt = of->attempt;
 	struct watched w = { .job = job, .attempt = attempt, .report = -1 };
 	struct claim_note note = { 0 };
 	int rc;
@@ -635,35 +608,41 @@ int hands_claim(struct hands *hands, uint32_t job, uint32_t attempt, bool void_i
 
 /* ---- looking */
 
-void hands_find_guards(const struct hands *hands, struct hands_use *of, size_t n)
+static void local_find_guards(const struct hands *self, struct hands_use *of, size_t n)
 {
+	struct local *hands = of_hands(self);
 	for (size_t i = 0; i < n; i++) {
-		const struct watched *w = find((struct hands *)hands, of[i].job, of[i].attempt);
+		const struct watched *w = find(hands, of[i].job, of[i].attempt);
 
 		of[i].guard = w && w->guard >= 0 ? w->pid : -1;
 	}
 }
 
-void hands_measure(struct hands_use *of, size_t n)
-{
-	struct proc_cpu *roots = mem_alloc(mem_array_size(n + 1, sizeof(*roots)));
+/* ---- what there is */
 
-	for (size_t i = 0; i < n; i++)
-		roots[i].root = of[i].guard;
-	proc_cpu(roots, n);
-	for (size_t i = 0; i < n; i++) {
-		of[i].cpu_s = roots[i].cpu_s;
-		of[i].known = roots[i].found;
-	}
-	free(roots);
+static int local_discover(struct hands *self, struct machine *out, struct err *err)
+{
+	return machine_discover(&of_hands(self)->machine, out, err);
+}
+
+static int local_refresh(struct hands *self, struct machine *machine)
+{
+	(void)self;
+	return machine->has_gpus ? machine_refresh(machine) : 0;
+}
+
+static int local_busy(const struct hands *self, const struct machine *machine, uint32_t device)
+{
+	(void)self;
+	return machine_busy(machine, device);
 }
 
 /* ---- the whole */
 
-static int prepare(struct hands *hands, struct err *err)
+static int prepare(struct local *hands, struct err *err)
 {
-	char *jobs = mem_printf("%s/jobs", hands->state_dir);
-	int rc = make_dir(jobs, err);
+	char *jobs = mem_printf("%s/jobs", hands->base.config.state_dir);
+	int rc = hands_make_path(jobs, err);
 
 	free(jobs);
 	if (rc < 0)
@@ -678,38 +657,55 @@ static int prepare(struct hands *hands, struct err *err)
 	return 0;
 }
 
-int hands_open(const struct hands_config *config, struct hands **out, struct err *err)
+static void local_close(struct hands *self)
 {
-	struct hands *hands = mem_alloc(sizeof(*hands));
-	int rc;
+	struct local *hands = of_hands(self);
 
-	hands->config = *config;
-	hands->state_dir = mem_strdup(config->state_dir);
-	hands->guard = mem_strdup(config->guard);
-	hands->epoll = hands->timer = -1;
-	rc = prepare(hands, err);
-	if (rc < 0) {
-		hands_close(hands);
-		return rc;
-	}
-	if (config->cgroups)
-		cgroup_find(&hands->base, CGROUP_NONE);
-	*out = hands;
-	return 0;
-}
-
-void hands_close(struct hands *hands)
-{
-	if (!hands)
-		return;
 	while (hands->watched.n)
 		unwatch(hands, &hands->watched.at[hands->watched.n - 1]);
 	vec_fini(&hands->watched);
 	hang_up(&hands->timer);
 	hang_up(&hands->epoll);
-	cgroup_tidy(&hands->base);
-	cgroup_fini(&hands->base);
-	free(hands->state_dir);
+	cgroup_tidy(&hands->group);
+	cgroup_fini(&hands->group);
 	free(hands->guard);
-	free(hands);
+}
+
+static const struct hands_table local_table = {
+	.name = "local",
+	.close = local_close,
+	.fd = local_fd,
+	.poll = local_poll,
+	.discover = local_discover,
+	.refresh = local_refresh,
+	.busy = local_busy,
+	.launch = local_launch,
+	.stop = local_stop,
+	.signal = local_signal,
+	.claim = local_claim,
+	.find_guards = local_find_guards,
+	.running = local_running,
+	.kind = local_kind,
+	.in_place = true,
+};
+
+int local_hands_open(const struct hands_config *config, const struct local_options *options,
+	struct hands **out, struct err *err)
+{
+	struct local *hands = mem_alloc(sizeof(*hands));
+	int rc;
+
+	hands_init(&hands->base, &local_table, config);
+	hands->machine = options->machine;
+	hands->guard = mem_strdup(options->guard);
+	hands->epoll = hands->timer = -1;
+	rc = prepare(hands, err);
+	if (rc < 0) {
+		hands_close(&hands->base);
+		return rc;
+	}
+	if (options->cgroups)
+		cgroup_find(&hands->group, CGROUP_NONE);
+	*out = &hands->base;
+	return 0;
 }

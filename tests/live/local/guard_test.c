@@ -280,8 +280,8 @@ static void limits_are_set(void **state)
 	launch(f, &l);
 	ending_of(f, 1);
 	text = output_of(f, 1, false);
-	if (!strcmp(hands_cgroups(f->hands), "none") || geteuid() != 0)
-		printf("skip - control groups: %s\n", hands_cgroups(f->hands));
+	if (!strcmp(hands_kind(f->hands), "none") || geteuid() != 0)
+		printf("skip - control groups: %s\n", hands_kind(f->hands));
 	else
 		assert_true(!strcmp(text, "77\n150000\n") || !strcmp(text, "77\n150000 100000\n"));
 	free(text);

@@ -62,14 +62,13 @@ static inline char *guard_path(void)
 static inline void open_hands(struct fixture *f, bool cgroups)
 {
 	struct hands_config config = { .state_dir = f->state,
-		.guard = f->guard,
-		.cgroups = cgroups,
 		.ctx = f,
 		.begun = told_begun,
 		.ended = told_ended };
+	struct local_options options = { .guard = f->guard, .cgroups = cgroups };
 	struct err err = { 0 };
 
-	if (hands_open(&config, &f->hands, &err) < 0)
+	if (local_hands_open(&config, &options, &f->hands, &err) < 0)
 		fail_msg("%s", err.text);
 }
 

@@ -375,15 +375,23 @@ static void what_is_void_never_starts(void **state)
 	struct err err;
 
 	(void)state;
-	assert_int_equal(hands_claim(f->hands, 1, 1, false, &claim, &ending, &err), 0);
+	assert_int_equal(hands_claim(f->hands, &(struct holding){ .job = 1, .attempt = 1 }, false,
+				 &claim, &ending, &err),
+		0);
 	assert_int_equal(claim, CLAIM_NEVER);
-	assert_int_equal(hands_claim(f->hands, 1, 1, true, &claim, &ending, &err), 0);
+	assert_int_equal(hands_claim(f->hands, &(struct holding){ .job = 1, .attempt = 1 }, true,
+				 &claim, &ending, &err),
+		0);
 	assert_int_equal(claim, CLAIM_NEVER);
 	assert_int_equal(hands_launch(f->hands, &l, &err), ERR_REFUSED);
-	assert_int_equal(hands_claim(f->hands, 1, 1, false, &claim, &ending, &err), 0);
+	assert_int_equal(hands_claim(f->hands, &(struct holding){ .job = 1, .attempt = 1 }, false,
+				 &claim, &ending, &err),
+		0);
 	assert_int_equal(claim, CLAIM_NEVER);
 	l.job = 2; /* asked about, and still to be launched */
-	assert_int_equal(hands_claim(f->hands, 2, 1, false, &claim, &ending, &err), 0);
+	assert_int_equal(hands_claim(f->hands, &(struct holding){ .job = 2, .attempt = 1 }, false,
+				 &claim, &ending, &err),
+		0);
 	launch(f, &l);
 	assert_int_equal(ending_of(f, 2)->code, 0);
 	fixture_destroy(f);
@@ -401,10 +409,14 @@ static void a_claim_cut_short_is_never_started_again(void **state)
 	char *dir = hands_dir(f->hands, 1, 1), *path = mem_printf("%s/begun", dir);
 
 	(void)state;
-	assert_int_equal(hands_claim(f->hands, 1, 1, false, &claim, &ending, &err), 0);
+	assert_int_equal(hands_claim(f->hands, &(struct holding){ .job = 1, .attempt = 1 }, false,
+				 &claim, &ending, &err),
+		0);
 	close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
 	assert_int_equal(hands_launch(f->hands, &l, &err), ERR_REFUSED);
-	assert_int_equal(hands_claim(f->hands, 1, 1, false, &claim, &ending, &err), 0);
+	assert_int_equal(hands_claim(f->hands, &(struct holding){ .job = 1, .attempt = 1 }, false,
+				 &claim, &ending, &err),
+		0);
 	assert_int_equal(claim, CLAIM_ENDED);
 	assert_true(!ending.known && ending.job == 1 && ending.code == -1);
 	free(path);
@@ -476,7 +488,8 @@ static enum claim claim_of(struct fixture *f, uint32_t job, bool void_it, struct
 	enum claim claim;
 	struct err err;
 
-	if (hands_claim(f->hands, job, 1, void_it, &claim, ending, &err) < 0)
+	if (hands_claim(f->hands, &(struct holding){ .job = job, .attempt = 1 }, void_it, &claim,
+		    ending, &err) < 0)
 		fail_msg("%s", err.text);
 	return claim;
 }
@@ -827,7 +840,7 @@ static void nothing_piles_up(void **state)
 	while (f->nendings < (uint32_t)n)
 		poll_once(f);
 	printf("[ MEASURE  ] %.0f launches/s, %.0f to their end/s (cgroups %s)\n",
-		n / (launched - began), n / (proc_monotonic_s() - began), hands_cgroups(f->hands));
+		n / (launched - began), n / (proc_monotonic_s() - began), hands_kind(f->hands));
 	for (int i = 0; i < n; i++)
 		assert_int_equal(f->endings[i].code, 0);
 	assert_int_equal(open_descriptors(), before);

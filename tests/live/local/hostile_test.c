@@ -72,7 +72,7 @@ static void fork_bombs_go_off_and_are_gone(void **state)
 	(void)state;
 	for (int cgroups = 0; cgroups < 2; cgroups++) {
 		struct fixture *f = fixture_create(cgroups);
-		bool bounded = cgroups && geteuid() == 0 && strcmp(hands_cgroups(f->hands), "none");
+		bool bounded = cgroups && geteuid() == 0 && strcmp(hands_kind(f->hands), "none");
 		char *nap = unique_nap("003"), *ready = path_in(f, "ready");
 		char *text = bounded
 			? mem_printf("bomb() { bomb | bomb & echo 1 >>%s; : %s; }; bomb; sleep %s",

@@ -1,7 +1,7 @@
 /*
  * Discovering this machine and looking after it.
  */
-#include "live/local/machine.h"
+#include "live/local/discover.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,18 +37,13 @@ static bool any_split(const struct nvml_gpus *gpus)
 	return false;
 }
 
-static bool is_gpu(const struct machine_device *device)
-{
-	return strncmp(device->uuid, "cpu-", 4) != 0;
-}
-
 /* Numbers are right only while CUDA and NVML count the same whole GPUs. */
 static void set_visible(struct machine *machine, const struct nvml_gpus *gpus)
 {
 	bool by_uuid = any_split(gpus) || gpus->lost > 0;
 
 	for (uint32_t i = 0; i < machine->ndevices; i++)
-		by_uuid |= is_gpu(&machine->devices[i]) && !machine->devices[i].up;
+		by_uuid |= machine_is_gpu(&machine->devices[i]) && !machine->devices[i].up;
 	for (uint32_t i = 0; i < machine->ndevices; i++) {
 		struct machine_device *device = &machine->devices[i];
 
@@ -149,6 +144,7 @@ void machine_fini(struct machine *machine)
 {
 	nvml_close(machine->nvml);
 	free(machine->devices);
+	free(machine->hosts);
 	*machine = (struct machine){ 0 };
 }
 
@@ -182,7 +178,7 @@ static int notice(struct machine *machine, const struct nvml_gpus *gpus)
 		struct machine_device *device = &machine->devices[i];
 		bool up;
 
-		if (!is_gpu(device))
+		if (!machine_is_gpu(device))
 			continue;
 		up = find(gpus, device->uuid) != NULL;
 		known += up;
@@ -214,95 +210,5 @@ int machine_busy(const struct machine *machine, uint32_t device)
 {
 	const struct machine_device *d = &machine->devices[device];
 
-	return machine->nvml && is_gpu(d) && d->up ? nvml_busy(machine->nvml, d->uuid) : -1;
-}
-
-/* ---- as a cluster */
-
-/* Whether all GPUs (or all slots) are of one type and few enough for one node. */
-static bool on_one_node(const struct machine *machine, bool gpus)
-{
-	const char *type = NULL;
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < machine->ndevices; i++) {
-		const struct machine_device *device = &machine->devices[i];
-
-		if (is_gpu(device) != gpus)
-			continue;
-		if (type && strcmp(type, device->type) != 0)
-			return false;
-		type = device->type;
-		n++;
-	}
-	return n <= NODE_DEVICES_MAX;
-}
-
-/* A node for devices such as this one: what the host can give belongs to one node or is not counted. */
-static struct node node_for(const struct machine *machine, const struct machine_device *device,
-	uint32_t type)
-{
-	struct node node = { .name = machine->host, .type = type, .topology = TOPOLOGY_NONE };
-
-	if (is_gpu(device) == machine->has_gpus && on_one_node(machine, machine->has_gpus)) {
-		node.cpus = machine->has_gpus ? machine->cpus : 0;
-		node.mem_bytes = machine->mem_bytes;
-	}
-	return node;
-}
-
-/* How many devices, from `first` on, go on one node with it; their places into `places`. */
-static uint32_t gather(const struct machine *machine, uint32_t first, bool *taken, uint32_t *places)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = first; i < machine->ndevices && n < NODE_DEVICES_MAX; i++) {
-		if (taken[i] || strcmp(machine->devices[i].type, machine->devices[first].type) != 0)
-			continue;
-		taken[i] = true;
-		places[n++] = i;
-	}
-	return n;
-}
-
-static uint32_t add_type(struct cluster *cluster, const struct machine_device *device)
-{
-	uint32_t known = cluster->ntypes;
-	uint32_t type = cluster_add_type(cluster, device->type);
-
-	if (cluster->ntypes > known)
-		machine_type_facts(&cluster->types[type], is_gpu(device) ? device->mem_bytes : 0);
-	return type;
-}
-
-int machine_cluster(const struct machine *machine, struct cluster *out, uint32_t **device_of,
-	struct err *err)
-{
-	struct cluster cluster = { 0 };
-	uint32_t *places;
-	bool *taken;
-
-	if (machine->ndevices == 0)
-		return err_set(err, ERR_USAGE,
-			"this machine has no GPUs (%s) and no CPU slots were asked for",
-			machine->driver);
-	places = mem_alloc(sizeof(*places) * machine->ndevices * NODE_DEVICES_MAX);
-	taken = mem_alloc(sizeof(*taken) * machine->ndevices);
-	cluster_add_rack(&cluster, machine->host, 0);
-	for (uint32_t i = 0; i < machine->ndevices; i++) {
-		const struct machine_device *device = &machine->devices[i];
-		struct node node;
-
-		if (taken[i])
-			continue;
-		node = node_for(machine, device, add_type(&cluster, device));
-		node.devices = gather(machine, i, taken,
-			&places[(size_t)cluster.nnodes * NODE_DEVICES_MAX]);
-		cluster_add_node(&cluster, node);
-	}
-	cluster.spec = arena_strdup(&cluster.memory, machine->host);
-	free(taken);
-	*out = cluster;
-	*device_of = places;
-	return 0;
+	return machine->nvml && machine_is_gpu(d) && d->up ? nvml_busy(machine->nvml, d->uuid) : -1;
 }

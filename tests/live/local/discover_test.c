@@ -1,7 +1,7 @@
 /*
  * This machine, with GPUs that a stand-in for NVML makes up.
  */
-#include "live/local/machine.h"
+#include "live/local/discover.h"
 
 #include <libgen.h>
 #include <math.h>
