@@ -38,7 +38,11 @@ struct args {
 	/* the workload */
 	const char *format;
 	bool lenient;
-	const char *trace; /* replay: read this instead of what the manifest names */
+	const char *from_sacct, *from_jobcomp; /* the history of Slurm instead of a trace */
+	const char *assume_gpus;
+	const char *on;      /* who carries the runs of a comparison out */
+	const char *part_of; /* this process is one of them: the directory they share */
+	const char *trace;   /* replay: read this instead of what the manifest names */
 
 	/* who decides */
 	struct words policy, placer;
@@ -169,7 +173,7 @@ struct flag_group {
 	bool aside;
 };
 
-enum { COMMAND_GROUPS_MAX = 6 };
+enum { COMMAND_GROUPS_MAX = 9 };
 
 struct command {
 	const char *name;     /* "sim"; "trace check" is written as two words */
