@@ -72,12 +72,12 @@ static const cyaml_schema_value_t topology_schema = MAPPING(topology_text, topol
 static const cyaml_schema_value_t nodes_schema = MAPPING(nodes_text, nodes_fields);
 
 static const cyaml_schema_field_t cluster_fields[] = {
-	TEXT(cluster_text, gangs),
 	LIST(cluster_text, types, type_schema),
 	LIST(cluster_text, racks, rack_schema),
 	LIST(cluster_text, topologies, topology_schema),
 	LIST(cluster_text, nodes, nodes_schema),
 	CYAML_FIELD_MAPPING("network", CYAML_FLAG_OPTIONAL, struct cluster_text, network, network_fields),
+	TEXT(cluster_text, gangs),
 	CYAML_FIELD_END,
 };
 
