@@ -58,6 +58,7 @@ static void hear_nodes(void *ctx, const struct wire_answer *answer)
 	struct slurm *s = ctx;
 	bool differs;
 
+	slurm_heard(s, answer->ok);
 	if (!answer->ok)
 		return;
 	differs = nodes_read(&s->nodes, answer->body, s->names);
@@ -127,7 +128,8 @@ size_t slurm_guests(const struct slurm *s, struct nodes_guest **out)
 		for (size_t k = 0; k < j->fact.on.n && is_guest(s, j); k++) {
 			struct nodes_guest guest = { j->fact.on.at[k].node, j->fact.on.at[k].gpus, "" };
 
-			snprintf(guest.who, sizeof(guest.who), "job %s of %.40s", j->name, j->fact.user);
+			snprintf(guest.who, sizeof(guest.who), "job %s of %.40s", j->name,
+				j->fact.user);
 			if (guest.gpus && is_host(s, guest.node))
 				vec_push(&list, guest);
 		}
@@ -376,6 +378,7 @@ static void hear_jobs(void *ctx, const struct wire_answer *answer)
 	double now_s = slurm_now(s);
 	bool full;
 
+	slurm_heard(s, answer->ok);
 	if (!answer->ok)
 		return;
 	full = member_bool(answer->body, "full", true);

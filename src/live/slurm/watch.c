@@ -125,6 +125,7 @@ static void end_unknown(struct slurm *s, struct slurm_job *j)
 		"Slurm does not know job %s any more (it forgets jobs %.0f s after their end): how it "
 		"ended cannot be told",
 		j->name, s->min_job_age_s);
+	j->spent_s = slurm_now(s);
 	tell_ended(s, j, &ending);
 }
 
@@ -133,7 +134,7 @@ static bool end_put_back(struct slurm *s, struct slurm_job *j)
 {
 	struct run *run = &j->run;
 	struct ending ending = { .known = true, .code = -1, .asked = true };
-	bool dead = false, by_us = run->requeued || run->stop;
+	bool dead = false, by_us = (run->requeued || run->stop) && !run->restarted;
 
 	if (!by_us && !run->restarted && !run->need_nodes) {
 		run->need_nodes = s->node_looks + 1;
@@ -259,8 +260,8 @@ static void watch_marked(struct slurm *s, struct slurm_job *j)
 
 	own_mark(s, j, &mark);
 	run->restarts = mark.restarts;
-	if (!run->settled && run->ordered_s == 0)
-		run->ordered_s = slurm_now(s);
+	if (run->ordered_s == 0)
+		run->ordered_s = j->fact.start_s > 0 ? j->fact.start_s : slurm_now(s);
 	run->settled = run->ordered = true;
 	if (j->fact.completing)
 		return; /* something of it is left */
