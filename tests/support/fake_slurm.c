@@ -62,6 +62,7 @@ void fake_fini(struct fake_slurm *f)
 	vec_fini(&f->gone_at);
 	vec_fini(&f->late);
 	vec_fini(&f->late_s);
+	vec_fini(&f->completed);
 	buf_fini(&f->in);
 	buf_fini(&f->out);
 }
@@ -166,6 +167,13 @@ static void count_double(struct fake_slurm *f, const struct fake_job *started)
 	}
 }
 
+static uint32_t number_of(const struct fake_job *j)
+{
+	const char *key = key_of(j), *site = strchr(key, ':'), *number = site ? strchr(site + 1, ':') : NULL;
+
+	return number ? (uint32_t)atoi(number + 1) : 0;
+}
+
 static uint32_t per_node(const struct fake_job *j)
 {
 	return j->nodes ? j->gpus / j->nodes : j->gpus;
@@ -255,6 +263,8 @@ static void run_on(struct fake_slurm *f, struct fake_job *j, double seconds)
 	j->work_s -= seconds;
 	if (j->work_s <= 0) {
 		j->completions++;
+		vec_grow_zero(&f->completed, number_of(j) + 1);
+		f->completed.at[number_of(j)]++;
 		end_run(f, j, "COMPLETED", 0, 0);
 	} else if (j->term_at_s > 0 && f->now_s >= j->term_at_s) {
 		end_run(f, j, j->term_code ? "FAILED" : "COMPLETED", j->term_code, 0);
@@ -727,9 +737,11 @@ static void hear(struct fake_slurm *f, const char *line)
 	} else if (chance(f, &draw, f->faults.garbage)) {
 		json_decref(answer_of(f, request));
 		buf_str(&f->out, "{\"id\":3,\"ok\n");
-	} else if (chance(f, &draw, f->faults.late)) {
+	} else if (chance(f, &draw, f->faults.late) && strcmp(op, "signal") != 0) {
+		/* Some come after whoever asked has given up. */
 		vec_push(&f->late, mem_strdup(line));
-		vec_push(&f->late_s, f->now_s + rng_uniform(&f->rng) * 1.5);
+		vec_push(&f->late_s,
+			f->now_s + (rng_below(&f->rng, 2) ? 1.5 : 80) * rng_uniform(&f->rng));
 		f->mute++;
 	} else if (chance(f, &draw, f->faults.away))
 		say(f, failure(request, "unreachable"));

@@ -77,6 +77,7 @@ struct fake_slurm {
 	VEC(double) late_s;
 	bool knows_stamp;
 	/* counted */
+	VEC(uint32_t) completed; /* by the number of the job in its key or mark */
 	uint64_t requests, submitted, double_runs, opens, mute;
 	uint64_t by_op[16];
 };

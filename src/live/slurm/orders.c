@@ -256,6 +256,8 @@ static void doubt(struct slurm *s, struct slurm_job *j, enum order order, bool a
 	j->failures++;
 	if (order == ORDER_SUBMIT)
 		s->resubmit_s = slurm_now(s) + RESUBMIT_PAUSE_S;
+	if (order == ORDER_HOLD)
+		j->doubted_hold_s = slurm_now(s);
 	s->want_full |= all;
 }
 

@@ -13,6 +13,7 @@
 #include "live/slurm/driver.h"
 
 #define BOUNCE_PAUSE_MAX_S 30.0
+#define LATE_S 120.0 /* no order that was lost comes after so long */
 enum { HOPELESS_AFTER = 4 };
 
 /* ---- marks */
@@ -232,6 +233,12 @@ static void lose_patience(struct slurm *s, struct slurm_job *j)
 		waits_s, j->fact.reason);
 }
 
+/* Ours, for another attempt. */
+static bool is_late_hold(const struct slurm *s, const struct slurm_job *j)
+{
+	return j->doubted_hold_s > 0 && slurm_now(s) < j->doubted_hold_s + LATE_S;
+}
+
 /* It was released and does not run yet. */
 static void watch_released(struct slurm *s, struct slurm_job *j)
 {
@@ -241,7 +248,7 @@ static void watch_released(struct slurm *s, struct slurm_job *j)
 		lose_patience(s, j);
 		return;
 	}
-	if (!run->back && !run->stop && !run->claimed && !j->user_held) {
+	if (!run->back && !run->stop && !run->claimed && !j->user_held && !is_late_hold(s, j)) {
 		j->user_held = true;
 		tell(s, "hold", j->job, json_object());
 		slurm_bounce(s, j, "it was held in Slurm before it began");
