@@ -196,6 +196,7 @@ static void hold_one(const json_t *job, const json_t *request, json_t *result, s
 	(void)result;
 	slurm_init_job_desc_msg(&d);
 	d.priority = 0;
+	d.admin_comment = (char *)text_of(job, "admin_comment");
 	if (name)
 		update(&d, name, f);
 }

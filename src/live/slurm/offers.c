@@ -159,6 +159,8 @@ static json_t *submission_of(const struct slurm *s, const json_t *told)
 		json_object_set_new(o, "mem_bytes",
 			json_integer(member_int(told, "mem_mb", 0) * (INT64_C(1) << 20)));
 	json_object_set_new(o, "requeue", json_boolean(member_bool(told, "requeue", true)));
+	if (comment_holds(member_text(told, "comment")))
+		json_object_set_new(o, "hold", json_true());
 	if (eligible_s > slurm_now(s) + 1)
 		set_number(o, "begin", eligible_s);
 	return o;
@@ -219,6 +221,7 @@ void slurm_offer(struct slurm *s, struct slurm_job *j)
 	outside_key_write(key, sizeof(key), j->name, j->submit_s);
 	arrival.key = key;
 	arrival.submission = submission_of(s, j->offer);
+	j->offered_held = json_is_true(json_object_get(arrival.submission, "hold"));
 	if (s->base.config.arrived)
 		s->base.config.arrived(s->base.config.ctx, &arrival);
 	json_decref(arrival.submission);

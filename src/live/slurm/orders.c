@@ -210,6 +210,10 @@ static json_t *say(const struct slurm *s, const struct slurm_job *j, enum order 
 		return json_pack("{s:s,s:b}", "job", j->name, "ended", j->spent);
 	case ORDER_NOTE:
 		return json_pack("{s:s,s:s}", "job", j->name, "admin_comment", j->why);
+	case ORDER_HOLD:
+		/* By the mark the hook knows whose hold it is. */
+		return json_pack("{s:s,s:s}", "job", j->name, "admin_comment",
+			j->fact.mark[0] ? j->fact.mark : SLURM_MARK);
 	default:
 		return json_string(j->name);
 	}

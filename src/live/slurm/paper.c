@@ -1,7 +1,7 @@
 /*
  * Files of a job in STATE/jobs/JOB, and what is submitted to Slurm.
  *
- *	slurm            which job of Slurm's it is: {"cluster":"vc","id":"4711","submit":…,"gen":1}
+ *	slurm            which job of Slurm's it is: {"cluster":"vc","id":"4711","submit":…,"gen":1,"held":0}
  *	stdout, stderr   unless the job has paths of its own; its runs append to them
  */
 #include <errno.h>
@@ -36,8 +36,8 @@ static int make_dir(const struct slurm *s, uint32_t job, struct err *err)
 
 void paper_write(struct slurm *s, const struct slurm_job *j)
 {
-	json_t *note = json_pack("{s:s,s:s,s:f,s:I}", "cluster", s->cluster, "id", j->name,
-		"submit", j->submit_s, "gen", (json_int_t)j->generation);
+	json_t *note = json_pack("{s:s,s:s,s:f,s:I,s:i}", "cluster", s->cluster, "id", j->name,
+		"submit", j->submit_s, "gen", (json_int_t)j->generation, "held", (int)j->user_held);
 	char *path = path_of(s, j->job, "slurm"), *text = json_dumps(note, JSON_COMPACT);
 	struct err err = { 0 };
 
@@ -50,8 +50,7 @@ void paper_write(struct slurm *s, const struct slurm_job *j)
 	json_decref(note);
 }
 
-bool paper_read(const struct slurm *s, uint32_t job, char name[SLURM_NAME_MAX], double *submit_s,
-	uint32_t *generation)
+bool paper_read(const struct slurm *s, uint32_t job, struct paper *out)
 {
 	char *path = path_of(s, job, "slurm");
 	struct file file;
@@ -69,9 +68,10 @@ bool paper_read(const struct slurm *s, uint32_t job, char name[SLURM_NAME_MAX], 
 	id = member_text(note, "id");
 	known = cluster && id && !strcmp(cluster, s->cluster) && strlen(id) < SLURM_NAME_MAX;
 	if (known) {
-		snprintf(name, SLURM_NAME_MAX, "%s", id);
-		*submit_s = member_number(note, "submit", 0);
-		*generation = (uint32_t)member_int(note, "gen", 0);
+		snprintf(out->name, sizeof(out->name), "%s", id);
+		out->submit_s = member_number(note, "submit", 0);
+		out->generation = (uint32_t)member_int(note, "gen", 0);
+		out->user_held = (enum user_hold)member_int(note, "held", HOLD_NONE);
 	}
 	json_decref(note);
 	return known;

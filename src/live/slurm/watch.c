@@ -233,6 +233,14 @@ static void lose_patience(struct slurm *s, struct slurm_job *j)
 		waits_s, j->fact.reason);
 }
 
+/* Its user holds it, or does so no longer. */
+static void set_hold(struct slurm *s, struct slurm_job *j, enum user_hold hold)
+{
+	j->user_held = hold;
+	tell(s, hold ? "hold" : "release", j->job, json_object());
+	paper_write(s, j);
+}
+
 /* Ours, for another attempt. */
 static bool is_late_hold(const struct slurm *s, const struct slurm_job *j)
 {
@@ -249,8 +257,7 @@ static void watch_released(struct slurm *s, struct slurm_job *j)
 		return;
 	}
 	if (!run->back && !run->stop && !run->claimed && !j->user_held && !is_late_hold(s, j)) {
-		j->user_held = true;
-		tell(s, "hold", j->job, json_object());
+		set_hold(s, j, j->fact.wanted_held ? HOLD_WORD : HOLD_SLURM);
 		slurm_bounce(s, j, "it was held in Slurm before it began");
 		return;
 	}
@@ -300,7 +307,8 @@ static void unbind(struct slurm *s, struct slurm_job *j)
 {
 	jobs_set_name(&s->jobs, j, "");
 	j->generation++;
-	j->spent = j->outside = j->user_held = false;
+	j->spent = j->outside = false;
+	j->user_held = HOLD_NONE;
 }
 
 static const char live_state[][2][16] = {
@@ -378,6 +386,21 @@ static void watch_limit(struct slurm *s, struct slurm_job *j)
 	tell(s, "update", j->job, json_pack("{s:f}", "time_s", limit_s));
 }
 
+/* Holds of its user's: the hook's word, or where there is no hook Slurm's state. */
+static void watch_hold(struct slurm *s, struct slurm_job *j)
+{
+	const struct fact *f = &j->fact;
+
+	j->overruled &= f->wanted_held;
+	if (j->outside || (j->user_held == HOLD_SLURM && !f->held) ||
+		(j->user_held == HOLD_WORD && !f->wanted_held)) {
+		j->outside = false;
+		set_hold(s, j, HOLD_NONE);
+	}
+	if (f->wanted_held && !j->user_held && !j->overruled)
+		set_hold(s, j, HOLD_WORD);
+}
+
 static void watch_waiting(struct slurm *s, struct slurm_job *j)
 {
 	const struct fact *f = &j->fact;
@@ -385,10 +408,7 @@ static void watch_waiting(struct slurm *s, struct slurm_job *j)
 	if (f->state == FACT_RUNNING && !f->completing) {
 		watch_outside(s, j);
 	} else if (f->state == FACT_PENDING) {
-		if (j->outside || (j->user_held && !f->held)) {
-			tell(s, "release", j->job, json_object());
-			j->outside = j->user_held = false;
-		}
+		watch_hold(s, j);
 		j->spent = j->told_end = false;
 		watch_limit(s, j);
 	} else if (f->state == FACT_ENDED && !j->spent && !j->told_end && !f->completing) {
