@@ -75,12 +75,25 @@ local function has_word(comment)
 	return said(comment) and string.find(comment, stint.held .. "$") ~= nil
 end
 
+-- What waits for other jobs is not held, since Slurm hardly looks at dependencies of held jobs:
+-- it may begin in ten years, and Stint holds it when it waits for that alone.
+local function keep(job)
+	local waits = said(job.dependency) and job.priority ~= 0
+		and (job.begin_time == nil or job.begin_time == 0 or job.begin_time == slurm.NO_VAL)
+
+	if waits then
+		job.begin_time = os.time() + 10 * 365 * 86400
+	else
+		job.priority = 0
+	end
+end
+
 function stint.submit(job, partitions)
 	if stint.wants(job, partitions) then
 		if job.priority == 0 then
 			job.comment = with_word(job.comment, stint.held)
 		end
-		job.priority = 0
+		keep(job)
 		job.admin_comment = stint.mark
 	end
 	return slurm.SUCCESS

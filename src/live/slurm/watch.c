@@ -155,6 +155,10 @@ static bool end_put_back(struct slurm *s, struct slurm_job *j)
 	return true;
 }
 
+enum {
+	SLURM_NO_FILES = 53
+}; /* in place of a signal: slurmd could not open the job's output or directory */
+
 static void end_finished(struct slurm *s, struct slurm_job *j)
 {
 	const char *word = j->fact.word;
@@ -179,6 +183,12 @@ static void end_finished(struct slurm *s, struct slurm_job *j)
 		ending.signal = SIGKILL;
 		snprintf(ending.text, sizeof(ending.text),
 			"it used more memory than it asked for, says Slurm");
+	}
+	if (!strcmp(word, "FAILED") && ending.signal == SLURM_NO_FILES) {
+		ending.code = 126;
+		ending.signal = 0;
+		snprintf(ending.text, sizeof(ending.text),
+			"its node could not open its output or go to its directory; slurmd's log there says more");
 	}
 	if (cancelled && !asked)
 		tell(s, "cancel", j->job, json_object());
@@ -214,7 +224,7 @@ static bool is_vain(const char *reason)
 	return is_hopeless(reason) || starts_with(reason, "ReqNodeNotAvail") ||
 		starts_with(reason, "JobArrayTaskLimit") || starts_with(reason, "PartitionDown") ||
 		starts_with(reason, "PartitionInactive") || starts_with(reason, "Reservation") ||
-		starts_with(reason, "JobHold");
+		starts_with(reason, "JobHold") || starts_with(reason, "Dependency");
 }
 
 static void lose_patience(struct slurm *s, struct slurm_job *j)
@@ -351,8 +361,13 @@ static void watch_gone(struct slurm *s, struct slurm_job *j)
 		slurm_bounce(s, j, "Slurm does not know the job any more");
 	if (j->kind == KIND_OWN)
 		unbind(s, j);
-	else if (!j->told_end)
-		tell_outside(s, j, "CANCELLED", "Slurm does not know the job any more");
+	else if (!j->told_end) {
+		/* Of a task that waits nothing remains when it is cancelled. */
+		bool task = name_array(j->name) && !j->spent;
+
+		tell_outside(s, j, "CANCELLED",
+			task ? "it was cancelled in Slurm" : "Slurm does not know the job any more");
+	}
 }
 
 /* It was ordered and does not show it, or is not ordered yet. */
