@@ -317,7 +317,7 @@ static void give_up(struct slurm *s, struct slurm_job *j, const char *error)
 static void refuse_spent(struct slurm *s, struct slurm_job *j, const char *error)
 {
 	if (j->kind != KIND_OWN) {
-		give_up(s, j, error);
+		give_up(s, j, j->never_again ? "it was submitted with --no-requeue" : error);
 		return;
 	}
 	if (j->run.attempt)

@@ -58,6 +58,8 @@ static void tell_begun(struct slurm *s, struct slurm_job *j)
 	j->bounces = 0;
 	/* Slurm counts in whole seconds. */
 	run->begun_s = fmin(slurm_now(s), fmax(j->fact.start_s, run->ordered_s));
+	if (j->kind == KIND_TAKEN)
+		paper_write(s, j);
 	if (s->base.config.begun)
 		s->base.config.begun(s->base.config.ctx, j->job, run->attempt, run->begun_s);
 }
@@ -196,6 +198,8 @@ static void end_finished(struct slurm *s, struct slurm_job *j)
 		tell(s, "requeue", j->job, json_object());
 	j->spent = true;
 	j->spent_s = slurm_now(s);
+	if (j->kind == KIND_TAKEN && !j->run.begun)
+		paper_write(s, j);
 	tell_ended(s, j, &ending);
 }
 
