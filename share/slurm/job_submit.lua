@@ -88,8 +88,13 @@ local function keep(job)
 	end
 end
 
+-- Stint submits jobs itself, held and with a comment of this form.
+local function is_stints_own(job)
+	return said(job.comment) and string.find(job.comment, "^stint:%w+:%d+:%d+$") ~= nil
+end
+
 function stint.submit(job, partitions)
-	if stint.wants(job, partitions) then
+	if stint.wants(job, partitions) and not is_stints_own(job) then
 		if job.priority == 0 then
 			job.comment = with_word(job.comment, stint.held)
 		end
