@@ -85,11 +85,21 @@ static enum order decide_marked(const struct slurm *s, const struct slurm_job *j
 	return ORDER_NONE;
 }
 
+/*
+ * A node that was told to end a run refuses what was started in the same second or before: Slurm
+ * then calls the job failed.  With the requeue its time of submission is set anew.
+ */
+static bool is_too_early(const struct slurm *s, const struct slurm_job *j)
+{
+	return slurm_now(s) < j->not_before_s ||
+		(j->fact.restarts && slurm_now(s) < j->fact.submit_s + 1);
+}
+
 static enum order decide_unmarked(const struct slurm *s, const struct slurm_job *j)
 {
 	const struct fact *f = &j->fact;
 
-	if (j->run.stop || j->user_held || j->outside || f->completing || slurm_now(s) < j->not_before_s)
+	if (j->run.stop || j->user_held || j->outside || f->completing || is_too_early(s, j))
 		return ORDER_NONE;
 	if (f->state == FACT_PENDING)
 		return ORDER_START;

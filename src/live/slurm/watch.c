@@ -13,7 +13,8 @@
 #include "live/slurm/driver.h"
 
 #define BOUNCE_PAUSE_MAX_S 30.0
-#define LATE_S 120.0 /* no order that was lost comes after so long */
+#define AGAIN_PAUSE_S 1.0 /* nodes count in whole seconds: see is_too_early() */
+#define LATE_S 120.0      /* no order that was lost comes after so long */
 enum { HOPELESS_AFTER = 4 };
 
 /* ---- marks */
@@ -149,6 +150,7 @@ static bool end_put_back(struct slurm *s, struct slurm_job *j)
 	ending.asked = !ending.node_failed;
 	ending.begun_s = begun_at(j);
 	ending.ended_s = fmax(ending.begun_s, slurm_now(s));
+	j->not_before_s = slurm_now(s) + AGAIN_PAUSE_S;
 	if (ending.node_failed)
 		snprintf(ending.text, sizeof(ending.text), "its node failed, says Slurm");
 	else if (!by_us)
