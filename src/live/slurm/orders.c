@@ -24,7 +24,7 @@ static const struct {
 	const char *op;
 	size_t most; /* jobs in one request: others wait for it */
 } orders[ORDERS] = {
-	[ORDER_REQUEUE] = { "requeue", 64 },
+	[ORDER_REQUEUE] = { "requeue", 16 },
 	[ORDER_SIGNAL] = { "signal", 64 },
 	[ORDER_CANCEL] = { "cancel", 64 },
 	[ORDER_START] = { "start", 64 },
@@ -203,6 +203,9 @@ static json_t *say(const struct slurm *s, const struct slurm_job *j, enum order 
 		return say_submit(s, j);
 	case ORDER_START:
 		return say_start(s, j);
+	case ORDER_REQUEUE:
+		/* One that has just ended by itself must not run again for it. */
+		return json_pack("{s:s,s:b}", "job", j->name, "running", j->fact.state == FACT_RUNNING);
 	case ORDER_RELEASE:
 		return json_pack("{s:s}", "job", j->name);
 	case ORDER_NOTE:
