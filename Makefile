@@ -29,11 +29,17 @@ TEST_LIBS = $(call once,TEST_LIBS,$(shell pkg-config --libs cmocka 2>/dev/null))
 
 WARN := -Wno-psabi -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 SAN_FLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
+# With sanitizers only what their reports name, functions and lines: that compiles in three quarters of the time.
+DEBUG_INFO ?= $(if $(SAN),-g1,-g)
 # No -ffast-math and no contraction: every compiler must compute the same doubles.
-COMPILE = $(CC) -std=c11 -D_GNU_SOURCE -DSTINT_VERSION=\"$(VERSION)\" $(WARN) $(OPT) -g \
+COMPILE = $(CC) -std=c11 -D_GNU_SOURCE -DSTINT_VERSION=\"$(VERSION)\" $(WARN) $(OPT) $(DEBUG_INFO) \
 	-ffp-contract=off $(SAN_FLAGS) -Isrc -I$(B)/gen $(PKG_CFLAGS) $(CPPFLAGS) $(CFLAGS)
-LINK = $(CC) $(OPT) -g $(SAN_FLAGS) $(CFLAGS) $(LDFLAGS)
+LINK = $(CC) $(OPT) $(DEBUG_INFO) $(SAN_FLAGS) $(CFLAGS) $(LDFLAGS)
+# There are hundreds of test programs, each with the whole library: with the quickest linker that is here.
+TEST_LINK = $(LINK) $(call once,TEST_LD,$(addprefix -fuse-ld=,$(firstword \
+	$(foreach ld,lld gold,$(if $(shell command -v ld.$(ld)),$(ld))))))
 LIBS = $(PKG_LIBS) -lm -lpthread -ldl
+SLURM_LIBS = -L$(SLURM_PREFIX)/lib -lslurm -ljansson -ldl
 
 # ---- files
 
@@ -45,20 +51,27 @@ LIB_SRC := $(filter-out $(MAIN_SRC),$(call find,src,*.c))
 SUPPORT_SRC := $(wildcard tests/support/*.c)
 TEST_SRC := $(call find,tests,*_test.c)
 FUZZ_SRC := $(wildcard tests/fuzz/*_fuzz.c)
+# The bridge to Slurm is a program of its own, under the GPL: slurm/README.md says why.
+BRIDGE_SRC := $(filter-out slurm/bench_bare.c,$(wildcard slurm/*.c))
+SLURM_PREFIX ?= /usr
 
 LIB := $(B)/libstint.a
 # T=text keeps the tests whose path has it: make test T=heap
 wanted = $(if $(T),$(foreach f,$(1),$(if $(findstring $(T),$(f)),$(f))),$(1))
 TEST_BIN := $(patsubst %.c,$(B)/%,$(call wanted,$(TEST_SRC)))
-TEST_SH := $(call wanted,$(wildcard tests/cli/*.sh tests/web/*.sh))
+TEST_SH := $(call wanted,$(wildcard tests/cli/*.sh tests/web/*.sh tests/slurm/*.sh))
 # A browser is a large thing to install: `make browser` does.
 ifeq ($(BROWSER),)
 TEST_SH := $(filter-out tests/web/page.sh,$(TEST_SH))
 endif
 ifneq ($(SAN),)
-# These measure, package or test scripts: sanitizers tell nothing of them.
-TEST_SH := $(filter-out $(patsubst %,tests/cli/%.sh,fidelity deb install man completion client_python),$(TEST_SH))
+# These measure, package, test clients or read texts: sanitizers tell nothing of them.
+TEST_SH := $(filter-out $(patsubst %,tests/cli/%.sh,fidelity deb install man completion help \
+	client_python client_c),$(TEST_SH))
+TEST_SH := $(filter-out tests/slurm/%,$(TEST_SH))
 endif
+# Built where libslurm is.
+BRIDGE := $(if $(wildcard $(SLURM_PREFIX)/include/slurm/slurm.h),$(B)/stint-slurm,no-slurm)
 FAKES := $(B)/tests/fake/libnvidia-ml.so.1 $(B)/tests/fake/libfaults.so
 FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(FUZZ_SRC))
 
@@ -78,8 +91,8 @@ say = $(if $(V),,@$(if $(quiet),,printf '  %-5s %s\n' '$(1)' '$(2)';) )
 
 # ---- build
 
-.PHONY: all tests fuzzers clean
-all: $(B)/stint $(B)/stint-guard ## build the program (CC, OPT, SAN=address,undefined, B=directory, V=1)
+.PHONY: all tests fuzzers clean no-slurm
+all: $(B)/stint $(B)/stint-guard $(BRIDGE) ## build the program (CC, OPT, SAN=address,undefined, B=directory, V=1)
 
 tests: $(TEST_BIN) $(FAKES) ## build the test programs without running them
 
@@ -90,6 +103,17 @@ $(B)/stint: $(B)/obj/src/cli/main.o $(LIB)
 $(B)/stint-guard: $(B)/obj/src/live/local/guard_main.o $(LIB)
 	$(call say,LINK,$@)$(LINK) -o $@ $^ -lm
 
+# Nothing of $(LIB) here: licences.
+$(B)/stint-slurm: $(call obj,$(BRIDGE_SRC))
+	$(call say,LINK,$@)$(LINK) -o $@ $^ $(SLURM_LIBS)
+$(B)/bench/slurm_bare: $(call obj,slurm/bench_bare.c slurm/gres.c)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)$(LINK) -o $@ $^ $(SLURM_LIBS)
+$(B)/obj/slurm/%.o: private INCLUDE := -I$(SLURM_PREFIX)/include
+
+no-slurm:
+	@$(if $(quiet),:,echo '  no bridge to Slurm is built: libslurm-dev is not installed (tools/setup test does that)')
+
 $(LIB): $(call obj,$(LIB_SRC)) $(B)/sources
 	@rm -f $@
 	$(call say,AR,$@)ar rcs $@ $(filter %.o,$^)
@@ -98,7 +122,8 @@ $(B)/obj/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(COMPILE) $(INCLUDE) -MMD -MP -c -o $@ $<
 
-$(B)/obj/tests/%.o: private INCLUDE := -Itests
+# Sanitizers look for what is wrong in the library; tests compile in half the time unoptimised.
+$(B)/obj/tests/%.o: private INCLUDE := -Itests $(if $(SAN),-O0)
 
 $(B)/bench/%: $(B)/obj/bench/%.o $(LIB)
 	@mkdir -p $(@D)
@@ -106,7 +131,7 @@ $(B)/bench/%: $(B)/obj/bench/%.o $(LIB)
 
 $(B)/tests/%_test: $(B)/obj/tests/%_test.o $(call obj,$(SUPPORT_SRC)) $(LIB)
 	@mkdir -p $(@D)
-	$(call say,LINK,$@)$(LINK) -o $@ $^ $(TEST_LIBS) $(LIBS)
+	$(call say,LINK,$@)$(TEST_LINK) -o $@ $^ $(TEST_LIBS) $(LIBS)
 
 # What tests put under a program (LD_PRELOAD): bare, without the sanitizers of what it is put under.
 $(B)/tests/fake/libfaults.so: tests/support/faults/faults.c
@@ -127,6 +152,12 @@ $(B)/gen/api/page_files.h: $(WEB_FILES) tools/embed
 	$(call say,EMBED,web)tools/embed $(WEB_FILES) >$@
 $(B)/obj/src/api/page.o: $(B)/gen/api/page_files.h
 
+# The script that holds jobs for Stint, likewise.
+$(B)/gen/cli/hook_files.h: share/slurm/job_submit.lua tools/embed
+	@mkdir -p $(@D)
+	$(call say,EMBED,$<)tools/embed $< >$@
+$(B)/obj/src/cli/cmd_slurm.o: $(B)/gen/cli/hook_files.h
+
 # Rewritten only when their text changes; what depends on them is built anew then.
 $(B)/flags: text = $(COMPILE)
 $(B)/sources: text = $(LIB_SRC)
@@ -136,7 +167,7 @@ $(B)/flags $(B)/sources: FORCE
 	@echo '$(text)' | cmp -s - $@ || echo '$(text)' >$@
 
 -include $(patsubst %.c,$(B)/obj/%.d,$(LIB_SRC) $(MAIN_SRC) $(SUPPORT_SRC) $(TEST_SRC) $(FUZZ_SRC) \
-	$(wildcard bench/*.c))
+	$(wildcard bench/*.c slurm/*.c))
 
 clean: ## remove everything that was built
 	rm -rf build build-*
@@ -155,10 +186,12 @@ compare: ## set up, build, and compare policies on the bundled workload
 	@STINT='$(abspath $(B)/stint)' examples/compare.sh
 
 test: ## set up, build, and run every test (T=text: only matching ones)
-	@tools/setup
+	@tools/setup test
 	@$(BUILD) check
 
-check: $(B)/stint $(B)/stint-guard $(TEST_BIN) $(FAKES)
+# Sanitizers slow programs down to a third: property tests run a quarter of their rounds with them.
+check: export TEST_SCALE ?= $(if $(SAN),0.25,1)
+check: $(B)/stint $(B)/stint-guard $(BRIDGE) $(TEST_BIN) $(FAKES)
 	@STINT='$(abspath $(B)/stint)' tools/run-tests $(TEST_BIN) $(TEST_SH)
 
 browser: ## test the page in a real browser, which is installed for it
@@ -167,6 +200,7 @@ browser: ## test the page in a real browser, which is installed for it
 
 soak: ## long: every fuzz target for an hour, property tests with many seeds
 	@tools/setup test
+	@tools/setup clang
 	tools/fuzz 3600
 	@SOAK=1 TEST_TIMEOUT=14400 $(BUILD) check
 
@@ -182,14 +216,14 @@ parity: ## compare with published simulators, one table
 	@STINT='$(abspath $(B)/stint)' tools/parity
 
 determinism: ## equal results from gcc and clang, unoptimised and optimised, one thread and two
-	@tools/setup test
+	@tools/setup clang
 	@tools/check-determinism
 
 # ---- fuzzing
 
 .PHONY: fuzz
 fuzz: ## run every fuzz target (FUZZ_SECONDS=60)
-	@tools/setup test
+	@tools/setup clang
 	@tools/fuzz $(FUZZ_SECONDS)
 
 # tools/fuzz says how: ENGINE=libfuzzer with clang, ENGINE=driver (fuzz_main.c) elsewhere.
@@ -204,12 +238,12 @@ fuzzers: $(FUZZ_BIN)
 
 $(B)/fuzz/%: $(B)/obj/tests/fuzz/%.o $(FUZZ_MAIN) $(call obj,$(SUPPORT_SRC)) $(LIB)
 	@mkdir -p $(@D)
-	$(call say,LINK,$@)$(LINK) -o $@ $^ $(TEST_LIBS) $(LIBS)
+	$(call say,LINK,$@)$(TEST_LINK) -o $@ $^ $(TEST_LIBS) $(LIBS)
 
 # ---- quality
 
 .PHONY: lint lint-layers lint-format lint-shell lint-warnings lint-names lint-cppcheck fmt cov
-C_FILES = $(call find,src tests bench examples,*.[ch])
+C_FILES = $(call find,src tests bench examples slurm,*.[ch])
 SHELL_FILES = $(shell grep -lE '^\#!/(usr/)?bin/(env )?(ba)?sh' \
 	tools/* .ci/* bench/* examples/* tests/*/*.sh 2>/dev/null)
 CLANG_FORMAT ?= $(firstword $(shell command -v clang-format-14 clang-format))
@@ -239,7 +273,7 @@ lint-names: $(LIB)
 lint-cppcheck:
 	@cppcheck --quiet --std=c11 --language=c --enable=warning,performance,portability \
 		--inline-suppr --suppress=missingIncludeSystem --suppress=normalCheckLevelMaxBranches \
-		--error-exitcode=1 -D__linux__ -DSTINT_VERSION='"0"' -Isrc -j $(shell nproc) src
+		--error-exitcode=1 -D__linux__ -DSTINT_VERSION='"0"' -Isrc -j $(shell nproc) src slurm
 
 # A table keeps a line per row where its last row ends in a comma.
 fmt: ## format the sources
@@ -260,7 +294,7 @@ new-policy: ## a compiling policy: make new-policy NAME=my-policy FAMILY=order
 	@tools/new-policy '$(NAME)' '$(FAMILY)'
 
 DOC_DIR = $(DESTDIR)$(PREFIX)/share/doc/stint
-DOC_FILES = $(wildcard README.md CHANGELOG.md CONTRIBUTING.md LICENSE) $(call find,doc,*.md)
+DOC_FILES = $(wildcard README.md CHANGELOG.md CONTRIBUTING.md LICENSE slurm/README.md slurm/LICENSE) $(call find,doc,*.md)
 CLIENT_FILES = $(call find,clients,*.py) $(call find,clients,*.[ch]) $(call find,clients,*.md) $(filter-out %__pycache__,$(wildcard examples/live/*))
 SHARE = $(DESTDIR)$(PREFIX)/share
 UNITS = $(DESTDIR)$(PREFIX)/lib/systemd
@@ -272,6 +306,7 @@ FISH_COMPLETION = $(SHARE)/fish/vendor_completions.d/stint.fish
 install: all ## install below PREFIX (/usr/local), staged in DESTDIR
 	install -D -m 755 $(B)/stint $(DESTDIR)$(PREFIX)/bin/stint
 	install -D -m 755 $(B)/stint-guard $(DESTDIR)$(PREFIX)/libexec/stint/stint-guard
+	@[ ! -x $(B)/stint-slurm ] || install -D -m 755 $(B)/stint-slurm $(DESTDIR)$(PREFIX)/libexec/stint/stint-slurm
 	@for f in $(DOC_FILES); do install -D -m 644 "$$f" "$(DOC_DIR)/$$f" || exit 1; done
 	@for f in $(CLIENT_FILES); do install -D -m 644 "$$f" "$(SHARE)/stint/$$f" || exit 1; done
 	$(B)/stint man --quiet --all $(SHARE)/man/man1

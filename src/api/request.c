@@ -202,7 +202,7 @@ static void admit_tcp(struct request *r, const char *method)
 		request_refuse(r, 401,
 			"the token is missing or wrong: send `Authorization: Bearer "
 			"TOKEN` with the token in the daemon's state directory, or log in at the page");
-	r->caller = (struct caller){ geteuid(), getegid(), true };
+	r->caller = (struct caller){ .uid = geteuid(), .gid = getegid(), .admin = true };
 }
 
 static void admit_unix(struct request *r)

@@ -36,7 +36,11 @@ static bool kernel_says(int fd, struct caller *out)
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &n) < 0 || n != sizeof(peer))
 		return false;
-	*out = (struct caller){ peer.uid, peer.gid, peer.uid == 0 || peer.uid == geteuid() };
+	*out = (struct caller){
+		.uid = peer.uid,
+		.gid = peer.gid,
+		.admin = peer.uid == 0 || peer.uid == geteuid(),
+	};
 	return true;
 }
 

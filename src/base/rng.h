@@ -21,7 +21,8 @@ enum rng_stream {
 	RNG_PLACER,  /* handed to placers */
 	RNG_SAMPLE,  /* resampling, bootstrap */
 	RNG_TEST,
-	RNG_ESTIMATE, /* which speeds were measured beforehand */
+	RNG_ESTIMATE,   /* which speeds were measured beforehand */
+	RNG_SCHEDULERS, /* machines, tasks and choices of parallel schedulers */
 };
 
 void rng_init(struct rng *rng, uint64_t seed, uint64_t stream);

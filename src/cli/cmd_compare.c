@@ -8,6 +8,8 @@
 #include "cli/grid.h"
 #include "cli/html_file.h"
 #include "cli/setup.h"
+#include "cli/slurm_past.h"
+#include "cli/spread.h"
 #include "cli/term.h"
 #include "cli/ui.h"
 #include "report/compare_models.h"
@@ -15,7 +17,10 @@
 enum { PLAIN_WIDTH = 120 }; /* of a table that goes to no terminal, unless COLUMNS says otherwise */
 
 struct compare_call {
-	const struct args *args;
+	const struct args *args; /* of `own` */
+	struct args own;
+	struct buf command; /* as it was given */
+	const char *source;
 	struct setup setup;
 	struct grid grid;
 	struct html_file html;
@@ -31,16 +36,20 @@ static int check_form(const struct args *args, struct err *err)
 static void init_grid(struct compare_call *call, enum vary vary)
 {
 	const struct setup *setup = &call->setup;
-	struct arm *arms = mem_alloc(mem_array_size(setup->npairings, sizeof(*arms)));
+	struct arm *arms = mem_alloc(mem_array_size(setup->npairings + 1, sizeof(*arms)));
+	uint32_t n = 0;
 
+	if (slurm_past_asked(call->args) && setup->base.trace.npast)
+		arms[n++] = (struct arm){ .label = "slurm (recorded)", .setup = setup };
 	for (size_t i = 0; i < setup->npairings; i++)
-		arms[i] = (struct arm){
+		arms[n++] = (struct arm){
 			.label = setup->pairings[i].label,
 			.setup = setup,
 			.pair = &setup->pairings[i],
 		};
-	grid_init(&call->grid, call->args, arms, (uint32_t)setup->npairings, &setup->cluster, vary);
+	grid_init(&call->grid, call->args, arms, n, &setup->cluster, vary);
 	call->grid.keeps_others = true;
+	call->grid.command = call->command.at;
 	free(arms);
 }
 
@@ -51,13 +60,27 @@ static int prepare(struct compare_call *call, struct err *err)
 	int rc = check_form(args, err);
 
 	if (!rc)
-		rc = setup_read(args, args->operands.at[0], &call->setup, err);
+		rc = slurm_past_source(&call->own, &call->source, err);
+	if (!rc)
+		rc = spread_check(args, call->source, err);
+	if (!rc)
+		rc = setup_read(args, call->source, &call->setup, err);
+	if (!rc)
+		slurm_past_tell(&call->own, &call->setup);
 	if (!rc)
 		rc = vary_choose(&call->setup, &vary, err);
 	if (rc)
 		return rc;
 	ui_guard();
 	init_grid(call, vary);
+	return 0;
+}
+
+static int open_outputs(struct compare_call *call, struct err *err)
+{
+	const struct args *args = call->args;
+	int rc = 0;
+
 	if (args->out)
 		rc = grid_open(&call->grid, err);
 	if (!rc)
@@ -70,6 +93,7 @@ static int carry_out(struct compare_call *call, struct err *err)
 	struct grid *grid = &call->grid;
 	int rc;
 
+	spread_ready(grid);
 	ui_say(call->args, "%s", grid->note ? grid->note : "one seed: --seeds 10 would add intervals");
 	rc = grid_run(grid, 0, grid->nseeds, err);
 	if (!rc)
@@ -145,20 +169,41 @@ static int tell(const struct compare_call *call, struct err *err)
 	return grid_verdict(&call->grid, "'stint sim' with this policy names them", err);
 }
 
-static int compare(const struct args *args, struct err *err)
+static int all_of_it(struct compare_call *call, struct err *err)
 {
-	struct compare_call call = { .args = args };
-	int rc = prepare(&call, err);
+	int rc = prepare(call, err);
 
 	if (!rc)
-		rc = carry_out(&call, err);
+		rc = open_outputs(call, err);
 	if (!rc)
-		rc = keep(&call, err);
+		rc = carry_out(call, err);
 	if (!rc)
-		rc = tell(&call, err);
+		rc = keep(call, err);
+	return rc ? rc : tell(call, err);
+}
+
+/* What a task of --on does: some of the runs, for another process to put together. */
+static int part_of_it(struct compare_call *call, struct err *err)
+{
+	int rc = spread_part_plan(&call->own, err);
+
+	if (!rc)
+		rc = prepare(call, err);
+	return rc ? rc : spread_part_run(&call->grid, err);
+}
+
+static int compare(const struct args *args, struct err *err)
+{
+	struct compare_call call = { .own = *args };
+	int rc;
+
+	call.args = &call.own;
+	args_command(args, &call.command);
+	rc = args->part_of ? part_of_it(&call, err) : all_of_it(&call, err);
 	grid_fini(&call.grid);
 	html_file_abandon(&call.html);
 	setup_fini(&call.setup);
+	buf_fini(&call.command);
 	return rc;
 }
 
@@ -192,6 +237,9 @@ static const struct flag_group flags_output = {
 static const char *const examples[] = {
 	"stint compare trace.csv --cluster 16x8:v100 --policy fifo,srtf,las --policy tiresias:queues=2",
 	"stint compare trace.csv --cluster 16x8:v100 --policy fifo,gittins --seeds 10 --html report.html",
+	"stint compare --from-sacct history.txt --policy fifo,easy,las",
+	"stint compare --from-jobcomp /var/log/slurm/jobcomp.log --assume-gpus node=4 --cluster 8x4:v100",
+	"stint compare trace.csv --cluster 16x8:v100 --policy fifo,gavel --seeds 50 --on slurm:partition=cpu",
 	"stint compare synth:jobs=500 --cluster 8x8:v100 --policy fifo,srtf --error 0.5 --json",
 	NULL,
 };
@@ -199,15 +247,23 @@ static const char *const examples[] = {
 const struct command command_compare = {
 	.name = "compare",
 	.summary = "run several policies on the same workloads, with intervals",
-	.operands = "TRACE",
-	.min_operands = 1,
+	.operands = "[TRACE]",
+	.min_operands = 0,
 	.max_operands = 1,
-	.groups = { &flags_world, &flags_deciders, &flags_seeds, &flags_belief, &flags_workload,
-		&flags_output },
-	.about = "TRACE is as in 'stint help sim'.  With --seeds N every policy runs N times: a generated\n"
+	.groups = { &flags_slurm_past, &flags_world, &flags_deciders, &flags_seeds, &flags_belief,
+		&flags_workload, &flags_spread, &flags_output },
+	.about = "TRACE is as in 'stint help sim'.  With --from-sacct or --from-jobcomp the jobs are those that\n"
+		 "Slurm ran, and what it did with them is a row of its own; the cluster, unless it is given,\n"
+		 "is what can be seen there.  A history is had with\n"
+		 "  TZ=UTC sacct -a -D -X -S 2024-01-01 --parsable2 --format=JobID,JobName,User,Account,\\\n"
+		 "    Partition,State,Submit,Start,End,ElapsedRaw,TimelimitRaw,NNodes,NodeList,AllocTRES,ReqTRES\n"
+		 "With --seeds N every policy runs N times: a generated\n"
 		 "workload is drawn anew, errors and failures are drawn anew, and a fixed trace without\n"
 		 "anything random is resampled in blocks (seed 0 is the trace itself).  With several\n"
 		 "placers every policy runs with each of them.\n"
+		 "--on slurm:NAME=VALUE,… submits the runs as a job array and gives the same results; names are\n"
+		 "partition, account, qos, time, mem, constraint, nodelist, exclude, reservation and nice as\n"
+		 "of sbatch, tasks (at most so many, 500) and dir (shared by all nodes; the current one).\n"
 		 "Exit code 5 means that in some run a job was refused or can never finish; the others\n"
 		 "have run and the results are written.  An earlier comparison in DIR is replaced.",
 	.more = help_estimate,

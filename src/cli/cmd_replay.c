@@ -51,6 +51,7 @@ static void args_of(const struct replay_call *call, struct args *out)
 		.format = is_importer(m->trace_format) ? m->trace_format : NULL,
 		/* Rows left out then are left out now; the hash says whether the input is the same. */
 		.lenient = true,
+		.assume_gpus = call->args->assume_gpus,
 		.admit = m->admit,
 		.tenants = m->tenants,
 		.cluster = m->cluster_spec,
@@ -342,6 +343,7 @@ static int replay(const struct args *args, struct err *err)
 
 static const struct flag input_flags[] = {
 	TEXT(trace, "FILE", "read the trace there instead of where the manifest says"),
+	TEXT(assume_gpus, "node=N|cpus=N", "as the run was given, which the manifest's command tells"),
 	{ 0 },
 };
 

@@ -455,9 +455,10 @@ static void tell_real(const struct whatif_call *call)
 	if (!call->past.is_record || !as_it_was)
 		return;
 	ui_say(&call->args,
-		"it really went: mean completion time %s; simulated as it was: %s (%+.1f %%)",
-		text_duration(real->jct_mean_s, a), text_duration(as_it_was->jct_mean_s, b),
-		jct_change(real->jct_mean_s, as_it_was->jct_mean_s));
+		"it really went: mean completion time %s, utilisation %.1f %%; simulated as it was: %s (%+.1f %%), %.1f %%",
+		text_duration(real->jct_mean_s, a), 100 * real->utilisation,
+		text_duration(as_it_was->jct_mean_s, b),
+		jct_change(real->jct_mean_s, as_it_was->jct_mean_s), 100 * as_it_was->utilisation);
 }
 
 static bool changes_nothing(const struct grid *grid, uint32_t arm)

@@ -38,7 +38,11 @@ struct args {
 	/* the workload */
 	const char *format;
 	bool lenient;
-	const char *trace; /* replay: read this instead of what the manifest names */
+	const char *from_sacct, *from_jobcomp; /* the history of Slurm instead of a trace */
+	const char *assume_gpus;
+	const char *on;      /* who carries the runs of a comparison out */
+	const char *part_of; /* this process is one of them: the directory they share */
+	const char *trace;   /* replay: read this instead of what the manifest names */
 
 	/* who decides */
 	struct words policy, placer;
@@ -87,7 +91,7 @@ struct args {
 	const char *socket;
 	const char *state; /* of jobs; for the daemon itself its directory */
 	const char *tenant, *name, *reason;
-	bool mine;
+	bool mine, dry_run;
 	int64_t limit, attempt, tail, after;
 	double timeout, since; /* timeout NAN: none */
 	bool errors, follow, watch, wait, parsable;
@@ -109,9 +113,19 @@ struct args {
 	double forecast_every;
 	int64_t if_unchanged; /* -1: whatever happened */
 
+	/* parallel schedulers */
+	struct words mode;
+	int64_t machines, schedulers, partitions, levels, classes; /* partitions 0: as schedulers */
+	double rate, duration, warm_up, task_s, decision_ms, rtt_ms, period, hot;
+
 	/* the daemon itself */
 	const char *listen, *log_level, *runs, *notify, *idle;
 	int64_t port, slots, avoid_after, drain_after;
+	/* Slurm */
+	const char *driver, *partition, *take, *slurm_record;
+	double slurm_poll, slurm_patience, shadow_every;
+	bool report;
+	int64_t slurm_rate;
 	int64_t rule; /* of notifications; 0: every one */
 	bool system, no_gpus, no_cgroups, no_http, new_token, expose;
 	struct said_list said; /* what is said of a job: fields of live/submission_fields.def */
@@ -159,7 +173,7 @@ struct flag_group {
 	bool aside;
 };
 
-enum { COMMAND_GROUPS_MAX = 6 };
+enum { COMMAND_GROUPS_MAX = 9 };
 
 struct command {
 	const char *name;     /* "sim"; "trace check" is written as two words */

@@ -279,5 +279,6 @@ void args_fini(struct args *args)
 	vec_fini(&args->quota);
 	vec_fini(&args->target);
 	vec_fini(&args->price);
+	vec_fini(&args->mode);
 	vec_fini(&args->said);
 }

@@ -1,4 +1,4 @@
-#include "cli/grid.h"
+#include "cli/grid_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,24 +7,7 @@
 #include "base/work.h"
 #include "cli/record.h"
 #include "cli/resample.h"
-
-/* The workload of one seed, made when the first of its runs begins and gone after the last. */
-struct seed_work {
-	pthread_mutex_t lock;
-	const struct workload *workload; /* NULL: not made yet */
-	struct workload own;             /* unless it is the base */
-	uint32_t left;                   /* runs that have not ended */
-};
-
-struct grid_piece {
-	struct grid *grid;
-	uint32_t arm, seed;
-	struct run_dir dir; /* inside that of the grid */
-	uint32_t ended;     /* jobs, as last reported */
-	struct beyond beyond;
-	struct err err;
-	int rc;
-};
+#include "sim/recorded.h"
 
 /* ---- seeds */
 
@@ -107,7 +90,7 @@ static int make_workload(const struct grid *grid, const struct grid_piece *piece
 	return rc;
 }
 
-static int begin_seed(struct grid_piece *piece, const struct workload **out, struct err *err)
+int grid_begin_seed(struct grid_piece *piece, const struct workload **out, struct err *err)
 {
 	struct seed_work *work = work_of(piece->grid, piece->arm, piece->seed);
 	int rc = 0;
@@ -120,7 +103,7 @@ static int begin_seed(struct grid_piece *piece, const struct workload **out, str
 	return rc;
 }
 
-static void end_seed(struct grid_piece *piece)
+void grid_end_seed(struct grid_piece *piece)
 {
 	struct seed_work *work = work_of(piece->grid, piece->arm, piece->seed);
 
@@ -134,7 +117,7 @@ static void end_seed(struct grid_piece *piece)
 
 /* ---- one piece */
 
-static bool told_to_stop(struct grid *grid)
+bool grid_told_to_stop(struct grid *grid)
 {
 	return ui_interrupted() || atomic_load(&grid->stop);
 }
@@ -151,14 +134,31 @@ static bool moved(void *ctx, uint32_t ended, double now_s)
 		bar_move(&grid->bar, (double)atomic_load(&grid->ended) / grid->all_jobs);
 		pthread_mutex_unlock(&grid->bar_lock);
 	}
-	return !told_to_stop(grid);
+	return !grid_told_to_stop(grid);
 }
 
-static int run_piece_on(struct grid_piece *piece, const struct workload *workload, struct err *err)
+bool grid_is_recorded(const struct grid_piece *piece)
+{
+	return !piece->grid->arms[piece->arm].pair;
+}
+
+/* What happened needs no run. */
+static void put_recorded(struct grid_piece *piece, const struct workload *workload)
+{
+	struct grid *grid = piece->grid;
+	struct outcome outcome;
+
+	recorded_outcome(&workload->trace, &grid->arms[piece->arm].setup->cluster, &outcome);
+	comparison_put(&grid->result, piece->arm, piece->seed, &workload->trace, &outcome);
+	outcome_fini(&outcome);
+	moved(piece, workload->trace.njobs, 0);
+}
+
+int grid_simulate(struct grid_piece *piece, const struct workload *workload, struct outcome *out,
+	struct err *err)
 {
 	struct grid *grid = piece->grid;
 	const struct arm *arm = &grid->arms[piece->arm];
-	struct outcome outcome = { 0 };
 	struct run run = {
 		.setup = arm->setup,
 		.workload = workload,
@@ -169,41 +169,69 @@ static int run_piece_on(struct grid_piece *piece, const struct workload *workloa
 		.progress = moved,
 		.progress_ctx = piece,
 	};
-	int rc = run_carry_out(&run, &outcome, err);
 
-	if (rc)
-		return rc;
-	comparison_put(&grid->result, piece->arm, piece->seed, &workload->trace, &outcome);
-	piece->beyond = outcome.beyond;
-	outcome_fini(&outcome);
+	return run_carry_out(&run, out, err);
+}
+
+int grid_take(struct grid_piece *piece, const struct workload *workload, struct outcome *outcome,
+	struct err *err)
+{
+	struct grid *grid = piece->grid;
+	struct run run = { .dir = &piece->dir };
+
+	comparison_put(&grid->result, piece->arm, piece->seed, &workload->trace, outcome);
+	piece->beyond = outcome->beyond;
+	outcome_fini(outcome);
 	moved(piece, workload->trace.njobs, 0);
-	if (!run.dir)
+	if (!piece->dir.building)
 		return 0;
 	return run_record(&run, &grid->result.policies[piece->arm].cells[piece->seed].summary, err);
 }
 
-static void run_piece(void *ctx, size_t number)
+static int run_piece_on(struct grid_piece *piece, const struct workload *workload, struct err *err)
+{
+	struct outcome outcome = { 0 };
+	int rc = grid_simulate(piece, workload, &outcome, err);
+
+	return rc ? rc : grid_take(piece, workload, &outcome, err);
+}
+
+/* A run that was told to stop has not failed; who told it has. */
+void grid_fail(struct grid_piece *piece, int rc)
+{
+	struct grid *grid = piece->grid;
+
+	if (rc == ERR_REFUSED && grid_told_to_stop(grid))
+		return;
+	piece->rc = rc;
+	if (grid->keeps_others && rc == ERR_BROKEN)
+		run_dir_drop_part(&piece->dir);
+	else if (!grid->tolerant)
+		atomic_store(&grid->stop, true);
+}
+
+void grid_run_piece(struct grid_piece *piece)
+{
+	const struct workload *workload;
+	int rc = grid_begin_seed(piece, &workload, &piece->err);
+
+	if (!rc) {
+		if (grid_is_recorded(piece))
+			put_recorded(piece, workload);
+		else
+			rc = run_piece_on(piece, workload, &piece->err);
+		grid_end_seed(piece);
+	}
+	if (rc)
+		grid_fail(piece, rc);
+}
+
+static void run_next(void *ctx, size_t number)
 {
 	struct grid *grid = ctx;
-	struct grid_piece *piece = &grid->pieces[grid->queue[number]];
-	const struct workload *workload;
-	int rc;
 
-	if (told_to_stop(grid))
-		return;
-	rc = begin_seed(piece, &workload, &piece->err);
-	if (!rc) {
-		rc = run_piece_on(piece, workload, &piece->err);
-		end_seed(piece);
-	}
-	/* A run that was told to stop has not failed; who told it has. */
-	if (rc && !(rc == ERR_REFUSED && told_to_stop(grid))) {
-		piece->rc = rc;
-		if (grid->keeps_others && rc == ERR_BROKEN)
-			run_dir_drop_part(&piece->dir);
-		else if (!grid->tolerant)
-			atomic_store(&grid->stop, true);
-	}
+	if (!grid_told_to_stop(grid))
+		grid_run_piece(&grid->pieces[grid->queue[number]]);
 }
 
 /* ---- directories */
@@ -238,6 +266,8 @@ int grid_open(struct grid *grid, struct err *err)
 	int rc = run_dir_open(&grid->dir, DIR_COMPARE, grid->args->out, true, err);
 
 	for (size_t i = 0; i < grid->npieces && !rc; i++) {
+		if (grid_is_recorded(&grid->pieces[i]))
+			continue;
 		buf_clear(&name);
 		piece_name(grid, &grid->pieces[i], &name);
 		rc = run_dir_open_part(&grid->pieces[i].dir, &grid->dir, name.at, err);
@@ -266,9 +296,12 @@ static void init_result(struct grid *grid, const struct cluster *cluster)
 	uint32_t n = grid->narms;
 	struct contender *contenders = mem_alloc(mem_array_size(n, sizeof(*contenders)));
 
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++) {
+		const struct pairing *pair = grid->arms[i].pair;
+
 		contenders[i] = (struct contender){ grid->arms[i].label,
-			grid->arms[i].pair->policy->full, grid->arms[i].pair->placer->full };
+			pair ? pair->policy->full : NULL, pair ? pair->placer->full : NULL };
+	}
 	comparison_init(&grid->result, cluster, contenders, n, grid->seeds, grid->nseeds);
 	free(contenders);
 }
@@ -318,6 +351,8 @@ static void fill_queue(struct grid *grid, uint32_t first, uint32_t end)
 		const struct grid_piece *piece = &grid->pieces[i];
 		const struct arm *arm = &grid->arms[piece->arm];
 
+		if (grid_is_recorded(piece) && piece->seed > 0)
+			continue; /* the past has no seeds */
 		if (arm->left_out || piece->seed < first || piece->seed >= end)
 			continue;
 		grid->queue[grid->nqueue++] = i;
@@ -390,13 +425,18 @@ static int settle(struct grid *grid, struct err *err)
 
 int grid_run(struct grid *grid, uint32_t first, uint32_t end, struct err *err)
 {
+	int rc = 0;
+
 	fill_queue(grid, first, end);
 	bar_begin(&grid->bar, grid->args, grid->what);
-	work_each(grid->nqueue, (int)grid->args->threads, run_piece, grid);
+	if (grid->carry)
+		rc = grid->carry(grid, err);
+	else
+		work_each(grid->nqueue, (int)grid->args->threads, run_next, grid);
 	bar_end(&grid->bar);
 	if (ui_interrupted())
 		return err_set(err, ERR_REFUSED, "interrupted");
-	return settle(grid, err);
+	return rc ? rc : settle(grid, err);
 }
 
 void grid_finish(struct grid *grid)
@@ -473,6 +513,7 @@ void grid_fini(struct grid *grid)
 	comparison_fini(&grid->result);
 	if (grid->args)
 		pthread_mutex_destroy(&grid->bar_lock);
+	names_fini(&grid->figures);
 	free(grid->works);
 	free(grid->pieces);
 	free(grid->queue);

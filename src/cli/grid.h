@@ -41,7 +41,7 @@ int vary_choose(const struct setup *setup, enum vary *out, struct err *err);
 struct arm {
 	const char *label;         /* for people, distinct */
 	const struct setup *setup; /* its world and its base workload; arms may share one */
-	const struct pairing *pair;
+	const struct pairing *pair; /* NULL: nothing is simulated; what the trace's history says, of the first seed */
 	bool left_out; /* grid_run() passes it by */
 };
 
@@ -66,6 +66,9 @@ struct grid {
 	 * ones of `result`, and grid_verdict() names it.  Not if all do.
 	 */
 	bool keeps_others;
+	/* Carries the queue of a grid_run() out; NULL: threads of this process do (cli/spread.h is another way). */
+	int (*carry)(struct grid *grid, struct err *err);
+	const char *command; /* as it was given, for who carries it out elsewhere; borrowed, may be NULL */
 	struct err *failed; /* by arm; code 0: it has not */
 	struct run_dir dir;
 	struct comparison result;
@@ -81,6 +84,7 @@ struct grid {
 	double all_jobs; /* of the queue */
 	pthread_mutex_t bar_lock;
 	struct bar bar;
+	struct names figures; /* of outcomes from elsewhere */
 };
 
 /*

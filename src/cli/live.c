@@ -202,14 +202,22 @@ int live_events(const struct args *args, uint64_t after, sse_event *see, void *c
 
 int live_check_job(const char *word, struct err *err)
 {
-	size_t n = strspn(word, "0123456789"),
-	       m = word[n] == '_' ? strspn(word + n + 1, "0123456789") : 0;
-	bool whole = n && n < 11 && !word[n], element = n && n < 11 && m && m < 11 && !word[n + 1 + m];
+	static const char slurm[] = "slurm:";
+	const char *said = word;
+	size_t n, m;
+	bool whole, element;
 
+	if (!strncmp(word, slurm, sizeof(slurm) - 1))
+		word += sizeof(slurm) - 1;
+	n = strspn(word, "0123456789");
+	m = word[n] == '_' ? strspn(word + n + 1, "0123456789") : 0;
+	whole = n && n < 11 && !word[n];
+	element = n && n < 11 && m && m < 11 && !word[n + 1 + m];
 	if (whole || element)
 		return 0;
 	return err_set(err, ERR_USAGE,
-		"'%s' is no job; write its number, such as 7, or 7_3 in an array", word);
+		"'%s' is no job; write its number, such as 7, or 7_3 in an array; slurm:4711 by Slurm's number",
+		said);
 }
 
 char *live_job_path(const char *job, const char *verb)

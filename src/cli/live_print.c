@@ -240,7 +240,7 @@ static double time_of(const json_t *job)
 	return state && !strcmp(state, "PENDING") ? live_number(job, "wait_s") : run_s;
 }
 
-static void put_row(struct table *table, const json_t *job, const struct term *term)
+static void put_row(struct table *table, const json_t *job, bool slurm, const struct term *term)
 {
 	const char *state = live_text(job, "state");
 	size_t reason = term->width > 100 ? (size_t)term->width / 3
@@ -251,6 +251,8 @@ static void put_row(struct table *table, const json_t *job, const struct term *t
 
 	live_job_name(job, &text);
 	cell_of(table, &text);
+	if (slurm)
+		table_cell(table, live_text(job, "alias"));
 	live_cut(live_text(job, "name"),
 		!term->width               ? 0
 			: term->width > 80 ? NAME_COLUMNS
@@ -264,6 +266,8 @@ static void put_row(struct table *table, const json_t *job, const struct term *t
 	table_cell(table, live_duration(time_of(job), duration));
 	live_gpus(job, &text);
 	cell_of(table, &text);
+	if (slurm)
+		table_cell(table, live_text(job, "node"));
 	live_devices(json_object_get(job, "devices"), &text);
 	cell_of(table, &text);
 	live_progress(job, &text);
@@ -276,30 +280,46 @@ static void put_row(struct table *table, const json_t *job, const struct term *t
 	buf_fini(&text);
 }
 
+/* Jobs of a cluster have another number there, and nodes are to be told apart. */
+static bool any_alias(const json_t *jobs)
+{
+	for (size_t i = 0; i < json_array_size(jobs); i++) {
+		if (live_text(json_array_get(jobs, i), "alias"))
+			return true;
+	}
+	return false;
+}
+
 void live_jobs_table(const json_t *jobs, const struct term *term, struct buf *out)
 {
 	static const struct {
 		const char *title;
 		enum align align;
 		int rank;
+		bool slurm; /* only then */
 	} columns[] = {
-		{ "JOBID", ALIGN_RIGHT, 0 },
-		{ "NAME", ALIGN_LEFT, 1 },
-		{ "USER", ALIGN_LEFT, 7 },
-		{ "STATE", ALIGN_LEFT, 0 },
-		{ "TIME", ALIGN_RIGHT, 2 },
-		{ "GPUS", ALIGN_RIGHT, 4 },
-		{ "DEVICES", ALIGN_LEFT, 8 },
-		{ "PROGRESS", ALIGN_RIGHT, 6 },
-		{ "ETA", ALIGN_RIGHT, 5 },
-		{ "REASON", ALIGN_LEFT, 3 },
+		{ "JOBID", ALIGN_RIGHT, 0, false },
+		{ "SLURM", ALIGN_RIGHT, 0, true },
+		{ "NAME", ALIGN_LEFT, 1, false },
+		{ "USER", ALIGN_LEFT, 7, false },
+		{ "STATE", ALIGN_LEFT, 0, false },
+		{ "TIME", ALIGN_RIGHT, 2, false },
+		{ "GPUS", ALIGN_RIGHT, 4, false },
+		{ "NODE", ALIGN_LEFT, 4, true },
+		{ "DEVICES", ALIGN_LEFT, 8, false },
+		{ "PROGRESS", ALIGN_RIGHT, 6, false },
+		{ "ETA", ALIGN_RIGHT, 5, false },
+		{ "REASON", ALIGN_LEFT, 3, false },
 	};
+	bool slurm = any_alias(jobs);
 	struct table table = { 0 };
 
-	for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++)
-		table_column(&table, columns[i].title, columns[i].align, columns[i].rank);
+	for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++) {
+		if (slurm || !columns[i].slurm)
+			table_column(&table, columns[i].title, columns[i].align, columns[i].rank);
+	}
 	for (size_t i = 0; i < json_array_size(jobs); i++)
-		put_row(&table, json_array_get(jobs, i), term);
+		put_row(&table, json_array_get(jobs, i), slurm, term);
 	table_write(&table, TABLE_TEXT, term, out, NULL);
 	table_fini(&table);
 }

@@ -13,6 +13,7 @@
 #include "io/cluster_io.h"
 #include "io/tenants_io.h"
 #include "io/trace_io.h"
+#include "policy/policy.h"
 #include "model/catalogue.h"
 #include "model/cluster_change.h"
 
@@ -205,6 +206,24 @@ static void widen(struct trace *trace, const struct recorded *r, const struct wo
 	}
 }
 
+/* Of the devices there are, from the first arrival to the last end; rough where they came and went. */
+static double real_utilisation(const struct past *h, const struct recorded *r)
+{
+	double used_s = 0, last_s = h->from_s;
+
+	for (size_t i = 0; i < r->jobs.n; i++) {
+		const struct live_job *job = r->jobs.at[i].ended;
+
+		if (job->arrival_s < h->from_s)
+			continue;
+		used_s += job->base.occupied_s;
+		last_s = fmax(last_s, job->end_s);
+	}
+	return h->cluster.devices && last_s > h->from_s
+		? used_s / (h->cluster.devices * (last_s - h->from_s))
+		: NAN;
+}
+
 static void take_real(struct past *h, const struct recorded *r, const struct trace *trace)
 {
 	struct outcome real = { 0 };
@@ -212,7 +231,23 @@ static void take_real(struct past *h, const struct recorded *r, const struct tra
 	recorded_course(r, trace, &real);
 	real.from_s = h->from_s;
 	summary_of(trace, &real, &h->real);
+	h->real.utilisation = real_utilisation(h, r);
 	outcome_fini(&real);
+}
+
+/* One that only followed another scheduler decides nothing by itself. */
+static const char *policy_of_then(const struct past *h, const char *policy)
+{
+	struct err ignored = { 0 };
+	const struct policy *rule = policy ? policy_find(policy, &ignored) : NULL;
+
+	if (!rule || !rule->stand_in)
+		return policy;
+	ui_say(h->args,
+		"another scheduler decided then: in 'as it was' %s stands in for it, --was names another; how it "
+		"really went is said below",
+		rule->stand_in);
+	return rule->stand_in;
 }
 
 static int take_rules(struct past *h, struct recorded *r, struct err *err)
@@ -230,7 +265,8 @@ static int take_rules(struct past *h, struct recorded *r, struct err *err)
 			"the record does not say on which machine it was made: say it with --cluster");
 	if (!rc && r->has_epoch && !args->tenants)
 		tenants_copy(&epoch->tenants, &h->tenants);
-	h->policy = copy_or(args->was ? args->was : epoch->rules.policy, PRESET_POLICY);
+	h->policy = copy_or(args->was ? args->was : policy_of_then(h, epoch->rules.policy),
+		PRESET_POLICY);
 	h->placer = copy_or(args->was_placer ? args->was_placer : epoch->rules.placer, PRESET_PLACER);
 	h->admit = copy_or(args->admit ? args->admit : epoch->rules.admit, PRESET_ADMIT);
 	h->seed = args->seed ? (uint64_t)args->seed : epoch->seed;

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "cli/slurm_past.h"
 #include "cli/speeds.h"
 #include "cli/ui.h"
 #include "io/cluster_io.h"
@@ -286,6 +287,25 @@ int setup_loan(const struct args *args, const struct cluster *cluster, struct lo
 	return rc;
 }
 
+/* A history of Slurm may show the cluster itself; anything else is cheaper to read after it. */
+static int read_world(const struct args *args, const char *trace, struct setup *out, struct err *err)
+{
+	bool past = slurm_past_asked(args);
+	int rc = 0;
+
+	if (args->cluster || !past)
+		rc = setup_cluster(args->cluster, &out->cluster, err);
+	if (!rc && past)
+		rc = workload_read_past(args, trace, &out->cluster, &out->base, err);
+	if (!rc)
+		rc = setup_loan(args, &out->cluster, &out->loan, &out->loan_hash, err);
+	if (!rc)
+		speeds_check_types(args, &out->cluster);
+	if (!rc && !past)
+		rc = workload_read(args, trace, (uint64_t)args->seed, &out->cluster, &out->base, err);
+	return rc;
+}
+
 int setup_read(const struct args *args, const char *trace, struct setup *out, struct err *err)
 {
 	int rc;
@@ -295,13 +315,7 @@ int setup_read(const struct args *args, const char *trace, struct setup *out, st
 	if (!rc)
 		rc = setup_tenants(args, &out->tenants, err);
 	if (!rc)
-		rc = setup_cluster(args->cluster, &out->cluster, err);
-	if (!rc)
-		rc = setup_loan(args, &out->cluster, &out->loan, &out->loan_hash, err);
-	if (!rc)
-		speeds_check_types(args, &out->cluster);
-	if (!rc)
-		rc = workload_read(args, trace, (uint64_t)args->seed, &out->cluster, &out->base, err);
+		rc = read_world(args, trace, out, err);
 	if (!rc)
 		tell_tenants(out);
 	if (!rc)

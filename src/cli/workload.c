@@ -10,11 +10,14 @@
 #include "cli/speeds.h"
 #include "cli/ui.h"
 #include "io/cluster_io.h"
+#include "io/past_cluster.h"
 #include "io/trace_io.h"
 #include "io/training_io.h"
 
 static const struct flag workload_flags[] = {
 	TEXT(format, "NAME", "read the trace as this format ('stint trace formats')"),
+	TEXT(assume_gpus, "node=N|cpus=N",
+		"GPUs of jobs of Slurm where its log tells none (default: left out)"),
 	SWITCH(lenient, "leave out rows with problems instead of stopping"),
 	{ 0 },
 };
@@ -76,12 +79,34 @@ char *workload_seeded(const char *source, uint64_t seed)
 	return mem_printf("%s%sseed=%llu", source, bare ? "" : ",", (unsigned long long)seed);
 }
 
+int assume_gpus(const char *text, struct import_options *out, struct err *err)
+{
+	struct slice value = slice_of(text ? text : ""), name = slice_cut(&value, '=');
+	double n = 0;
+	bool fits = slice_double(value, &n) && n > 0 && n <= 1e6;
+
+	if (!text)
+		return 0;
+	if (fits && slice_is(name, "node") && n == (double)(int)n)
+		out->gpus_per_node = n;
+	else if (fits && slice_is(name, "cpus"))
+		out->cpus_per_gpu = n;
+	else
+		return err_set(err, ERR_USAGE,
+			"--assume-gpus is '%s', but must be node=N (N for each node of a job) or cpus=N (one for "
+			"each N CPUs)",
+			text);
+	return 0;
+}
+
 static int read_trace(const struct args *args, const char *source, uint64_t seed,
 	const struct cluster *cluster, struct workload *out, struct err *err)
 {
 	struct import_options options = { .format = args->format, .lenient = args->lenient };
 	int rc = workload_is_drawn(source) ? 0 : input_exists("trace", source, err);
 
+	if (!rc)
+		rc = assume_gpus(args->assume_gpus, &options, err);
 	if (rc)
 		return rc;
 	out->source = workload_seeded(source, seed);
@@ -246,6 +271,22 @@ int workload_read(const struct args *args, const char *source, uint64_t seed,
 
 	*out = (struct workload){ 0 };
 	rc = read_any(args, source, seed, cluster, out, err);
+	if (rc)
+		workload_fini(out);
+	return rc;
+}
+
+int workload_read_past(const struct args *args, const char *source, struct cluster *cluster,
+	struct workload *out, struct err *err)
+{
+	int rc;
+
+	*out = (struct workload){ 0 };
+	rc = read_trace(args, source, 0, NULL, out, err);
+	if (!rc && !cluster->nnodes)
+		rc = past_cluster(&out->trace, cluster, err);
+	if (!rc)
+		rc = read_rest(args, source, cluster, out, err);
 	if (rc)
 		workload_fini(out);
 	return rc;

@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "cli/command.h"
 #include "io/notes.h"
+#include "io/trace_io.h"
 #include "model/cluster.h"
 #include "model/profile.h"
 #include "model/training.h"
@@ -38,6 +39,12 @@ struct workload {
  */
 int workload_read(const struct args *args, const char *source, uint64_t seed,
 	const struct cluster *cluster, struct workload *out, struct err *err);
+/*
+ * The same from a file with the history of a cluster; where `cluster` has no nodes it becomes the one
+ * that can be seen there (io/past_cluster.h).
+ */
+int workload_read_past(const struct args *args, const char *source, struct cluster *cluster,
+	struct workload *out, struct err *err);
 /* The same from the text of Stint's own CSV; `source` is the trace argument that would give it. */
 int workload_read_text(const struct args *args, const char *source, struct slice text,
 	const struct cluster *cluster, struct workload *out, struct err *err);
@@ -61,6 +68,8 @@ bool workload_is_drawn(const char *source);
 /* Whether --profiles asks for those made from the catalogue; else it names a folder. */
 bool profiles_are_synthetic(const char *profiles);
 
+/* --assume-gpus into what the reader is told; NULL: nothing. */
+int assume_gpus(const char *text, struct import_options *out, struct err *err);
 /* ERR_USAGE with "did you mean" when --format names none. */
 int check_format(const struct args *args, struct err *err);
 /* ERR_MISSING when there is no such file; `what` names it for people. */

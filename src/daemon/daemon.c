@@ -25,6 +25,7 @@
 #include "daemon/daemon_state.h"
 #include "daemon/forecaster.h"
 #include "daemon/library.h"
+#include "daemon/shadow.h"
 #include "io/tenants_io.h"
 
 /* What jobs of one machine want with no configuration: tenants share it fairly, nobody's GPU idles. */
@@ -129,7 +130,7 @@ static int open_record(struct daemon *d, struct err *err)
 	if (rc < 0)
 		return rc;
 	if (!record_meta(d->record, "born", &born)) {
-		buf_double(&born, floor(clock_real_s()));
+		buf_double(&born, floor(d->config.born_s > 0 ? d->config.born_s : clock_real_s()));
 		rc = record_set_meta(d->record, "born", born.at, err);
 	}
 	if (rc == 0)
@@ -251,6 +252,11 @@ int daemon_open(const struct daemon_config *config, struct daemon **out, struct 
 		daemon_close(d);
 		return err->code;
 	}
+	if (config->shadow &&
+		shadow_create(d, config->shadow, config->shadow_every_s, &d->shadow, err) < 0) {
+		daemon_close(d);
+		return err->code;
+	}
 	*out = d;
 	return 0;
 }
@@ -302,6 +308,8 @@ static void stop_workers(struct daemon *d)
 	worker_destroy(d->watcher);
 	d->worker = d->whatif = d->watcher = NULL;
 	forecaster_stop(d->forecaster);
+	shadow_destroy(d->shadow);
+	d->shadow = NULL;
 }
 
 void daemon_close(struct daemon *d)
@@ -492,6 +500,7 @@ static double next_in_s(struct daemon *d)
 	if (d->trouble[0])
 		next = fmin(next, d->retry_s - wall_s);
 	next = fmin(next, forecaster_next_s(d) - wall_s);
+	next = fmin(next, shadow_next_s(d) - wall_s);
 	if (d->errands.n)
 		next = fmin(next, 0.5);
 	if (d->news.n)

@@ -26,6 +26,7 @@
 #include "daemon/stream.h"
 #include "live/health.h"
 #include "live/local/discover.h"
+#include "live/slurm/hands.h"
 
 struct daemon;
 struct log;
@@ -42,6 +43,11 @@ struct daemon_config {
 	uint64_t seed;
 	double forecast_every_s; /* 0: only when somebody asks */
 	struct machine_options machine;
+	const struct slurm_options *slurm; /* NULL: this machine; its site is the record's own */
+	bool observe;                      /* of Slurm: look on, and change nothing */
+	const char *shadow;                /* a policy that decides beside it, spec; NULL: none */
+	double shadow_every_s;
+	double born_s;         /* the record's zero where it is new, seconds since 1970; 0: now */
 	struct care care;      /* when failures count against devices */
 	struct idle_rule idle; /* a zeroed one: nobody is watched */
 	bool cgroups;
@@ -63,7 +69,8 @@ void daemon_close(struct daemon *daemon);
 struct caller {
 	uid_t uid;
 	gid_t gid;
-	bool admin; /* root or the daemon's own user: may touch everybody's jobs and the policy */
+	bool admin;   /* root or the daemon's own user: may touch everybody's jobs and the policy */
+	bool outside; /* the world itself: a job that was submitted there */
 };
 
 struct verb; /* daemon/verbs.h */

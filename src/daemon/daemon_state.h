@@ -20,6 +20,9 @@
 
 #define DAEMON_LOOK_S 5.0 /* so often it looks at devices, unless it is told of a change */
 
+#define WORLD_KEY \
+	"slurm:" /* what keys of jobs begin with that came from there, and what people write before their names */
+
 /* How far threads that work things out step back for the loop. */
 enum { NICENESS = 10 };
 
@@ -35,6 +38,7 @@ struct idle_seen;
 struct idle_look;
 struct library;
 struct forecaster;
+struct shadow;
 
 /* One thing asked for, until it is answered. */
 struct call {
@@ -106,6 +110,7 @@ struct daemon {
 	struct hands *hands;
 	struct library *library; /* NULL: not needed yet */
 	struct forecaster *forecaster;
+	struct shadow *shadow; /* NULL: nobody decides beside the others */
 	struct stream *stream;
 	struct metrics *metrics;
 	struct worker *worker;
@@ -247,6 +252,8 @@ const char *device_uuid(const struct machine_device *device);
 /* Does a call: sets status and body, or leaves status 0 for one that waits. */
 void verb_run(struct daemon *d, struct call *call);
 bool verb_is_submit(const struct verb *verb);
+/* Where the daemon only looks on: answered with that, unless the call asks only or comes from the world. */
+bool verb_refuse_change(const struct daemon *d, struct call *call);
 void call_destroy(struct call *call);
 void call_list_destroy(struct call_list *list); /* verbs_look.c; takes NULL */
 /* Tenants that the table does not know yet make a new epoch, before anything of this cycle. */

@@ -52,9 +52,24 @@ void job_put_array(const struct live_job *job, struct json *j)
 	json_int(j, "array_index", job->array_index);
 }
 
-static void put_who(const struct live_job *job, struct json *j)
+/* What the world calls it, where that is something else. */
+static void put_alias(const struct daemon *d, const struct live_job *job, struct json *j)
+{
+	const char *at = job->key ? strchr(job->key, '@') : NULL;
+	char *alias = hands_alias(d->hands, job->id);
+
+	if (!alias && at && !strncmp(job->key, WORLD_KEY, strlen(WORLD_KEY)))
+		alias = mem_printf("%.*s", (int)(at - job->key - (int)strlen(WORLD_KEY)),
+			job->key + strlen(WORLD_KEY));
+	if (alias)
+		json_str(j, "alias", alias);
+	free(alias);
+}
+
+static void put_who(const struct daemon *d, const struct live_job *job, struct json *j)
 {
 	json_int(j, "id", job->id);
+	put_alias(d, job, j);
 	job_put_array(job, j);
 	put_text(j, "key", job->key);
 	json_str(j, "name", job->name);
@@ -350,7 +365,7 @@ static void put_more(struct daemon *d, const struct live_job *job, struct json *
 
 static void put_brief(const struct daemon *d, const struct live_job *job, double now_s, struct json *j)
 {
-	put_who(job, j);
+	put_who(d, job, j);
 	json_int(j, "gpus", job->cpu_only ? 0 : job->base.gpus);
 	if (job->cpu_only)
 		json_int(j, "cpus", job->base.gpus);
@@ -371,6 +386,20 @@ static void put_idle(const struct daemon *d, const struct live_job *job, double 
 	json_end(j, '}');
 }
 
+/* "node7", "node7,node8" */
+static void put_nodes(const struct daemon *d, struct json *j, const struct grant *grant)
+{
+	struct buf text = { 0 };
+
+	for (uint32_t i = 0; i < grant->nslots; i++) {
+		if (i)
+			buf_char(&text, ',');
+		buf_str(&text, d->epoch.cluster.nodes[grant->slots[i].node].name);
+	}
+	json_str(j, "node", text.at);
+	buf_fini(&text);
+}
+
 void job_to_json(struct daemon *d, const struct live_job *job, struct json *j, enum job_detail detail)
 {
 	const struct attempt *a;
@@ -381,13 +410,13 @@ void job_to_json(struct daemon *d, const struct live_job *job, struct json *j, e
 		return;
 	}
 	a = present(d, job);
-	put_who(job, j);
+	put_who(d, job, j);
 	put_asked(d, job, j);
 	put_totals(d, job, core_engine_job(d->core, job), now_s, j);
 	if (a) {
 		json_int(j, "held_gpus", a->grant->gpus);
 		json_str(j, "type", d->epoch.cluster.types[a->grant->type].name);
-		json_str(j, "node", d->machine.host);
+		put_nodes(d, j, a->grant);
 		put_devices(d, j, a->grant);
 	}
 	put_progress(d, job, j);
@@ -409,7 +438,7 @@ void ended_to_json(struct daemon *d, const struct record_job *row, struct json *
 		return;
 	}
 	json_decref(status);
-	put_who(job, j);
+	put_who(d, job, j);
 	put_asked(d, job, j);
 	put_totals(d, job, &job->base, job->end_s, j);
 	put_progress(d, job, j);

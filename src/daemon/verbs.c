@@ -134,10 +134,28 @@ void call_fail(struct call *call, int rc, const char *text)
 	}
 }
 
+/* Questions and trials are welcome. */
+static bool changes_something(const struct verb *verb)
+{
+	return strcmp(verb->method, "GET") != 0 && strcmp(verb->name, "plan") != 0 &&
+		strcmp(verb->name, "whatif") != 0;
+}
+
+bool verb_refuse_change(const struct daemon *d, struct call *call)
+{
+	if (!d->config.observe || call->caller.outside || !changes_something(call->verb))
+		return false;
+	call_problem(call, 409, 4,
+		"this daemon looks on at Slurm and changes nothing: use Slurm's own commands (sbatch, scancel, scontrol), or drive the partition with 'stint daemon --driver slurm'");
+	return true;
+}
+
 void verb_run(struct daemon *d, struct call *call)
 {
 	size_t i = (size_t)(call->verb - verbs);
 
+	if (verb_refuse_change(d, call))
+		return;
 	if (call->verb->needs == NEEDS_ADMIN && !call->caller.admin) {
 		call_problem(call, 403, 4, "only root and the daemon's own user may do this");
 		return;

@@ -58,13 +58,39 @@ static bool allowed(struct daemon *d, struct call *call, uint32_t id, bool owner
 	return true;
 }
 
-/* "7" or "7_3". */
-static bool parse_id(const char *text, uint32_t *id, int64_t *index)
+/* By what the world calls it, "4711_3"; 0: none. */
+static uint32_t find_alias(struct daemon *d, const char *alias)
+{
+	char *prefix = mem_printf("%s%s@", WORLD_KEY, alias);
+	size_t n;
+	const struct live_job *const *jobs = core_jobs(d->core, &n);
+	uint32_t found = 0;
+
+	for (size_t i = n; i-- > 0 && !found;) {
+		char *name = hands_alias(d->hands, jobs[i]->id);
+
+		if ((name && !strcmp(name, alias)) ||
+			(jobs[i]->key && !strncmp(jobs[i]->key, prefix, strlen(prefix))))
+			found = jobs[i]->id;
+		free(name);
+	}
+	if (!found)
+		found = record_find_key_prefix(d->record, prefix);
+	free(prefix);
+	return found;
+}
+
+/* "7", "7_3", or "slurm:4711_3". */
+static bool parse_id(struct daemon *d, const char *text, uint32_t *id, int64_t *index)
 {
 	struct slice left = slice_of(text), first = slice_cut(&left, '_');
 	int64_t number;
 
 	*index = -1;
+	if (!strncmp(text, WORLD_KEY, strlen(WORLD_KEY))) {
+		*id = find_alias(d, text + strlen(WORLD_KEY));
+		return *id != 0;
+	}
 	if (!slice_int(first, &number) || number < 1 || number > UINT32_MAX - 1)
 		return false;
 	*id = (uint32_t)number;
@@ -151,7 +177,13 @@ size_t call_jobs(struct daemon *d, struct call *call, bool owner, uint32_t **out
 	size_t n = 0;
 
 	*out = NULL;
-	if (!parse_id(id_text(call), &id, &index)) {
+	if (!parse_id(d, id_text(call), &id, &index) &&
+		!strncmp(id_text(call), WORLD_KEY, strlen(WORLD_KEY))) {
+		call_problem(call, 404, 3, "no job here is Slurm's %s",
+			id_text(call) + strlen(WORLD_KEY));
+		return 0;
+	}
+	if (!parse_id(d, id_text(call), &id, &index)) {
 		call_problem(call, 400, 2,
 			"'%s' is not a job number; write 7, or 7_3 for index 3 of array 7",
 			id_text(call));
@@ -191,7 +223,7 @@ uint32_t call_job(struct daemon *d, struct call *call, bool owner)
 	int64_t index;
 	uint32_t *jobs;
 
-	if (parse_id(id_text(call), &id, &index) && index < 0)
+	if (parse_id(d, id_text(call), &id, &index) && index < 0)
 		return allowed(d, call, id, owner) ? id : 0;
 	if (!call_jobs(d, call, owner, &jobs))
 		return 0;

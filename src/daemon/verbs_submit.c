@@ -254,6 +254,9 @@ static int add_elements(struct daemon *d, struct call *call, struct submission *
 static int check_account(struct daemon *d, const struct caller *caller,
 	const struct submission *what, struct err *err)
 {
+	if (what->submitted_s > 0 && !caller->outside)
+		return err_set(err, ERR_USAGE,
+			"submitted: jobs that come from another scheduler have come before, no others");
 	if (!d->config.system || caller->admin)
 		return 0;
 	if (what->tenant && strcmp(what->tenant, user_name(d, caller->uid)) != 0)
@@ -447,6 +450,8 @@ bool verb_prepare_submit(struct daemon *d, struct call *call)
 	uint32_t next_job = d->next_job;
 	struct err err = { 0 };
 
+	if (verb_refuse_change(d, call))
+		return false;
 	if (check_stamp(d, call, &err) == 0 && add_all(d, call, &err) == 0 &&
 		check_promises(d, call, &err) == 0)
 		return true;

@@ -1,14 +1,18 @@
 /*
  * The world that the daemon runs jobs in: what it tells, and what it has.
  */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "daemon/daemon_state.h"
 #include "live/local/hands.h"
+#include "live/slurm/hands.h"
+#include "live/slurm/observer.h"
 
 /* ---- what the hands tell */
 
@@ -94,12 +98,14 @@ static void answer_newcomer(void *ctx, int status, struct buf *body)
 static void hands_arrived(void *ctx, const struct arrival *a)
 {
 	struct daemon *d = ctx;
-	struct caller caller = { .uid = a->uid, .gid = a->gid, .admin = true };
+	struct caller caller = { .uid = a->uid, .gid = a->gid, .admin = true, .outside = true };
 	struct newcomer *n = mem_alloc(sizeof(*n));
 	json_t *args = json_deep_copy(a->submission);
 
 	*n = (struct newcomer){ d, mem_strdup(a->key) };
 	json_object_set_new(args, "key", json_string(a->key));
+	if (a->at_s > 0)
+		json_object_set_new(args, "submitted", json_real(a->at_s));
 	if (a->tenant)
 		json_object_set_new(args, "tenant", json_string(a->tenant));
 	daemon_call(d, verb_find("submit"), &caller, args, answer_newcomer, n);
@@ -127,6 +133,68 @@ static void hands_say(void *ctx, int level, const char *text)
 	log_at(d->log, (enum log_level)level, "%s", text);
 }
 
+/* A word that no other record has, in the keys of jobs that are submitted elsewhere. */
+static int find_site(struct daemon *d, struct buf *out, struct err *err)
+{
+	unsigned char bytes[6];
+
+	if (record_meta(d->record, "site", out))
+		return 0;
+	if (getentropy(bytes, sizeof(bytes)) < 0)
+		return err_set(err, ERR_IO, "no random numbers: %s", strerror(errno));
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		buf_printf(out, "%02x", bytes[i]);
+	return record_set_meta(d->record, "site", out->at, err);
+}
+
+/* What one world began another cannot go on with. */
+static int keep_world(struct daemon *d, const char *world, struct err *err)
+{
+	struct buf before = { 0 };
+	bool known = record_meta(d->record, "world", &before);
+	int rc = 0;
+
+	if (!known && record_last_seq(d->record) > 0)
+		buf_str(&before, "this machine"); /* records of older daemons say nothing */
+	if (!before.n)
+		rc = record_set_meta(d->record, "world", world, err);
+	else if (strcmp(before.at, world) != 0)
+		rc = err_set(err, ERR_REFUSED,
+			"%s has the record of a daemon for %s, and this one is for %s: choose another directory with --state",
+			d->config.state_dir, before.at, world);
+	buf_fini(&before);
+	return rc;
+}
+
+static int open_local(struct daemon *d, const struct hands_config *config, struct err *err)
+{
+	struct local_options local = {
+		.guard = d->config.guard,
+		.cgroups = d->config.cgroups,
+		.machine = d->config.machine,
+	};
+
+	if (keep_world(d, "this machine", err) < 0)
+		return err->code;
+	return local_hands_open(config, &local, &d->hands, err);
+}
+
+static int open_slurm(struct daemon *d, const struct hands_config *config, struct err *err)
+{
+	struct slurm_options options = *d->config.slurm;
+	struct buf site = { 0 };
+	int rc = keep_world(d, d->config.observe ? "Slurm, looking on" : "Slurm", err);
+
+	if (rc == 0)
+		rc = find_site(d, &site, err);
+	options.site = site.at;
+	if (rc == 0)
+		rc = d->config.observe ? slurm_observer_open(config, &options, &d->hands, err)
+				       : slurm_hands_open(config, &options, &d->hands, err);
+	buf_fini(&site);
+	return rc;
+}
+
 int daemon_open_hands(struct daemon *d, struct err *err)
 {
 	struct hands_config config = {
@@ -139,13 +207,8 @@ int daemon_open_hands(struct daemon *d, struct err *err)
 		.changed = hands_changed,
 		.say = hands_say,
 	};
-	struct local_options local = {
-		.guard = d->config.guard,
-		.cgroups = d->config.cgroups,
-		.machine = d->config.machine,
-	};
 
-	return local_hands_open(&config, &local, &d->hands, err);
+	return d->config.slurm ? open_slurm(d, &config, err) : open_local(d, &config, err);
 }
 
 /* ---- devices */

@@ -295,5 +295,7 @@ void cluster_write_yaml(const struct cluster *cluster, struct buf *out)
 		buf_double(out, cluster->net_Bps);
 		buf_str(out, "}\n");
 	}
+	if (cluster->even)
+		buf_str(out, "gangs: even\n");
 	write_nodes(cluster, out);
 }

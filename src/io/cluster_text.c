@@ -77,6 +77,7 @@ static const cyaml_schema_field_t cluster_fields[] = {
 	LIST(cluster_text, topologies, topology_schema),
 	LIST(cluster_text, nodes, nodes_schema),
 	CYAML_FIELD_MAPPING("network", CYAML_FLAG_OPTIONAL, struct cluster_text, network, network_fields),
+	TEXT(cluster_text, gangs),
 	CYAML_FIELD_END,
 };
 

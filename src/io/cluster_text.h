@@ -38,6 +38,7 @@ struct cluster_text {
 	struct topology_text *topologies;
 	struct nodes_text *nodes;
 	struct network_text network;
+	char *gangs;
 	uint32_t ntypes, nracks, ntopologies, nnodes;
 };
 

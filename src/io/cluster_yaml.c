@@ -198,12 +198,24 @@ static void read_rack(struct reader *r, const struct rack_text *text, struct at 
 	}
 }
 
+static void read_gangs(struct reader *r, const struct cluster_text *in)
+{
+	if (!in->gangs || !*in->gangs || !strcmp(in->gangs, "any"))
+		return;
+	r->cluster->even = !strcmp(in->gangs, "even");
+	if (!r->cluster->even)
+		r->rc = yaml_fail(&r->yaml, YAML_PATH({ "gangs", 0 }), r->err,
+			"\"%s\" is not known: any, or even (as many devices on each node of a job)",
+			in->gangs);
+}
+
 static void read_racks(struct reader *r, const struct cluster_text *in)
 {
 	double up_Bps = 0;
 
 	get(r, in->network.node_link, NETWORK("node_link"), &kind_speed, &r->cluster->net_Bps);
 	get(r, in->network.rack_uplink, NETWORK("rack_uplink"), &kind_speed, &up_Bps);
+	read_gangs(r, in);
 	for (uint32_t i = 0; i < in->nracks && !r->rc; i++)
 		read_rack(r, &in->racks[i], (struct at){ "racks", i }, up_Bps);
 }

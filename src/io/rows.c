@@ -209,6 +209,7 @@ void rows_start(struct rows *rows, size_t line, struct job *job)
 {
 	rows->work = NAN;
 	rows->measured_on = NAME_NONE;
+	rows->run = (struct past_run){ .start_s = NAN, .type = NAME_NONE };
 	rows->after = (struct slice){ "", 0 };
 	rows->fate = ROW_GOOD;
 	rows->line = line;
@@ -268,6 +269,14 @@ static void reserve(struct rows *rows)
 #endif
 }
 
+static void add_run(struct rows *rows, uint32_t job)
+{
+	if (isnan(rows->run.start_s))
+		return;
+	rows->run.job = job;
+	trace_add_past(rows->out, rows->run);
+}
+
 static void add_job(struct rows *rows, const struct job *job)
 {
 	struct trace *out = rows->out;
@@ -292,6 +301,25 @@ static void add_job(struct rows *rows, const struct job *job)
 	out->work[out->njobs - 1] = rows->work;
 	if (rows->measured_on != NAME_NONE)
 		trace_measured(out, rows->measured_on);
+	add_run(rows, out->njobs - 1);
+}
+
+/* The job began anew: it arrived when it first did, and its last run says how long it takes. */
+static void add_rerun(struct rows *rows, const struct job *job)
+{
+	uint32_t id = ids_find(&rows->ids, rows->out, rows->label);
+	struct job *known = &rows->out->jobs[id];
+	double arrival_s = fmin(known->arrival_s, job->arrival_s);
+
+	rows->unsorted |= arrival_s < known->arrival_s;
+	*known = *job;
+	known->arrival_s = arrival_s;
+	rows->out->work[id] = rows->work;
+	if (rows->out->measured_on && rows->measured_on != NAME_NONE)
+		rows->out->measured_on[id] = (uint8_t)(rows->measured_on + 1);
+	add_run(rows, id);
+	notes_add(rows->notes, NOTE_ASSUMED, rows->line, NULL, NULL,
+		"a further run of a job that was requeued: the last one counts as its work, and earlier ones as lost");
 }
 
 int rows_end(struct rows *rows, struct job *job, struct err *err)
@@ -299,9 +327,14 @@ int rows_end(struct rows *rows, struct job *job, struct err *err)
 	if (rows->fate == ROW_GOOD && !job->label)
 		row_label(rows, job, (struct slice){ "", 0 });
 	rows->number++;
-	if (rows->fate == ROW_GOOD && !ids_add(&rows->ids, rows->out, rows->label))
+	if (rows->fate == ROW_GOOD && !ids_add(&rows->ids, rows->out, rows->label)) {
+		if (rows->table->reruns) {
+			add_rerun(rows, job);
+			return 0;
+		}
 		row_bad(rows, -1, rows->label, "is the id of an earlier job too",
 			"ids must differ: rename or remove one");
+	}
 	if (rows->fate == ROW_GOOD)
 		add_job(rows, job);
 	else if (rows->fate == ROW_BAD && !rows->options->lenient)
@@ -324,11 +357,27 @@ static void check_width(struct rows *rows)
 		rows->table->headless ? rows->importer->name : "the header", rows->width);
 }
 
+/* Joins what one column's text was cut into. */
+static void join_spilt(struct rows *rows)
+{
+	int at = rows->table->spills ? rows->where[rows->table->spills] : -1;
+	size_t more = rows->csv.n - rows->width;
+	struct slice *fields = rows->csv.fields;
+
+	if (at < 0 || rows->csv.n <= rows->width)
+		return;
+	fields[at].n = (size_t)(fields[at + (int)more].at + fields[at + (int)more].n - fields[at].at);
+	memmove(&fields[at + 1], &fields[at + 1 + (int)more],
+		(rows->width - (size_t)at - 1) * sizeof(*fields));
+	rows->csv.n = rows->width;
+}
+
 static int read_row(struct rows *rows, struct err *err)
 {
 	struct job job;
 
 	rows_start(rows, rows->csv.line, &job);
+	join_spilt(rows);
 	check_width(rows);
 	if (rows->fate == ROW_GOOD)
 		rows->table->row(rows, &job);
@@ -403,16 +452,17 @@ enum { ALL_BY_ACCIDENT = 10 };
 
 static int no_jobs(struct rows *rows, struct err *err)
 {
+	const char *none = rows->table->none ? rows->table->none : "";
 	char doubt[64] = "";
 
-	if (rows->dropped >= ALL_BY_ACCIDENT)
+	if (rows->dropped >= ALL_BY_ACCIDENT && !*none)
 		snprintf(doubt, sizeof(doubt), "; is it really %s?", rows->importer->name);
 	if (rows->dropped == 1)
-		err_set(err, ERR_FORMAT, "no job is left: the only row does not count (%s)",
-			rows->why_dropped);
+		err_set(err, ERR_FORMAT, "no job is left: the only row does not count (%s)%s%s",
+			rows->why_dropped, *none ? "; " : "", none);
 	else if (rows->dropped)
-		err_set(err, ERR_FORMAT, "no job is left: none of the %zu rows counts (%s)%s",
-			rows->dropped, rows->why_dropped, doubt);
+		err_set(err, ERR_FORMAT, "no job is left: none of the %zu rows counts (%s)%s%s%s",
+			rows->dropped, rows->why_dropped, doubt, *none ? "; " : "", none);
 	else
 		err_set(err, ERR_FORMAT, "no jobs: %s",
 			rows->table->headless ? "the file is empty"

@@ -37,6 +37,9 @@ struct table {
 	struct csv_style style;
 	bool headless; /* fields are columns in order, all of them in every row */
 	bool open;     /* columns that are not listed are usual: one note counts them */
+	bool reruns; /* a row with the id of an earlier one is another run of that job, and the last counts */
+	int spills; /* a column (above 0) whose text may hold the separator: what a row has too many is its; 0: none */
+	const char *none; /* what to do where no row counts; NULL: nothing special */
 	const struct column *columns;
 	const struct remark *remarks; /* ends with a NULL text; NULL: none */
 	/* Fills `job` (initialised) and rows->work from the current row. */
@@ -62,6 +65,7 @@ struct rows {
 	/* this row */
 	double work;          /* NAN at first */
 	uint32_t measured_on; /* index in out->types, NAME_NONE at first */
+	struct past_run run;  /* when and where it ran; start_s NAN at first: not told */
 	struct slice label;   /* the job's, once it is set */
 	struct slice after;   /* ids joined by |, empty at first */
 	enum { ROW_GOOD, ROW_DROPPED, ROW_BAD } fate;

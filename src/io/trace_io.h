@@ -15,6 +15,8 @@
 
 struct import_options {
 	const char *format; /* importer's name, NULL: recognised by content */
+	/* Where a log of Slurm tells no GPUs: so many for each node of a job, or one for each so many CPUs; 0: none. */
+	double gpus_per_node, cpus_per_gpu;
 	bool lenient; /* rows with problems are dropped with a note instead of failing the read */
 };
 

@@ -180,6 +180,31 @@ static int in_outside(struct core *c, uint32_t id, uint32_t attempt, const json_
 	return 0;
 }
 
+/* Another scheduler runs it there, or nowhere, and says why. */
+static int in_observed(struct core *c, uint32_t id, uint32_t attempt, const json_t *body,
+	struct err *err)
+{
+	struct live_job *job = one_alive(c, id, err);
+	const char *reason = member_text(body, "reason");
+	const json_t *on = json_object_get(body, "on");
+
+	(void)attempt;
+	if (!job)
+		return err->code;
+	free(job->outside_reason);
+	job->outside_reason = reason ? mem_strdup(reason) : NULL;
+	if (on) {
+		take_back(c, job, STOP_PREEMPT);
+		core_withdraw(c, job);
+		/* On nodes that are not known here it waits, as far as we can tell. */
+		if (live_job_pin(job, on, c->cluster, err) < 0)
+			*err = (struct err){ 0 };
+		core_wait_outside(c, job);
+	}
+	core_note(c, NOTE_STATE, id, 0, NULL);
+	return 0;
+}
+
 /* In the engine the change shows when it comes in again. */
 static int in_update(struct core *c, uint32_t id, uint32_t attempt, const json_t *body, struct err *err)
 {
@@ -467,6 +492,7 @@ static const struct {
 	{ "release", in_release },
 	{ "requeue", in_requeue },
 	{ "outside", in_outside },
+	{ "observed", in_observed },
 	{ "update", in_update },
 	{ "begun", in_begun },
 	{ "progress", in_progress },

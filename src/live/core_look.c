@@ -168,6 +168,10 @@ const char *core_reason(const struct core *c, const struct live_job *job, double
 		*about = c->of_engine.at[other]->id;
 		snprintf(name, sizeof(name), "job %u", *about);
 	}
+	if (job->outside_reason && seen->reason.why == WHY_OUTSIDE) {
+		buf_printf(text, "Slurm: %s", job->outside_reason);
+		return why_name(WHY_OUTSIDE);
+	}
 	reason = timed_reason(c, seen);
 	reason_text_at(&reason, *about ? name : NULL, now_s, text);
 	return why_name(reason.why);

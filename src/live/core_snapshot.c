@@ -207,7 +207,9 @@ void core_snapshot(struct core *c, double now_s, struct snapshot *out)
 	core_engine(c);
 	snapshot_init(out, c->cluster, now_s);
 	snapshot_take_memory(out, c->copies);
-	out->policy = mem_strdup(c->policy);
+	out->policy = mem_strdup(c->engine_config.policy.rule->stand_in
+			? c->engine_config.policy.rule->stand_in
+			: c->policy);
 	out->placer = mem_strdup(c->placer);
 	out->admit = mem_strdup(c->admit);
 	out->seed = c->engine_config.seed;

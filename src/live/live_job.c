@@ -102,7 +102,8 @@ struct live_job *live_job_create(uint32_t id, const struct submission *what, dou
 	job->key = copy_or_null(what->key);
 	job->types = copy_or_null(what->types);
 	job->comment = copy_or_null(what->comment);
-	job->arrival_s = now_s;
+	job->arrival_s = what->submitted_s > 0 ? fmin(now_s, fmax(0, what->submitted_s - born_s))
+					       : now_s;
 	job->time_s = what->time_s;
 	job->estimate_s = what->estimate_s;
 	job->deadline_s = what->deadline_s > 0 ? what->deadline_s - born_s : INFINITY;
@@ -142,6 +143,8 @@ void live_job_destroy(struct live_job *job)
 	free(job->reclaimed);
 	vec_fini(&job->speeds);
 	vec_fini(&job->failed_on);
+	vec_fini(&job->pins);
+	free(job->outside_reason);
 	free((char *)job->base.label);
 	free(job);
 }
@@ -219,6 +222,89 @@ void live_job_avoid(struct live_job *job, const struct cluster *cluster, int32_t
 	}
 	job->base.avoid = n ? job->avoid : NULL;
 	job->base.navoid = n;
+}
+
+/* ---- jobs that another scheduler runs */
+
+static void use_pins(struct live_job *job)
+{
+	job->base.pins = job->pins.n ? job->pins.at : NULL;
+	job->base.npins = (uint32_t)job->pins.n;
+}
+
+/* A host with devices of several types is several nodes: it is not said which, so it is the first with room. */
+static bool pin_on(struct live_job *job, const struct cluster *cluster, const char *name, uint32_t gpus)
+{
+	uint32_t types = job->base.types ? job->base.types : UINT32_MAX;
+
+	for (uint32_t node = 0; node < cluster->nnodes; node++) {
+		const struct node *n = &cluster->nodes[node];
+
+		if (strcmp(n->name, name) != 0 || n->devices < gpus || !(types >> n->type & 1))
+			continue;
+		vec_push(&job->pins, ((struct node_share){ node, gpus }));
+		return true;
+	}
+	return false;
+}
+
+int live_job_pin(struct live_job *job, const json_t *on, const struct cluster *cluster, struct err *err)
+{
+	uint32_t gpus = 0;
+	const json_t *one;
+	size_t i;
+
+	job->pins.n = 0;
+	json_array_foreach(on, i, one)
+	{
+		const char *name = json_string_value(json_array_get(one, 0));
+		json_int_t n = json_integer_value(json_array_get(one, 1));
+
+		if (!name || n < 1 || n > NODE_DEVICES_MAX || !pin_on(job, cluster, name, (uint32_t)n)) {
+			job->pins.n = 0;
+			use_pins(job);
+			return err_set(err, ERR_MISSING, "no node %s with %lld devices is known here",
+				name ? name : "?", (long long)n);
+		}
+		gpus += (uint32_t)n;
+	}
+	/* What it got there is its size. */
+	if (gpus)
+		job->base.gpus = job->base.min_gpus = job->base.max_gpus = (int32_t)gpus;
+	use_pins(job);
+	return 0;
+}
+
+static void put_pins(const struct live_job *job, struct json *j)
+{
+	if (job->outside_reason)
+		json_str(j, "outside_reason", job->outside_reason);
+	if (!job->pins.n)
+		return;
+	json_begin_array(j, "pins");
+	for (size_t i = 0; i < job->pins.n; i++) {
+		json_begin_array(j, NULL);
+		json_int(j, NULL, job->pins.at[i].node);
+		json_int(j, NULL, job->pins.at[i].gpus);
+		json_end(j, ']');
+	}
+	json_end(j, ']');
+}
+
+static void get_pins(struct live_job *job, const json_t *status)
+{
+	const json_t *list = json_object_get(status, "pins"), *one;
+	const char *reason = member_text(status, "outside_reason");
+	size_t i;
+
+	json_array_foreach(list, i, one)
+	{
+		vec_push(&job->pins,
+			((struct node_share){ (uint32_t)json_integer_value(json_array_get(one, 0)),
+				(uint32_t)json_integer_value(json_array_get(one, 1)) }));
+	}
+	job->outside_reason = reason ? mem_strdup(reason) : NULL;
+	use_pins(job);
 }
 
 /* ---- types */
@@ -505,6 +591,7 @@ void live_job_status(const struct live_job *job, struct buf *out)
 	put_state(job, &j);
 	put_numbers(job, &j);
 	live_job_speeds(job, &j);
+	put_pins(job, &j);
 	put_failures(job, &j);
 	json_end(&j, '}');
 }
@@ -642,6 +729,7 @@ int live_job_from_status(const json_t *status, struct live_job **out, struct err
 	get_numbers(job, status);
 	get_speeds(job, status);
 	get_failures(job, status);
+	get_pins(job, status);
 	job->base.deadline_s = job->deadline_s;
 	job->state = (enum live_state)state;
 	job->engine_id = JOB_NONE;

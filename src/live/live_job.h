@@ -124,6 +124,8 @@ struct live_job {
 	VEC(struct live_speed) speeds; /* the oldest first, each configuration once */
 	VEC(struct live_failure) failed_on;
 	struct slot avoid[LIVE_AVOID_MAX]; /* what base.avoid points to */
+	VEC(struct node_share) pins; /* where somebody else runs it; what base.pins points to */
+	char *outside_reason;        /* why it does not, in their words; NULL */
 	double idle_since_s; /* it was warned of holding devices and doing nothing; NAN: it was not */
 	char *reclaimed;     /* why it is held, if that was not a user's wish; NULL */
 	bool unpromised;     /* its deadline could not be promised when it came to the engine */
@@ -156,6 +158,12 @@ size_t live_job_failed_places(const struct live_job *job);
 bool live_job_forgive(struct live_job *job, uint32_t node, uint64_t devices);
 /* Sets base.avoid.  Not while an engine has the job. */
 void live_job_avoid(struct live_job *job, const struct cluster *cluster, int32_t limit);
+
+/* ---- jobs that another scheduler runs */
+
+/* Where it runs there, as [["node",2],…] of this cluster; nowhere if that is empty.  Not while an engine has the job. */
+int live_job_pin(struct live_job *job, const json_t *on, const struct cluster *cluster,
+	struct err *err);
 
 /* Everything but `name`, `tenant` etc. of the record's own columns is inside too: the status is enough. */
 void live_job_status(const struct live_job *job, struct buf *out);

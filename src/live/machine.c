@@ -121,6 +121,7 @@ int machine_cluster(const struct machine *machine, struct cluster *out, uint32_t
 			&places[(size_t)cluster.nnodes * NODE_DEVICES_MAX]);
 		cluster_add_node(&cluster, node);
 	}
+	cluster.even = machine->even;
 	cluster.spec = arena_strdup(&cluster.memory, machine->host);
 	free(taken);
 	*out = cluster;

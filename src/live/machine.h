@@ -48,6 +48,7 @@ struct machine {
 	struct machine_device *devices; /* GPUs, then slots */
 	uint32_t ndevices;
 	bool has_gpus;
+	bool even;         /* a job on several hosts gets as many devices on each */
 	char driver[96];   /* "NVML 550.54", "Slurm 22.05.8", or why there is none */
 	struct nvml *nvml; /* the library; NULL: not in use */
 };

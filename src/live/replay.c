@@ -405,6 +405,17 @@ static int see_note(struct replay *r, const struct replay_row *row, struct err *
 	return 0;
 }
 
+bool replay_is_remark(const char *kind)
+{
+	static const char *const remarks[] = { "shadow", "imported" };
+
+	for (size_t i = 0; i < sizeof(remarks) / sizeof(remarks[0]); i++) {
+		if (!strcmp(kind, remarks[i]))
+			return true;
+	}
+	return false;
+}
+
 static int see(struct replay *r, const struct replay_row *row, struct err *err)
 {
 	if (!strcmp(row->kind, "epoch"))
@@ -413,6 +424,8 @@ static int see(struct replay *r, const struct replay_row *row, struct err *err)
 		return see_input(r, row, err);
 	if (note_kind_of(row->kind) >= 0)
 		return see_note(r, row, err);
+	if (replay_is_remark(row->kind))
+		return 0;
 	return err_set(err, ERR_FORMAT, "'%s' is neither an input nor a note", row->kind);
 }
 

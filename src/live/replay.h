@@ -45,4 +45,7 @@ struct replay_result {
 };
 int replay_finish(struct replay *replay, struct replay_result *out, struct err *err);
 
+/* Whether rows of this kind are neither inputs of the core nor notes of it: what was thought beside, or was before. */
+bool replay_is_remark(const char *kind);
+
 #endif

@@ -61,10 +61,11 @@ struct submission {
 	int64_t mem_bytes;          /* likewise */
 
 	/* when */
-	double time_s;     /* ends it after so long in all its attempts; 0: no limit */
-	double estimate_s; /* how long it is believed to run as asked; 0: unknown */
-	double deadline_s; /* seconds since 1970; 0: none */
-	double begin_s;    /* not before, seconds since 1970; 0: at once */
+	double time_s;      /* ends it after so long in all its attempts; 0: no limit */
+	double estimate_s;  /* how long it is believed to run as asked; 0: unknown */
+	double deadline_s;  /* seconds since 1970; 0: none */
+	double begin_s;     /* not before, seconds since 1970; 0: at once */
+	double submitted_s; /* seconds since 1970, to another scheduler; 0: it comes now */
 	bool hold;
 	const struct dependency *after;
 	uint32_t nafter;

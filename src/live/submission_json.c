@@ -44,6 +44,7 @@ static const struct member members[] = {
 	MEMBER("estimate_s", NUMBER, estimate_s),
 	MEMBER("deadline", NUMBER, deadline_s),
 	MEMBER("begin", NUMBER, begin_s),
+	MEMBER("submitted", NUMBER, submitted_s),
 	MEMBER("hold", BOOL, hold),
 	MEMBER("weight", NUMBER, weight),
 	MEMBER("priority", INT, priority),

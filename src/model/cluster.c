@@ -356,7 +356,7 @@ static bool plain_node(const struct node *node, uint32_t i)
 /* Whether cluster_parse() would give the same from the short form. */
 static bool is_plain(const struct cluster *cluster)
 {
-	if (cluster->net_Bps != 0 || cluster->ntopologies || cluster->nracks > 1)
+	if (cluster->even || cluster->net_Bps != 0 || cluster->ntopologies || cluster->nracks > 1)
 		return false;
 	if (cluster->nracks && (cluster->racks[0].up_Bps != 0 || strcmp(cluster->racks[0].name, "r0")))
 		return false;
@@ -445,5 +445,6 @@ uint64_t cluster_hash(const struct cluster *cluster)
 	h = hash_u64(h, cluster->ntopologies);
 	for (uint32_t i = 0; i < cluster->ntopologies; i++)
 		h = hash_topology(h, &cluster->topologies[i]);
-	return hash_double(h, cluster->net_Bps);
+	h = hash_double(h, cluster->net_Bps);
+	return cluster->even ? hash_double(h, 1) : h;
 }

@@ -77,6 +77,7 @@ struct cluster {
 	struct topology *topologies;
 	uint32_t ntopologies;
 	double net_Bps;   /* a node's network link; 0: locality does not change speed */
+	bool even;        /* a job on several nodes gets as many devices on each of them */
 	uint32_t devices; /* in all */
 	const char *spec; /* how it was asked for: short form or file name */
 };

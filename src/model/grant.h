@@ -18,6 +18,11 @@ struct slot {
 	uint64_t devices;
 };
 
+/* So many devices of one node. */
+struct node_share {
+	uint32_t node, gpus;
+};
+
 /* So many devices of one type. */
 struct grant_part {
 	uint32_t type, gpus;

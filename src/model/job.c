@@ -164,6 +164,7 @@ static const struct {
 	[WHY_RECALLED] = { "recalled", "its node was borrowed and went back" },
 	[WHY_DRAINED] = { "drained", "devices are drained" },
 	[WHY_AVOIDS] = { "avoids", "it failed on the devices that are free" },
+	[WHY_OUTSIDE] = { "outside", "another scheduler has not started it" },
 };
 
 const char *why_name(enum why why)
@@ -288,6 +289,9 @@ void reason_text_at(const struct reason *reason, const char *other, double now_s
 	case WHY_AVOIDS:
 		buf_printf(out, "it needs %d device%s other than those free, on which it failed",
 			need, need == 1 ? "" : "s");
+		break;
+	case WHY_OUTSIDE:
+		buf_str(out, "another scheduler has not started it");
 		break;
 	case WHY_YIELDED:
 		buf_str(out, "it gave its devices back and waits to go on");

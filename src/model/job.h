@@ -63,6 +63,7 @@ enum why {
 	WHY_RECALLED, /* its node was borrowed and went back */
 	WHY_DRAINED,  /* needs `need` devices, `have` are up and not drained */
 	WHY_AVOIDS,   /* `have` are free where it failed before; it waits for `need` others */
+	WHY_OUTSIDE,  /* whoever schedules outside has not started it */
 	WHY_COUNT
 };
 
@@ -96,6 +97,8 @@ struct job {
 	int64_t mem_bytes; /* likewise */
 	const struct slot *avoid; /* devices it shall not be put on where there are others: it failed there */
 	uint32_t navoid;
+	const struct node_share *pins; /* where somebody else runs it now, for policies that follow; NULL: nowhere */
+	uint32_t npins;
 	double share;              /* of each device's compute, below 1; 0: whole devices */
 	int64_t gpu_mem_bytes;     /* of each device, where it shares them; 0: not said */
 	uint32_t first_dep, ndeps; /* in the trace's list: jobs that must finish first */

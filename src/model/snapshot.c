@@ -113,6 +113,8 @@ struct snapshot_job *snapshot_add(struct snapshot *s, const struct job *job,
 	one->job.name = job->name ? arena_strdup(&s->memory, job->name) : NULL;
 	one->job.gpus_by_type = copy_gangs(s, job->gpus_by_type);
 	one->job.avoid = copy_slots(s, job->avoid, job->navoid);
+	one->job.pins = NULL; /* trials go their own way */
+	one->job.npins = 0;
 	if (n == 0 || number <= one[-1].number)
 		begin_run(s, (uint32_t)n);
 	s->nrunning += grant != NULL;

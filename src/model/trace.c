@@ -18,6 +18,7 @@ void trace_fini(struct trace *trace)
 	free(trace->work);
 	free(trace->deps);
 	free(trace->measured_on);
+	free(trace->past);
 	free(trace->source);
 	names_fini(&trace->tenants);
 	names_fini(&trace->models);
@@ -74,6 +75,17 @@ void trace_measured(struct trace *trace, uint32_t type)
 	if (!trace->measured_on)
 		trace->measured_on = mem_alloc(trace->cap);
 	trace->measured_on[trace->njobs - 1] = (uint8_t)(type + 1);
+}
+
+void trace_add_past(struct trace *trace, struct past_run run)
+{
+	assert(run.job < trace->njobs);
+	if (trace->npast == trace->past_cap) {
+		trace->past_cap = trace->past_cap ? trace->past_cap * 2 : 64;
+		trace->past = mem_resize(trace->past,
+			mem_array_size(trace->past_cap, sizeof(*trace->past)));
+	}
+	trace->past[trace->npast++] = run;
 }
 
 const uint16_t *trace_gangs(struct trace *trace, const uint16_t *by_type)
@@ -162,11 +174,12 @@ static bool is_sorted(const struct trace *trace)
 	return true;
 }
 
-static void rename_deps(struct trace *trace, const struct place *order)
+/* What names jobs by their position: dependencies, and what happened. */
+static void rename_jobs(struct trace *trace, const struct place *order)
 {
 	uint32_t *to;
 
-	if (!trace->ndeps)
+	if (!trace->ndeps && !trace->npast)
 		return;
 	to = mem_alloc(trace->njobs * sizeof(*to));
 	for (uint32_t i = 0; i < trace->njobs; i++)
@@ -175,6 +188,8 @@ static void rename_deps(struct trace *trace, const struct place *order)
 		if (trace->deps[i] < trace->njobs)
 			trace->deps[i] = to[trace->deps[i]];
 	}
+	for (uint32_t i = 0; i < trace->npast; i++)
+		trace->past[i].job = to[trace->past[i].job];
 	free(to);
 }
 
@@ -215,7 +230,7 @@ static void sort(struct trace *trace)
 	for (uint32_t i = 0; i < trace->njobs; i++)
 		order[i] = (struct place){ trace->jobs[i].arrival_s, i };
 	qsort(order, trace->njobs, sizeof(*order), by_arrival);
-	rename_deps(trace, order);
+	rename_jobs(trace, order);
 	for (uint32_t i = 0; i < trace->njobs; i++)
 		rotate(trace, order, i);
 	free(order);
@@ -237,6 +252,10 @@ static void shift(struct trace *trace, double origin_s)
 
 		job->arrival_s = job->arrival_s - first_s + origin_s;
 		job->deadline_s = job->deadline_s - first_s + origin_s;
+	}
+	for (uint32_t i = 0; i < trace->npast; i++) {
+		trace->past[i].start_s += origin_s - first_s;
+		trace->past[i].end_s += origin_s - first_s;
 	}
 }
 

@@ -14,6 +14,15 @@
 #include "base/names.h"
 #include "model/job.h"
 
+/* When and where a job ran in the history that a trace was read from. */
+struct past_run {
+	uint32_t job;
+	double start_s, end_s;
+	int32_t gpus;
+	uint32_t type;     /* index in the trace's types; NAME_NONE: not said */
+	const char *nodes; /* as Slurm lists hosts, "a[1-3],b"; NULL: not said */
+};
+
 /* A zeroed trace is valid and empty. */
 struct trace {
 	struct arena text; /* owns labels and names */
@@ -26,6 +35,8 @@ struct trace {
 	struct names models;
 	struct names types; /* device types that jobs name; bit i of job.types and number i of job.gpus_by_type are of types.at[i] until they are submitted */
 	uint8_t *measured_on; /* by job: 1 + index in `types` where its run time was measured; NULL or 0: everywhere alike */
+	struct past_run *past; /* what really happened, where that was told; several of a job that was requeued */
+	uint32_t npast, past_cap;
 	char *source;       /* file or generator, for messages and manifests */
 	const char *format; /* importer's name */
 	uint64_t hash;      /* of what was read */
@@ -44,6 +55,9 @@ void trace_add_dep(struct trace *trace, uint32_t job, uint32_t other);
 
 /* Says on which of `types` the run time of the job added last was measured. */
 void trace_measured(struct trace *trace, uint32_t type);
+
+/* Says when and where a job (its position so far) ran.  Keeps run.nodes, which must live as long as the trace. */
+void trace_add_past(struct trace *trace, struct past_run run);
 
 /* A copy that lives as long as the trace, for job.gpus_by_type; NULL gives NULL. */
 const uint16_t *trace_gangs(struct trace *trace, const uint16_t *by_type);

@@ -6,6 +6,8 @@
 #include <assert.h>
 #include <math.h>
 
+#include "placement/even.h"
+
 void plan_init(struct plan *plan, const struct cluster *cluster, const struct placer *placer,
 	void *placer_state, uint64_t seed)
 {
@@ -170,7 +172,10 @@ static bool choose(struct plan *plan, const struct space *space, const struct jo
 		!holds_memory(space, job, part.type))
 		return false;
 	plan->found.n = plan->found.gpus = 0;
-	return plan->placer->choose(plan->placer_state, &p, &plan->found);
+	if (!plan->placer->choose(plan->placer_state, &p, &plan->found))
+		return false;
+	/* The placer chose how many nodes are needed and which are best; where these cannot share evenly, others must do. */
+	return !space->cluster->even || slots_are_even(&plan->found) || place_even(&p, &plan->found);
 }
 
 /* Whether the placer's answer is what it was asked for: so many devices, each free and named once. */
@@ -535,7 +540,7 @@ bool plan_run_parts(struct plan *plan, const struct job *job, const struct grant
 
 	assert(nparts > 0);
 	complete(&want, job);
-	if (job->gpus_by_type && nparts > 1)
+	if ((job->gpus_by_type || plan->space.cluster->even) && nparts > 1)
 		return false;
 	if (!want.move && parts_suit(plan, e->next, parts, nparts) && terms_suit(e->next, &want))
 		return true;
@@ -627,6 +632,8 @@ static struct grant *find_at(struct plan *plan, const struct job *job, const str
 			return NULL;
 		slots_add(&plan->joined, at[i].node, devices);
 	}
+	if (plan->space.cluster->even && !slots_are_even(&plan->joined))
+		return NULL;
 	if (plan->joined.gpus % job_unit_on(job, plan->space.cluster->nodes[at[0].node].type))
 		return NULL;
 	return fed(plan, job, &plan->joined)

@@ -38,11 +38,6 @@ struct plan_seat {
 	uint32_t share; /* that the others have */
 };
 
-/* So many devices of one node. */
-struct node_share {
-	uint32_t node, gpus;
-};
-
 struct plan_reason {
 	uint32_t job;
 	struct reason reason;

@@ -81,11 +81,14 @@ struct policy {
 	size_t (*remember)(const void *self, const struct job *jobs, uint32_t njobs,
 		const void *memory, void **out);
 	void (*resume)(void *self, const void *bytes, size_t n);
+	/* Who decides in trials and forecasts, where this one cannot: it only follows somebody.  NULL: itself. */
+	const char *stand_in;
 	/* Edits the plan.  Required. */
 	int (*decide)(void *self, const struct round *round, struct plan *plan, struct err *err);
 };
 
-extern const struct policy *const policies[];                        /* NULL-terminated, by name */
+extern const struct policy *const policies[]; /* NULL-terminated, by name */
+extern const struct policy policy_observed;   /* found by its name, and not among them */
 const struct policy *policy_find(const char *name, struct err *err); /* NULL with "did you mean" */
 
 #endif

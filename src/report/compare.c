@@ -266,7 +266,7 @@ static bool all_seeds_equal(const struct comparison *c)
 		const struct compare_cell *cells = c->policies[i].cells;
 
 		for (uint32_t s = 1; s < c->nseeds; s++) {
-			if (cells[s].summary.event_hash != cells[0].summary.event_hash)
+			if (cells[s].there && cells[s].summary.event_hash != cells[0].summary.event_hash)
 				return false;
 		}
 	}

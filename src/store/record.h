@@ -118,6 +118,8 @@ int record_last_of_kind(struct record *record, const char *kind, uint64_t seq,
 	record_see_event *see, void *ctx, struct err *err);
 /* The job with that key, or 0. */
 uint32_t record_find_key(struct record *record, uint32_t uid, const char *key);
+/* The newest whose key begins so, of any user; looks at every key. */
+uint32_t record_find_key_prefix(struct record *record, const char *prefix);
 uint32_t record_last_job(struct record *record); /* largest id of any event or job, 0: none */
 uint64_t record_last_seq(struct record *record);
 double record_last_s(struct record *record); /* at_s of the last event, 0: none */

@@ -56,6 +56,9 @@
 	S(LAST_JOB, "SELECT (SELECT max(id) FROM job), (SELECT max(job) FROM event WHERE job IS NOT NULL)") \
 	S(SUBMIT_SEQ, "SELECT submit_seq FROM job WHERE id = ?1") \
 	S(FIND_KEY, "SELECT id FROM job WHERE uid = ?1 AND key = ?2") \
+	S(FIND_KEY_PREFIX, \
+		"SELECT id FROM job WHERE key IS NOT NULL AND substr(key, 1, length(?1)) = ?1" \
+		" ORDER BY id DESC LIMIT 1") \
 	S(LIVE_JOBS, "SELECT " JOB_COLUMNS " FROM job WHERE live = 1 ORDER BY id") \
 	S(JOB, "SELECT " JOB_COLUMNS " FROM job WHERE id = ?1") \
 	S(ENDED_JOBS, \

@@ -350,6 +350,20 @@ uint32_t record_find_key(struct record *record, uint32_t uid, const char *key)
 	return id;
 }
 
+uint32_t record_find_key_prefix(struct record *record, const char *prefix)
+{
+	struct record_query query;
+	uint32_t id = 0;
+
+	if (record_take(record, SQL_FIND_KEY_PREFIX, &query, NULL) < 0)
+		return 0;
+	sqlite3_bind_text(query.st, 1, prefix, -1, SQLITE_STATIC);
+	if (sqlite3_step(query.st) == SQLITE_ROW)
+		id = id_of(query.st, 0);
+	record_give(&query);
+	return id;
+}
+
 double record_mean_run_s(struct record *record, uint32_t uid, const char *name, uint32_t n)
 {
 	struct record_query query;

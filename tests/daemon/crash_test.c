@@ -279,7 +279,7 @@ static void test_every_call(void **state)
 	assert_true(calls > 100);
 	assert_true(tally.stops > 0);
 	for (size_t i = 0; i < COUNT(variants); i++) {
-		size_t n = choose(&rng, calls, variants[i].n, &points);
+		size_t n = choose(&rng, calls, rounds(variants[i].n), &points);
 
 		if (!what || !strcmp(what, variants[i].what))
 			sweep(variants[i].what, points, n);
@@ -634,7 +634,7 @@ static void test_random_kills(void **state)
 		rng_for(&submitters[i].rng, property_seed(), RNG_TEST, i + 1);
 		assert_int_equal(pthread_create(&threads[i], NULL, submit_many, &submitters[i]), 0);
 	}
-	kill_many(&y, &rng, getenv("SOAK") ? 1000 : 20);
+	kill_many(&y, &rng, rounds(20));
 	atomic_store(&enough, true);
 	for (uint32_t i = 0; i < SUBMITTERS; i++) {
 		pthread_join(threads[i], NULL);

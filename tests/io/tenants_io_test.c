@@ -199,7 +199,7 @@ static void the_example_is_good(void **state)
 /* A file of one tenant for each line, each below a later one. */
 static void a_large_file_is_read_at_once(void **state)
 {
-	enum { MANY = 20000 };
+	enum { MANY = 10000 };
 	struct buf text = { 0 };
 	struct tenants t;
 

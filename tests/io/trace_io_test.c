@@ -141,8 +141,13 @@ static const struct {
 		"2|TIMEOUT|2024-01-01T00:00:00|60|1:00:00|gres/gpu=1|a|c|n\n"
 		"3|CANCELLED by 9|2024-01-01T00:00:00|60|1:00:00|gres/gpu=1|a|c|n\n"
 		"4|FAILED|2024-01-01T00:00:00|0|1:00:00|gres/gpu=1|a|c|n\n",
-		{ "x2 0 State: ended as CANCELLED", "0 State: ended as TIMEOUT", "x2 1 -: not used",
+		{ "x2 0 State: ended as CANCELLED", "0 State: ended as TIMEOUT", "1 -: not used",
 			"0 Timelimit: time limit", "1 ElapsedRaw: never ran" } },
+	{ "jobcomp",
+		"JobId=1 UserId=a(1) Name=n JobState=FAILED Partition=p TimeLimit=5 StartTime=2024-01-01T00:00:00 "
+		"EndTime=2024-01-01T00:00:09 NodeList=n1 NodeCnt=1 ProcCnt=1 Tres=gres/gpu=1 Account= "
+		"SubmitTime=2024-01-01T00:00:00\n",
+		{ "0 JobState: ended as FAILED", "0 TimeLimit: time limit", "0 Account: users" } },
 };
 
 /* "level field", the first of a kind. */

@@ -572,9 +572,9 @@ static const char *start_one(struct fake_slurm *f, struct fake_job *j, const jso
 
 static const char *requeue_one(struct fake_slurm *f, struct fake_job *j, const json_t *one)
 {
-	bool running = json_is_object(one) && member_bool(one, "running", false);
+	bool ended = json_is_object(one) && member_bool(one, "ended", false);
 
-	if (j->state == FAKE_PENDING || (running && j->state != FAKE_RUNNING))
+	if (j->state == FAKE_PENDING || (!ended && j->state == FAKE_ENDED))
 		return "busy";
 	if (!j->requeue)
 		return "refused";

@@ -3,7 +3,8 @@
  *
  * A property test draws from a generator whose seed it prints, so that a
  * failure can be repeated: SEED=17 build/tests/base/heap_test.  SOAK=1 runs
- * many times as many rounds.
+ * many times as many rounds, TEST_SCALE=0.25 a quarter of them: what tests with
+ * sanitizers do, to be done in time.
  */
 #ifndef TESTS_SUPPORT_PROPERTY_H
 #define TESTS_SUPPORT_PROPERTY_H
@@ -41,7 +42,12 @@ static inline struct rng property(const char *what)
 
 static inline size_t rounds(size_t n)
 {
-	return getenv("SOAK") ? n * 50 : n;
+	const char *scale = getenv("TEST_SCALE");
+	size_t scaled = scale ? (size_t)((double)n * strtod(scale, NULL)) : n;
+
+	if (getenv("SOAK"))
+		return n * 50;
+	return scaled ? scaled : 1;
 }
 
 #endif

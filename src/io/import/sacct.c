@@ -1,14 +1,17 @@
 /*
  * Slurm's accounting: `sacct --parsable2` with a header.  Steps (123.batch)
  * and jobs that have not ended are left out; GPUs come from the trackable
- * resources, the limit of the run time is what the user believed.
+ * resources, the limit of the run time is what the user believed.  When and
+ * where jobs ran is kept, so that Slurm itself can be compared with others.
+ * Rows with one id (sacct -D) are the runs of a job that was requeued.
  */
 #include <string.h>
 
-#include "io/rows.h"
+#include "io/import/slurm.h"
 
 enum {
 	ID,
+	ID_RAW,
 	NAME,
 	USER,
 	ACCOUNT,
@@ -22,16 +25,19 @@ enum {
 	LIMIT_RAW,
 	ALLOC_TRES,
 	REQ_TRES,
+	NODES,
+	NODE_LIST,
 	PRIORITY
 };
 
 static const struct column columns[] = {
-	[ID] = { .name = "JobID", .required = true },
+	[ID] = { .name = "JobID" },
+	[ID_RAW] = { .name = "JobIDRaw" },
 	[NAME] = { .name = "JobName" },
 	[USER] = { .name = "User" },
 	[ACCOUNT] = { .name = "Account" },
 	[STATE] = { .name = "State" },
-	[SUBMIT] = { .name = "Submit", .required = true },
+	[SUBMIT] = { .name = "Submit" },
 	[START] = { .name = "Start" },
 	[END] = { .name = "End" },
 	[ELAPSED] = { .name = "Elapsed" },
@@ -40,78 +46,22 @@ static const struct column columns[] = {
 	[LIMIT_RAW] = { .name = "TimelimitRaw" },
 	[ALLOC_TRES] = { .name = "AllocTRES", .aliases = "AllocGRES" },
 	[REQ_TRES] = { .name = "ReqTRES", .aliases = "ReqGRES" },
+	[NODES] = { .name = "NNodes", .aliases = "AllocNodes" },
+	[NODE_LIST] = { .name = "NodeList" },
 	[PRIORITY] = { .name = "Priority" },
 	{ 0 },
 };
 
-/* ---- trackable resources ---- */
-
-/* "billing=8,cpu=8,gres/gpu:a100=4,gres/gpu=4,mem=64G,node=1" */
-struct tres {
-	double gpus, cpus;
-	int64_t mem_bytes;
-	struct slice type; /* of the GPUs, empty if not said */
-};
-
-static bool takes(struct slice *s, const char *prefix)
-{
-	size_t n = strlen(prefix);
-
-	if (s->n < n || memcmp(s->at, prefix, n) != 0)
-		return false;
-	*s = (struct slice){ s->at + n, s->n - n };
-	return true;
-}
-
-/* The count without a type is the sum of those with one. */
-static void read_gpus(struct tres *tres, struct slice key, double count, double *typed)
-{
-	if (key.n == 0)
-		tres->gpus = count;
-	if (!takes(&key, ":"))
-		return;
-	tres->type = key;
-	*typed += count;
-}
-
-static struct tres read_tres(struct slice list)
-{
-	struct tres tres = { 0 };
-	double typed = 0;
-
-	while (list.n) {
-		const char *comma = memchr(list.at, ',', list.n);
-		size_t n = comma ? (size_t)(comma - list.at) : list.n;
-		struct slice key = { list.at, n }, value = { "", 0 };
-		const char *equals = memchr(key.at, '=', key.n);
-		double x = 0;
-
-		list = (struct slice){ list.at + n + (comma != NULL), list.n - n - (comma != NULL) };
-		if (equals) {
-			value = (struct slice){ equals + 1, (size_t)(key.at + key.n - equals - 1) };
-			key.n = (size_t)(equals - key.at);
-		}
-		if (slice_is(key, "mem"))
-			slice_bytes(value, &tres.mem_bytes);
-		if (!slice_double(value, &x) || x < 0 || x > 1e9)
-			continue;
-		if (slice_is(key, "cpu"))
-			tres.cpus = x;
-		else if (takes(&key, "gres/gpu"))
-			read_gpus(&tres, key, x, &typed);
-	}
-	if (tres.gpus == 0)
-		tres.gpus = typed;
-	return tres;
-}
-
 static void set_resources(struct rows *rows, struct job *job)
 {
-	struct tres got = read_tres(row_text(rows, ALLOC_TRES));
-	struct tres asked = read_tres(row_text(rows, REQ_TRES));
+	struct tres got = tres_read(row_text(rows, ALLOC_TRES));
+	struct tres asked = tres_read(row_text(rows, REQ_TRES));
+	const struct tres *by = got.gpus > 0 || !(asked.gpus > 0) ? &got : &asked;
+	double nodes = 0;
 
+	slice_double(row_text(rows, NODES), &nodes);
 	job->gpus = row_gpus_of(rows, row_has(rows, ALLOC_TRES) ? ALLOC_TRES : REQ_TRES,
-		got.gpus > 0 ? got.gpus : asked.gpus);
+		tres_gpus(by, nodes, rows->options));
 	job->cpus = got.cpus > 0 ? got.cpus : asked.cpus;
 	job->mem_bytes = got.mem_bytes > 0 ? got.mem_bytes : asked.mem_bytes;
 	job->types = row_type(rows, REQ_TRES, asked.type);
@@ -152,22 +102,30 @@ static void set_run_time(struct rows *rows)
 /* UNLIMITED and Partition_Limit say nothing. */
 static void set_estimate(struct rows *rows, struct job *job)
 {
+	struct slice raw = row_text(rows, LIMIT_RAW);
 	double s;
 
-	if (slice_double(row_text(rows, LIMIT_RAW), &s))
-		s *= 60;
-	else if (!slice_seconds(row_text(rows, LIMIT), &s))
-		return;
-	if (s >= 1 && s < 1e12)
+	if (raw.n)
+		slurm_limit(raw, job);
+	else if (slice_seconds(row_text(rows, LIMIT), &s) && s >= 1 && s < 1e12)
 		job->work_est = s;
+}
+
+static void set_run(struct rows *rows, const struct job *job)
+{
+	double end_s = NAN;
+
+	if (!slurm_time(row_text(rows, END), &end_s))
+		end_s = NAN;
+	slurm_ran(rows, row_text(rows, START), end_s, row_text(rows, NODE_LIST), job);
 }
 
 /* ---- rows ---- */
 
 static bool has_ended(struct slice state)
 {
-	static const char *const open[] = { "PENDING", "RUNNING", "SUSPENDED", "REQUEUED",
-		"RESIZING", "CONFIGURING", "COMPLETING" };
+	static const char *const open[] = { "PENDING", "RUNNING", "SUSPENDED", "RESIZING",
+		"CONFIGURING", "COMPLETING" };
 
 	for (size_t i = 0; i < sizeof(open) / sizeof(open[0]); i++)
 		if (slice_is_nocase(state, open[i]))
@@ -177,10 +135,11 @@ static bool has_ended(struct slice state)
 
 static void read_row(struct rows *rows, struct job *job)
 {
-	struct slice id = row_text(rows, ID), account = row_text(rows, ACCOUNT);
+	int which = row_has(rows, ID) ? ID : ID_RAW;
+	struct slice id = row_text(rows, which), account = row_text(rows, ACCOUNT);
 
-	if (memchr(id.at, '.', id.n)) {
-		row_drop(rows, ID, "a step of a job", NULL);
+	if (id.n && memchr(id.at, '.', id.n)) {
+		row_drop(rows, which, "a step of a job", NULL);
 		return;
 	}
 	if (!has_ended(row_text(rows, STATE))) {
@@ -195,19 +154,58 @@ static void read_row(struct rows *rows, struct job *job)
 	set_resources(rows, job);
 	set_run_time(rows);
 	set_estimate(rows, job);
+	set_run(rows, job);
 	row_ended(rows, STATE, row_text(rows, STATE), "COMPLETED");
+}
+
+#define COMMAND \
+	"TZ=UTC sacct -a -D -X -S 2024-01-01 --parsable2 --format=JobID,JobName,User,Account,Partition," \
+	"State,Submit,Start,End,ElapsedRaw,TimelimitRaw,NNodes,NodeList,AllocTRES,ReqTRES"
+
+static bool begins(struct slice s, const char *text)
+{
+	return s.n >= strlen(text) && !memcmp(s.at, text, strlen(text));
+}
+
+/* What people have in the file instead of a table, by its first line. */
+static int no_table(const struct rows *rows, struct err *err)
+{
+	struct slice first = rows->csv.fields[0];
+	double number;
+
+	if (begins(first, "Slurm accounting storage is disabled"))
+		return err_set(err, ERR_FORMAT,
+			"this is not a history but sacct saying that Slurm keeps none: accounting storage is "
+			"disabled. Its log of ended jobs (JobCompType=jobcomp/filetxt) can be read with "
+			"--from-jobcomp FILE");
+	if (begins(first, "sacct: ") || begins(first, "slurm"))
+		return err_set(err, ERR_FORMAT, "this is an error of sacct, not a history: %.*s",
+			(int)(first.n < 200 ? first.n : 200), first.at);
+	if (rows->csv.n == 1 && begins(first, "JobID"))
+		return err_set(err, ERR_FORMAT,
+			"a table for people; let sacct write it with --parsable2: " COMMAND);
+	if (first.n && slice_double((struct slice){ first.at, 1 }, &number))
+		return err_set(err, ERR_FORMAT,
+			"no header; let sacct write one (without --noheader): " COMMAND);
+	return err_set(err, ERR_FORMAT, "field 'JobID': not in the header; use " COMMAND);
+}
+
+static int missing(const char *field, const char *more, struct err *err)
+{
+	return err_set(err, ERR_FORMAT, "field '%s': not in the header%s; use " COMMAND, field, more);
 }
 
 static int begin(struct rows *rows, struct err *err)
 {
+	if (!row_has(rows, ID) && !row_has(rows, ID_RAW))
+		return no_table(rows, err);
+	if (!row_has(rows, SUBMIT))
+		return missing("Submit", "", err);
 	if (!row_has(rows, ALLOC_TRES) && !row_has(rows, REQ_TRES))
-		return err_set(err, ERR_FORMAT,
-			"field 'AllocTRES': not in the header, and it tells the GPUs; "
-			"use sacct --parsable2 --format=JobID,JobName,User,Account,State,Submit,Start,End,ElapsedRaw,Timelimit,AllocTRES,ReqTRES");
+		return missing("AllocTRES", ", and it tells the GPUs", err);
 	if (!row_has(rows, ELAPSED) && !row_has(rows, ELAPSED_RAW) &&
 		!(row_has(rows, START) && row_has(rows, END)))
-		return err_set(err, ERR_FORMAT,
-			"field 'ElapsedRaw': not in the header, nor Elapsed, nor Start and End; add one to sacct --format");
+		return missing("ElapsedRaw", ", nor Elapsed, nor Start and End", err);
 	return 0;
 }
 
@@ -222,6 +220,9 @@ static const struct remark remarks[] = {
 static const struct table table = {
 	.style = { .separator = '|' },
 	.open = true,
+	.reruns = true,
+	.spills = NAME,
+	.none = SLURM_TELLS_GPUS,
 	.columns = columns,
 	.row = read_row,
 	.begin = begin,
@@ -242,7 +243,8 @@ static int recognise(struct slice head, const char *path)
 	bool looks;
 
 	(void)path;
-	looks = csv_peek(&csv, head, table.style) && csv.n >= 2 && has(&csv, "JobID");
+	looks = csv_peek(&csv, head, table.style) && csv.n >= 2 &&
+		(has(&csv, "JobID") || has(&csv, "JobIDRaw"));
 	csv_fini(&csv);
 	return looks ? 90 : 0;
 }

@@ -94,6 +94,7 @@ static int slurm_discover(struct hands *self, struct machine *out, struct err *e
 
 	if (rc < 0)
 		return rc;
+	out->even = true;
 	free(s->hosts);
 	s->hosts = mem_alloc(mem_array_size(out->ndevices, sizeof(*s->hosts)));
 	s->nhosts = out->ndevices;

@@ -203,11 +203,11 @@ static json_t *say(const struct slurm *s, const struct slurm_job *j, enum order 
 		return say_submit(s, j);
 	case ORDER_START:
 		return say_start(s, j);
-	case ORDER_REQUEUE:
-		/* One that has just ended by itself must not run again for it. */
-		return json_pack("{s:s,s:b}", "job", j->name, "running", j->fact.state == FACT_RUNNING);
 	case ORDER_RELEASE:
 		return json_pack("{s:s}", "job", j->name);
+	case ORDER_REQUEUE:
+		/* One that has just ended by itself is not to run again. */
+		return json_pack("{s:s,s:b}", "job", j->name, "ended", j->fact.state == FACT_ENDED);
 	case ORDER_NOTE:
 		return json_pack("{s:s,s:s}", "job", j->name, "admin_comment", j->why);
 	default:

@@ -156,8 +156,73 @@ static const struct import_case sacct[] = {
 		"error: t:1: field 'AllocTRES': not in the header" },
 	{ "without times nobody knows the run time", "JobID|Submit|AllocTRES\n1|2024-05-01T00:00:00|\n",
 		"error: t:1: field 'ElapsedRaw': not in the header" },
+	{ "the runs of a job that was requeued are one job, which arrived with the first",
+		SACCT
+		"7|n|u|l|REQUEUED|2024-05-01T00:00:00|2024-05-01T00:00:10|2024-05-01T00:00:40|30||gres/gpu=2|\n"
+		"8|n|u|l|COMPLETED|2024-05-01T00:00:05|2024-05-01T00:00:10|2024-05-01T00:01:10|60||gres/gpu=1|\n"
+		"7|n|u|l|COMPLETED|2024-05-01T00:00:40|2024-05-01T00:01:00|2024-05-01T00:02:00|60||gres/gpu=2|\n",
+		"id,name,tenant,gpus,arrival_s,duration_s\n7,n,l,2,0,60\n8,n,l,1,5,60\n",
+		"a further run of a job that was requeued" },
+	{ "a name may hold the separator", SACCT "7|a|b|u|l|COMPLETED|" WHEN "|60||gres/gpu=2|\n",
+		"id,name,tenant,gpus,arrival_s,duration_s\n7,a|b,l,2,0,60\n" },
+	{ "older versions count GPUs of a node; JobIDRaw alone will do",
+		"JobIDRaw|Submit|ElapsedRaw|TimelimitRaw|AllocGRES|NNodes\n"
+		"1|2024-05-01T00:00:00|60|10|gpu:v100:2|3\n2|2024-05-01T00:00:00|60|UNLIMITED|gres:gpu:1|1\n",
+		"id,gpus,arrival_s,duration_s,est_s,measured_on\n1,6,0,60,600,v100\n2,1,0,60,,\n" },
+	{ "seconds since 1970 are times, too",
+		"JobID|Submit|Start|ElapsedRaw|AllocTRES\n1|1700000000|1700000005|60|gres/gpu=1\n",
+		"id,gpus,arrival_s,duration_s\n1,1,0,60\n" },
+	{ "no accounting", "Slurm accounting storage is disabled\n",
+		"error: t:1: this is not a history but sacct saying that Slurm keeps none",
+		.unrecognised = true },
+	{ "no header", "7|n|COMPLETED\n", "error: t:1: no header; let sacct write one",
+		.unrecognised = true },
+	{ "a table for people", "JobID    JobName\n------- -------\n",
+		"error: t:1: a table for people; let sacct write it with --parsable2",
+		.unrecognised = true },
+	{ "an error of sacct", "sacct: error: slurm_persist_conn_open: no\n",
+		"error: t:1: this is an error of sacct, not a history: sacct: error",
+		.unrecognised = true },
+	{ "nobody used a GPU", SACCT "4|n|u|l|COMPLETED|" WHEN "|60||cpu=1|\n",
+		"error: AccountingStorageTRES in slurm.conf has gres/gpu" },
 	{ "a time that is none", SACCT "1|n|u|l|FAILED|Unknown|||60||gres/gpu=2|\n",
 		"error: t:2: field 'Submit': \"Unknown\" is not a time" },
+};
+
+#define DONE(id, name, state, times, nodes, tres) \
+	"JobId=" id " UserId=ann(1000) GroupId=ml(100) Name=" name " JobState=" state \
+	" Partition=gpu TimeLimit=30 " times " NodeList=" nodes \
+	" NodeCnt=1 ProcCnt=4 WorkDir=/home/ann/a b ReservationName= Tres=cpu=4,node=1" tres \
+	" Account= QOS= WcKey= Cluster=unknown SubmitTime=2026-11-17T04:18:06" \
+	" EligibleTime=2026-11-17T04:18:06 DerivedExitCode=0:0 ExitCode=0:0 \n"
+#define RAN_4 "StartTime=2026-11-17T04:18:08 EndTime=2026-11-17T04:18:12"
+#define RAN_6 "StartTime=2026-11-17T04:18:12 EndTime=2026-11-17T04:18:18"
+#define RAN_0 "StartTime=2026-11-17T04:18:08 EndTime=2026-11-17T04:18:08"
+
+static const struct import_case jobcomp[] = {
+	{ "a job, its user and its type",
+		DONE("1", "train", "COMPLETED", RAN_4, "v1", ",gres/gpu:v100=2"),
+		"id,name,tenant,gpus,types,arrival_s,duration_s,est_s,cpus,measured_on\n"
+		"1,train,ann,2,v100,0,4,1800,4,v100\n" },
+	{ "a name with blanks that looks like fields",
+		DONE("2", "a JobState=X b=c", "FAILED", RAN_4, "v1", ",gres/gpu=2"),
+		"id,name,tenant,gpus,arrival_s,duration_s,est_s,cpus\n"
+		"2,a JobState=X b=c,ann,2,0,4,1800,4\n",
+		"ended as FAILED" },
+	{ "a run that was requeued is PENDING, and the next one counts",
+		DONE("4", "n", "PENDING", RAN_4, "v1", ",gres/gpu=2")
+			DONE("4", "n", "COMPLETED", RAN_6, "v1", ",gres/gpu=2"),
+		"id,name,tenant,gpus,arrival_s,duration_s,est_s,cpus\n4,n,ann,2,0,6,1800,4\n",
+		"a further run of a job" },
+	{ "who was cancelled while waiting never ran",
+		DONE("7", "n", "CANCELLED", RAN_0, "(null)", ",gres/gpu=2")
+			DONE("8", "n", "COMPLETED", RAN_4, "v1", ",gres/gpu=2"),
+		"id,name,tenant,gpus,arrival_s,duration_s,est_s,cpus\n8,n,ann,2,0,4,1800,4\n",
+		"never ran" },
+	{ "without slurmdbd Slurm logs no GPUs", DONE("1", "n", "COMPLETED", RAN_4, "v1", ""),
+		"error: --assume-gpus node=4" },
+	{ "another line", DONE("1", "n", "COMPLETED", RAN_4, "v1", ",gres/gpu=2") "hello\n",
+		"error: t:2: not a line of jobcomp/filetxt" },
 };
 
 #define LOG_TEST(name, format) \
@@ -174,6 +239,44 @@ LOG_TEST(pai, "pai")
 LOG_TEST(openb, "openb")
 LOG_TEST(swf, "swf")
 LOG_TEST(sacct, "sacct")
+LOG_TEST(jobcomp, "jobcomp")
+
+static void gpus_may_be_assumed(void **state)
+{
+	const char *text = DONE("1", "n", "COMPLETED", RAN_4, "v1", "");
+	struct trace trace = { 0 };
+	struct err err = { 0 };
+
+	(void)state;
+	assert_int_equal(trace_read_text("t", slice_of(text),
+				 &(struct import_options){ .gpus_per_node = 4 }, &trace, NULL, &err),
+		0);
+	assert_int_equal(trace.jobs[0].gpus, 4);
+	trace_fini(&trace);
+	assert_int_equal(trace_read_text("t", slice_of(text),
+				 &(struct import_options){ .cpus_per_gpu = 2 }, &trace, NULL, &err),
+		0);
+	assert_int_equal(trace.jobs[0].gpus, 2);
+	trace_fini(&trace);
+}
+
+/* What happened is kept: of every run, in the time of the trace. */
+static void runs_are_kept(void **state)
+{
+	const char *text = DONE("4", "n", "PENDING", RAN_4, "v1", ",gres/gpu:v100=2")
+		DONE("4", "n", "COMPLETED", RAN_6, "v2", ",gres/gpu:v100=2");
+	struct trace trace = { 0 };
+	struct err err = { 0 };
+
+	(void)state;
+	assert_int_equal(trace_read_text("t", slice_of(text), NULL, &trace, NULL, &err), 0);
+	assert_int_equal(trace.npast, 2);
+	assert_true(trace.past[0].start_s == 2 && trace.past[0].end_s == 6);
+	assert_true(trace.past[1].start_s == 6 && trace.past[1].end_s == 12);
+	assert_string_equal(trace.past[1].nodes, "v2");
+	assert_int_equal(trace.past[1].gpus, 2);
+	trace_fini(&trace);
+}
 
 int main(void)
 {
@@ -185,6 +288,9 @@ int main(void)
 		cmocka_unit_test(test_openb),
 		cmocka_unit_test(test_swf),
 		cmocka_unit_test(test_sacct),
+		cmocka_unit_test(test_jobcomp),
+		cmocka_unit_test(gpus_may_be_assumed),
+		cmocka_unit_test(runs_are_kept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

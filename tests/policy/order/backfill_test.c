@@ -138,7 +138,7 @@ static void conservative_starts_nobody_later_than_fifo(void **state)
 		}
 		scene_fini(&s);
 	}
-	assert_true(earlier > 1000); /* else it would not be worth it */
+	assert_true(earlier > rounds(1000)); /* else it would not be worth it */
 }
 
 /* With as many reservations as jobs, EASY is conservative. */

@@ -1,4 +1,4 @@
-#include "cli/guard_path.h"
+#include "cli/programs.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -25,25 +25,35 @@ static char *if_program(char *path)
 	return real;
 }
 
-char *guard_find_for(const char *path)
+static char *find_for(const char *path, const char *name, const char *variable)
 {
 	const char *slash = strrchr(path, '/');
 	int n = slash ? (int)(slash - path) : 0;
-	const char *told = getenv("STINT_GUARD");
-	char *found = if_program(mem_printf("%.*s/stint-guard", n, path));
+	const char *told = getenv(variable);
+	char *found = if_program(mem_printf("%.*s/%s", n, path, name));
 
 	if (!found)
-		found = if_program(mem_printf("%.*s/../libexec/stint/stint-guard", n, path));
+		found = if_program(mem_printf("%.*s/../libexec/stint/%s", n, path, name));
 	if (!found && told && *told)
 		found = if_program(mem_strdup(told));
 	return found;
 }
 
-char *guard_find(void)
+char *program_find(const char *name, const char *variable)
 {
 	char path[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
 
 	path[n < 0 ? 0 : n] = '\0';
-	return guard_find_for(path);
+	return find_for(path, name, variable);
+}
+
+char *guard_find_for(const char *path)
+{
+	return find_for(path, "stint-guard", "STINT_GUARD");
+}
+
+char *guard_find(void)
+{
+	return program_find("stint-guard", "STINT_GUARD");
 }

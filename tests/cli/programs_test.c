@@ -1,4 +1,4 @@
-#include "cli/guard_path.h"
+#include "cli/programs.h"
 
 #include <fcntl.h>
 #include <limits.h>

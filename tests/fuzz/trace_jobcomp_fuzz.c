@@ -1,0 +1,3 @@
+#include "fuzz/trace_fuzz.h"
+
+FUZZ_FORMAT("jobcomp")
