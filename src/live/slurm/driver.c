@@ -489,6 +489,7 @@ int slurm_hands_open(const struct hands_config *config, const struct slurm_optio
 	s->patience_s = o->patience_s > 0 ? o->patience_s : 30;
 	s->fake = o->transport;
 	s->clock = o->now_s ? o->now_s : steady_clock;
+	s->opened_s = slurm_now(s);
 	rc = prepare(s, o, err);
 	if (rc < 0) {
 		hands_close(&s->base);

@@ -233,10 +233,12 @@ static void lose_patience(struct slurm *s, struct slurm_job *j)
 		waits_s, j->fact.reason);
 }
 
-/* Ours, for another attempt. */
+/* Ours, for another attempt; perhaps from before a restart. */
 static bool is_late_hold(const struct slurm *s, const struct slurm_job *j)
 {
-	return j->doubted_hold_s > 0 && slurm_now(s) < j->doubted_hold_s + LATE_S;
+	double since_s = fmax(j->doubted_hold_s, s->opened_s);
+
+	return !strcmp(j->fact.reason, "JobHeldAdmin") && slurm_now(s) < since_s + LATE_S;
 }
 
 /* It was released and does not run yet. */
