@@ -323,6 +323,8 @@ static int slurm_stop(struct hands *self, uint32_t job, uint32_t attempt, bool n
 		j->run.asked_s = slurm_now(s);
 	j->run.stop = true;
 	j->run.now |= now;
+	/* It may have ended by itself since the last look. */
+	j->need_look = s->looks + 1;
 	hurry(s);
 	return 0;
 }
@@ -496,6 +498,7 @@ int slurm_hands_open(const struct hands_config *config, const struct slurm_optio
 	s->patience_s = o->patience_s > 0 ? o->patience_s : 30;
 	s->fake = o->transport;
 	s->clock = o->now_s ? o->now_s : steady_clock;
+	s->opened_s = slurm_now(s);
 	rc = prepare(s, o, err);
 	if (rc < 0) {
 		hands_close(&s->base);

@@ -29,7 +29,7 @@ struct slurm {
 	char **command;
 	char *partition, *site;
 	enum slurm_take take;
-	double poll_s, patience_s;
+	double poll_s, patience_s, opened_s;
 	double (*clock)(void);
 	struct bridge bridge;
 	bool fake; /* a test's transport, with nothing to wait for */

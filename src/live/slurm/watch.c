@@ -257,10 +257,12 @@ static void set_hold(struct slurm *s, struct slurm_job *j, enum user_hold hold)
 	paper_write(s, j);
 }
 
-/* Ours, for another attempt. */
+/* Ours, for another attempt; perhaps from before a restart. */
 static bool is_late_hold(const struct slurm *s, const struct slurm_job *j)
 {
-	return j->doubted_hold_s > 0 && slurm_now(s) < j->doubted_hold_s + LATE_S;
+	double since_s = fmax(j->doubted_hold_s, s->opened_s);
+
+	return !strcmp(j->fact.reason, "JobHeldAdmin") && slurm_now(s) < since_s + LATE_S;
 }
 
 /* It was released and does not run yet. */
@@ -430,7 +432,7 @@ static void watch_waiting(struct slurm *s, struct slurm_job *j)
 		watch_outside(s, j);
 	} else if (f->state == FACT_PENDING) {
 		watch_hold(s, j);
-		j->spent = j->told_end = false;
+		j->told_end = false;
 		watch_limit(s, j);
 	} else if (f->state == FACT_ENDED && !j->spent && !j->told_end && !f->completing) {
 		if (!j->outside && !strcmp(f->word, "CANCELLED")) {
@@ -467,6 +469,7 @@ void slurm_watch(struct slurm *s, struct slurm_job *j)
 	if (!ours || j->forgotten)
 		return;
 	recognise_spent(s, j);
+	j->spent &= j->fact.state == FACT_ENDED;
 	if (j->fact.state == FACT_NONE)
 		watch_gone(s, j);
 	else if (!j->run.attempt)

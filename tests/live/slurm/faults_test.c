@@ -12,7 +12,7 @@ enum phase { WAITS, LAUNCHED, RUNS, DONE };
 struct record {
 	enum phase phase;
 	uint32_t attempt, gpus, first;
-	bool stop, held, gone;
+	bool stop, held;
 };
 
 struct model {
@@ -94,7 +94,7 @@ static uint32_t find_room(const struct model *m, uint32_t n)
 	return DEVICES;
 }
 
-static void launch_some(struct model *m)
+static void launch_some(struct model *m, bool troubled)
 {
 	for (uint32_t job = 1; job <= JOBS; job++) {
 		struct record *r = &m->jobs[job];
@@ -109,10 +109,8 @@ static void launch_some(struct model *m)
 		for (uint32_t i = 0; i < r->gpus; i++)
 			m->taken[first + i] = true;
 		/* A daemon may die between writing it down and doing it. */
-		if (rng_below(&m->rng, 50))
+		if (!troubled || rng_below(&m->rng, 50))
 			play_launch(&m->p, job, r->attempt, first, r->gpus);
-		else
-			r->gone = true;
 	}
 }
 
@@ -138,7 +136,6 @@ static void come_back(struct model *m)
 	for (uint32_t job = 1; job <= JOBS; job++) {
 		struct record *r = &m->jobs[job];
 
-		r->gone = false;
 		if (r->phase != LAUNCHED && r->phase != RUNS)
 			continue;
 		play_claim(&m->p, job, r->attempt, r->first, r->gpus, r->stop);
@@ -218,7 +215,7 @@ static void step(struct model *m, bool troubled)
 	play_poll(&m->p);
 	take_news(m);
 	hands_refresh(m->p.hands, &m->p.machine);
-	launch_some(m);
+	launch_some(m, troubled);
 }
 
 static bool all_done(const struct model *m)
@@ -268,11 +265,12 @@ static void check(struct model *m, uint64_t seed)
 		struct fake_job *j = fake_of(&m->p.fake, "x", job);
 
 		if (m->jobs[job].phase != DONE)
-			fail_msg("seed %llu: job %u is in phase %d, attempt %u", (unsigned long long)seed, job,
-				m->jobs[job].phase, m->jobs[job].attempt);
+			fail_msg("seed %llu: job %u is in phase %d, attempt %u",
+				(unsigned long long)seed, job, m->jobs[job].phase,
+				m->jobs[job].attempt);
 		if (m->p.fake.completed.n <= job || m->p.fake.completed.at[job] != 1)
-			fail_msg("seed %llu: job %u completed %u times", (unsigned long long)seed, job,
-				m->p.fake.completed.n > job ? m->p.fake.completed.at[job] : 0);
+			fail_msg("seed %llu: job %u completed %u times", (unsigned long long)seed,
+				job, m->p.fake.completed.n > job ? m->p.fake.completed.at[job] : 0);
 		if (!j || j->state != FAKE_ENDED)
 			fail_msg("seed %llu: job %u is still there", (unsigned long long)seed, job);
 	}
@@ -294,7 +292,8 @@ static void course(uint64_t seed, struct model *m)
 
 static void test_exactly_once(void **state)
 {
-	uint64_t first = property_seed(), n = getenv("SEED") ? 1 : rounds(6), attempts = 0, restarts = 0;
+	uint64_t first = property_seed(), n = getenv("SEED") ? 1 : rounds(6), attempts = 0,
+		 restarts = 0;
 	struct model *m = mem_alloc(sizeof(*m));
 
 	(void)state;
