@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "api/page.h"
 #include "base/json.h"
@@ -84,7 +85,8 @@ static bool is_ours(const json_t *job)
 {
 	const char *mark = member_text(job, "admin_comment"), *key = member_text(job, "comment");
 
-	return (mark && !strncmp(mark, "stint:", 6)) || (key && !strncmp(key, "stint:", 6));
+	return (mark && !strncmp(mark, "stint:", 6) && mark[6] != ' ') ||
+		(key && !strncmp(key, "stint:", 6) && strchr(key + 6, ':'));
 }
 
 static struct queue queue_of(const json_t *jobs, const char *partition)
@@ -257,64 +259,104 @@ static int run_hook(const struct args *args, struct err *err)
 
 /* ---- release */
 
-/* Jobs that wait, held for Stint or by it. */
-static json_t *held_jobs(const json_t *jobs, const char *partition)
+/* The hook's word for a hold by the job's user, who shall be the one to end it. */
+static bool is_users_hold(const json_t *job)
 {
-	json_t *out = json_array();
+	static const char word[] = "stint:held";
+	const char *comment = member_text(job, "comment");
+	size_t n = comment ? strlen(comment) : 0;
+
+	return n >= sizeof(word) - 1 && !strcmp(comment + n - (sizeof(word) - 1), word);
+}
+
+/* Held, or to begin in years: so the hook lets jobs wait for others. */
+static bool is_kept(const json_t *job)
+{
+	return member_bool(job, "held", false) ||
+		member_number(job, "eligible", 0) > (double)time(NULL) + 5 * 365 * 86400.0;
+}
+
+/*
+ * Requests for the jobs that wait, held for Stint or by it: they are released, but for those that
+ * their users hold, which are theirs to release then.
+ */
+static json_t *release_requests(const json_t *jobs, const char *partition, size_t *n)
+{
+	json_t *free_them = json_array(), *keep_them = json_array();
 	const json_t *job;
 	size_t i;
 
+	*n = 0;
 	json_array_foreach(jobs, i, job)
 	{
 		const char *state = member_text(job, "state"), *in = member_text(job, "partition");
 
-		if (!state || strcmp(state, "PENDING") != 0 || !is_ours(job) ||
+		if (!state || strcmp(state, "PENDING") != 0 || !is_ours(job) || !is_kept(job) ||
 			(partition && (!in || strcmp(in, partition) != 0)))
 			continue;
-		json_array_append_new(out, json_pack("{s:O}", "job", json_object_get(job, "job")));
+		++*n;
+		if (is_users_hold(job))
+			json_array_append_new(keep_them,
+				json_pack("{s:O,s:s,s:b}", "job", json_object_get(job, "job"),
+					"admin_comment", "", "user", true));
+		else
+			json_array_append_new(free_them,
+				json_pack("{s:O}", "job", json_object_get(job, "job")));
 	}
-	return out;
+	return json_pack("[{s:s,s:o},{s:s,s:o}]", "op", "release", "jobs", free_them, "op", "hold",
+		"jobs", keep_them);
 }
 
-static int tell_released(const struct args *args, const json_t *answer, size_t n, struct err *err)
+static int count_failed(const json_t *answer, size_t *failed, struct err *err)
 {
 	const json_t *one;
-	size_t i, failed = 0;
+	size_t i;
 
 	if (slurm_talk_failed(answer, err) < 0)
 		return err->code;
 	json_array_foreach(json_object_get(answer, "results"), i, one)
 	{
-		failed += slurm_talk_failed(one, err) < 0;
+		*failed += slurm_talk_failed(one, err) < 0;
 	}
+	return 0;
+}
+
+static int tell_released(const struct args *args, const json_t *answers, size_t n, struct err *err)
+{
+	size_t failed = 0,
+	       kept = json_array_size(json_object_get(json_array_get(answers, 2), "results"));
+
+	if (count_failed(json_array_get(answers, 1), &failed, err) < 0 ||
+		count_failed(json_array_get(answers, 2), &failed, err) < 0)
+		return err->code;
+	if (kept)
+		ui_say(args, "%zu of them stay held, by their users", kept);
 	ui_say(args, "%zu of %zu jobs are Slurm's to start again", n - failed, n);
 	return failed ? err->code : 0;
 }
 
 static int release_all(const struct args *args, const struct slurm_words *words, struct err *err)
 {
-	json_t *answers = NULL, *held = NULL, *more = NULL;
+	json_t *answers = NULL, *requests = NULL, *more = NULL;
 	size_t n = 0;
 	int rc = slurm_talk(words, json_pack("[{s:s,s:i}]", "op", "jobs", "since", 0), &answers, err);
 
 	if (rc == 0)
 		rc = check_answers(answers, err);
-	if (rc == 0) {
-		held = held_jobs(json_object_get(json_array_get(answers, 1), "jobs"), args->partition);
-		n = json_array_size(held);
-	}
+	if (rc == 0)
+		requests = release_requests(json_object_get(json_array_get(answers, 1), "jobs"),
+			args->partition, &n);
 	if (rc == 0 && n == 0)
 		ui_say(args, "no job waits for Stint: there is nothing to release");
 	else if (rc == 0 && args->dry_run)
 		ui_say(args, "%zu jobs would be released", n);
 	else if (rc == 0) {
-		rc = slurm_talk(words, json_pack("[{s:s,s:O}]", "op", "release", "jobs", held),
-			&more, err);
+		rc = slurm_talk(words, json_incref(requests), &more, err);
 		if (rc == 0)
-			rc = tell_released(args, json_array_get(more, 1), n, err);
+			rc = tell_released(args, more, n, err);
 	}
 	json_decref(answers);
-	json_decref(held);
+	json_decref(requests);
 	json_decref(more);
 	return rc;
 }

@@ -121,7 +121,7 @@ bool slurm_consider(struct slurm *s, struct slurm_job *j, const char *name, cons
 	if (!is_wanted(s, told))
 		return false;
 	if (slurm_why_not(s, told, why, sizeof(why))) {
-		if (!is_marked_for_us(told))
+		if (!is_marked_for_us(told) || comment_holds(member_text(told, "comment")))
 			return false;
 		j->kind = KIND_BACK;
 		free(j->why);
