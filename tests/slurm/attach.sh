@@ -118,6 +118,23 @@ run stint history "slurm:$first"
 want 0 "the history of one"
 look_away
 
+# ---- what was before
+
+(
+	export STINT_STATE=$work/late
+	"$STINT" slurm attach --no-http --assume-gpus node=4 >late.log 2>&1 &
+	late=$!
+	known() { stint queue --all --limit 100 | grep -q "$first  *short .*COMPLETED"; }
+	wait_known() { for _ in $(seq 200); do known && return; sleep 0.1; done; return 1; }
+	wait_known
+	code=$?
+	kill $late
+	wait $late
+	exit $code
+)
+is "jobs of the completion log are known to one who comes later" [ $? = 0 ]
+is "and it says how many" grep -q "jobs of the history in .*jobcomp.txt are known now" late.log
+
 run stint slurm shadow --report --state "$STINT_STATE"
 want 0 "the shadow's report"
 out "srtf.* in the shadow of Slurm: [0-9]+ decisions" "who decided"
