@@ -100,40 +100,46 @@ static bool ask_sacct(const struct args *args, struct slurm_history *h)
 	return found;
 }
 
-/* The cluster's own log, where it keeps one that can be read here. */
-static bool find_log(const struct args *args, const struct slurm_words *words, struct slurm_history *h)
+/* The cluster's own log, where it keeps one that can be read here; else why there is none.  An error: Slurm does not answer. */
+static int find_log(const struct args *args, const struct slurm_words *words,
+	struct slurm_history *h, struct buf *why, struct err *err)
 {
-	struct err ignored = { 0 };
+	struct err trouble = { 0 };
 	json_t *answers = NULL;
-	const char *kind, *path = NULL;
-	bool found = false;
+	const char *kind, *path;
 
-	if (slurm_talk(words, json_array(), &answers, &ignored) == 0) {
-		kind = member_text(json_array_get(answers, 0), "jobcomp");
-		path = member_text(json_array_get(answers, 0), "jobcomp_loc");
-		found = kind && path && strstr(kind, "filetxt") && access(path, R_OK) == 0 &&
-			read_file(args, path, "jobcomp", true, h, &ignored) == 0;
-	}
-	if (!found && path && *path)
-		ui_say(args, "the job completion log %s is of no use: %s", path,
-			ignored.text[0] ? ignored.text : "it cannot be read here");
+	if (slurm_talk(words, json_array(), &answers, err) < 0)
+		return err->code;
+	kind = member_text(json_array_get(answers, 0), "jobcomp");
+	path = member_text(json_array_get(answers, 0), "jobcomp_loc");
+	if (!kind || !path || !strstr(kind, "filetxt"))
+		buf_str(why, "the cluster keeps no log of jobs that end (JobCompType=jobcomp/filetxt)");
+	else if (read_file(args, path, "jobcomp", true, h, &trouble) < 0)
+		buf_str(why, trouble.text);
 	json_decref(answers);
-	return found;
+	return 0;
 }
 
 int slurm_history_read(const struct args *args, const struct slurm_words *words,
 	struct slurm_history *out, struct err *err)
 {
+	struct buf why = { 0 };
+	int rc = 0;
+
 	if (args->no_history)
 		return 0;
 	if (args->from_sacct)
 		return read_file(args, args->from_sacct, "sacct", false, out, err);
 	if (args->from_jobcomp)
 		return read_file(args, args->from_jobcomp, "jobcomp", true, out, err);
-	if (!ask_sacct(args, out) && !find_log(args, words, out))
+	if (!ask_sacct(args, out))
+		rc = find_log(args, words, out, &why, err);
+	if (rc == 0 && why.n)
 		ui_say(args,
-			"no history: sacct tells nothing and no job completion log can be read; name one with --from-sacct or --from-jobcomp");
-	return 0;
+			"it begins without a history: sacct tells nothing, and %s; --from-sacct or --from-jobcomp name one",
+			why.at);
+	buf_fini(&why);
+	return rc;
 }
 
 void slurm_history_fini(struct slurm_history *h)

@@ -65,7 +65,7 @@ run setpriv --reuid 65534 --regid 65534 --clear-groups env SLURM_CONF="$SLURM_CO
 out "may look on" "somebody without rights"
 run stint slurm attach --partition moon
 want 3 "a partition that is not there"
-err "gpu" "those that are, are named"
+err "sinfo. lists those" "where to find those that are"
 
 # ---- attach
 
