@@ -124,6 +124,7 @@ static void open_hands(struct table *t)
 	struct slurm_options options = {
 		.partition = t->partition,
 		.poll_s = 1,
+		.patience_s = 600,
 		.now_s = still_clock,
 	};
 	struct err err = { 0 };
@@ -801,8 +802,8 @@ struct wild_job {
 	double submit_s, start_s, end_s;
 	enum { WILD_PENDING, WILD_RUNNING, WILD_CLEARING, WILD_OVER, WILD_GONE } at;
 	const char *state;
-	bool back;  /* to the queue, once it is cleared away */
-	bool known; /* somebody looked at it while it was alive */
+	bool back;   /* to the queue, once it is cleared away */
+	bool looked; /* somebody saw that it is over */
 };
 
 struct wild {
@@ -854,7 +855,7 @@ static void wild_told(void *ctx)
 		struct wild_job *j = &w->jobs.at[i];
 		struct truth *of = j->start_s > 0 ? truth_at(w->t, j->start_s) : NULL;
 
-		j->known |= j->at < WILD_OVER;
+		j->looked |= j->at == WILD_OVER;
 		if (of && (j->at == WILD_RUNNING || (j->at == WILD_CLEARING && !j->back)))
 			of->seen = true;
 	}
@@ -932,8 +933,8 @@ static void wild_step(struct wild *w, struct wild_job *j, struct rng *rng)
 		wild_clear(w, j);
 		break;
 	case WILD_OVER:
-		/* Slurm keeps it for minutes. */
-		if (still_now_s > j->end_s + 300 && !w->t->slurm.away)
+		/* Slurm keeps it for minutes; who is away for longer is another test's. */
+		if (j->looked)
 			j->at = WILD_GONE;
 		break;
 	case WILD_GONE:
