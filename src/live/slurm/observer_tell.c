@@ -36,18 +36,16 @@ static void told_nowhere(struct slurm_observer *o, struct sight *s)
 /* As names may be: not empty, no control characters, not too long. */
 static char *clean(const char *text, const char *otherwise)
 {
-	char *name = mem_strndup(text && *text ? text : otherwise, NAME_BYTES);
-	size_t n = strlen(name);
+	const char *from = text && *text ? text : otherwise;
+	size_t n = strnlen(from, NAME_BYTES);
+	char *name;
 
+	while (n && (from[n] & 0xc0) == 0x80) /* not inside a letter */
+		n--;
+	name = mem_strndup(from, n);
 	for (char *c = name; *c; c++) {
 		if ((unsigned char)*c < ' ' || *c == 0x7f)
 			*c = '_';
-	}
-	/* Not inside a letter. */
-	if (n == NAME_BYTES) {
-		while (n && (name[n - 1] & 0xc0) == 0x80)
-			n--;
-		name[n ? n - 1 : 0] = '\0';
 	}
 	return name;
 }

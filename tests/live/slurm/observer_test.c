@@ -9,8 +9,6 @@
 #include "../play.h"
 #include "still_slurm.h"
 
-enum { ARRIVALS = 2000 };
-
 struct news {
 	const char *kind;
 	uint32_t job, attempt;
@@ -815,13 +813,13 @@ struct wild {
 static void wild_show(struct wild *w, const struct wild_job *j)
 {
 	static const char *const base[] = { "PENDING", "RUNNING", "", "", "" };
-	json_t *on = json_array();
-	json_t *shown;
+	json_t *on, *shown;
 
 	if (j->at == WILD_GONE) {
 		still_set(&w->t->slurm, j->name, NULL);
 		return;
 	}
+	on = json_array();
 	for (int i = 0; i < 2; i++) {
 		if (j->on[i])
 			json_array_append_new(on, json_pack("[s,i]", i ? "n1" : "n0", j->on[i]));

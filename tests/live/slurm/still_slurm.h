@@ -13,7 +13,7 @@
 #include "live/slurm/wire.h"
 #include "support/property.h"
 
-enum { STILL_JOBS = 2000, STILL_OPS = 20 };
+enum { STILL_OPS = 20 };
 
 struct still_job {
 	char name[32];
@@ -113,7 +113,7 @@ static inline void still_init(struct still *s)
 {
 	*s = (struct still){ .stamp = 1000000000, .nodes_stamp = 1, .nodes = json_array() };
 	for (int i = 0; i < 2; i++) {
-		char name[8];
+		char name[16];
 
 		snprintf(name, sizeof(name), "n%d", i);
 		json_array_append_new(s->nodes,
