@@ -27,6 +27,8 @@ enum slurm_take {
 	SLURM_TAKE_NONE,
 };
 
+struct transport; /* live/slurm/wire.h */
+
 struct slurm_options {
 	const char *const *bridge; /* command of stint-slurm, NULL-terminated */
 	const char *partition;     /* that is driven; NULL: all, to look at */
@@ -34,7 +36,9 @@ struct slurm_options {
 	enum slurm_take take;
 	double poll_s;     /* so often jobs are looked at when nothing was ordered */
 	double patience_s; /* a job that was released and does not start is taken back after so long */
-	double (*now_s)(void); /* seconds since 1970; NULL: the clock */
+	double (*now_s)(void);             /* seconds since 1970; NULL: the clock */
+	const struct transport *transport; /* in place of the bridge, with its self; NULL: the bridge */
+	void *transport_self;
 };
 
 /* The word with which the hook marks jobs as ours to start. */

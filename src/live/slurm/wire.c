@@ -349,6 +349,11 @@ size_t wire_waiting(const struct wire *wire)
 	return wire->queue.n - wire->first + (wire->id && wire->asked.then ? 1 : 0);
 }
 
+bool wire_is_due(const struct wire *wire)
+{
+	return wire->up && wire->ready && !wire->id && wire->first < wire->queue.n;
+}
+
 bool wire_ready(const struct wire *wire)
 {
 	return wire->ready;

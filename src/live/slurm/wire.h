@@ -68,6 +68,8 @@ int wire_poll(struct wire *wire, struct err *err);
 void wire_send(struct wire *wire, json_t *request, double patience_s, wire_answer_fn *then, void *ctx);
 /* Requests that are not answered yet. */
 size_t wire_waiting(const struct wire *wire);
+/* Whether wire_poll() would send something. */
+bool wire_is_due(const struct wire *wire);
 /* Whether the bridge has said hello. */
 bool wire_ready(const struct wire *wire);
 /* wire_poll() shall be called then, too: the latest word counts.  INFINITY: no need. */
