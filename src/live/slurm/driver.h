@@ -106,6 +106,8 @@ void slurm_bounce(struct slurm *s, struct slurm_job *j, const char *why);
 enum order slurm_decide(struct slurm *s, struct slurm_job *j);
 /* Sends the next request if there is one and the line is free. */
 void slurm_pump(struct slurm *s);
+/* Whether the controller answered: while it does not, it is asked ever less often. */
+void slurm_heard(struct slurm *s, bool ok);
 /* The order failed for good. */
 void slurm_refused(struct slurm *s, struct slurm_job *j, enum order order, const char *error);
 

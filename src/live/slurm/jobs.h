@@ -99,7 +99,8 @@ struct slurm_job {
 	uint64_t need_look;
 	double sent_s;
 	uint32_t failures; /* in a row */
-	int signal;        /* to pass on, once; 0: none */
+	double doubted_hold_s; /* when a hold of ours was lost, which may still come */
+	int signal;            /* to pass on, once; 0: none */
 	bool dead;         /* to be dropped */
 };
 

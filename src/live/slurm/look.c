@@ -58,6 +58,7 @@ static void hear_nodes(void *ctx, const struct wire_answer *answer)
 	struct slurm *s = ctx;
 	bool differs;
 
+	slurm_heard(s, answer->ok);
 	if (!answer->ok)
 		return;
 	differs = nodes_read(&s->nodes, answer->body, s->names);
@@ -377,6 +378,7 @@ static void hear_jobs(void *ctx, const struct wire_answer *answer)
 	double now_s = slurm_now(s);
 	bool full;
 
+	slurm_heard(s, answer->ok);
 	if (!answer->ok)
 		return;
 	full = member_bool(answer->body, "full", true);

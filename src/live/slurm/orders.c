@@ -157,7 +157,9 @@ enum order slurm_decide(struct slurm *s, struct slurm_job *j)
 	if (j->forgotten)
 		return decide_to_go(j);
 	if (!*j->name)
-		return j->content && slurm_now(s) >= s->resubmit_s ? ORDER_SUBMIT : ORDER_NONE;
+		return j->content && slurm_now(s) >= fmax(s->resubmit_s, j->spent_s + SPENT_PAUSE_S)
+			? ORDER_SUBMIT
+			: ORDER_NONE;
 	if (!j->run.attempt)
 		return decide_waiting(s, j);
 	return slurm_is_marked(s, j) ? decide_marked(s, j) : decide_unmarked(s, j);
@@ -257,7 +259,15 @@ static void doubt(struct slurm *s, struct slurm_job *j, enum order order, bool a
 	j->failures++;
 	if (order == ORDER_SUBMIT)
 		s->resubmit_s = slurm_now(s) + RESUBMIT_PAUSE_S;
+	if (order == ORDER_HOLD)
+		j->doubted_hold_s = slurm_now(s);
 	s->want_full |= all;
+}
+
+void slurm_heard(struct slurm *s, bool ok)
+{
+	s->refusals = ok ? 0 : s->refusals + 1;
+	s->retry_s = ok ? 0 : slurm_now(s) + fmin(RETRY_MAX_S, ldexp(0.1, (int)fmin(s->refusals, 10)));
 }
 
 static void hear_failure(struct slurm *s, struct slurm_job *j, enum order order, const char *kind,
@@ -270,8 +280,7 @@ static void hear_failure(struct slurm *s, struct slurm_job *j, enum order order,
 	} else if (is(kind, "unreachable") || is(kind, "auth") || is(kind, "version") ||
 		(is(kind, "denied") && order != ORDER_SUBMIT)) {
 		j->failures++;
-		s->refusals++;
-		s->retry_s = slurm_now(s) + fmin(RETRY_MAX_S, ldexp(0.1, (int)fmin(s->refusals, 10)));
+		slurm_heard(s, false);
 		if (is(kind, "denied"))
 			slurm_say(s, LEVEL_ERROR, "job %s: Slurm does not let us %s it: %s",
 				j->name, orders[order].op, error);
@@ -366,8 +375,7 @@ static void hear_order(void *ctx, const struct wire_answer *answer)
 	enum order order = s->order;
 
 	s->order = ORDER_NONE;
-	if (answer->ok)
-		s->refusals = 0;
+	slurm_heard(s, answer->ok);
 	for (size_t i = 0; i < s->asked.n; i++)
 		hear_one(s, s->asked.at[i], order, answer, json_array_get(results, i));
 	s->asked.n = 0;
@@ -431,8 +439,6 @@ static bool send_some_order(struct slurm *s)
 	enum order *wanted;
 	bool sent = false, some = false;
 
-	if (slurm_now(s) < s->retry_s)
-		return false;
 	wanted = mem_alloc(mem_array_size(s->jobs.at.n + 1, sizeof(*wanted)));
 	for (size_t i = 0; i < s->jobs.at.n; i++)
 		some |= (wanted[i] = slurm_decide(s, s->jobs.at.at[i])) != ORDER_NONE;
@@ -501,6 +507,10 @@ void slurm_pump(struct slurm *s)
 
 	if (!wire_ready(s->wire) || wire_waiting(s->wire) || !s->nodes_known) {
 		wire_wake(s->wire, INFINITY);
+		return;
+	}
+	if (now_s < s->retry_s) {
+		wire_wake(s->wire, s->retry_s);
 		return;
 	}
 	if (send_next(s))

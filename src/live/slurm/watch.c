@@ -13,6 +13,7 @@
 #include "live/slurm/driver.h"
 
 #define BOUNCE_PAUSE_MAX_S 30.0
+#define LATE_S 120.0 /* no order that was lost comes after so long */
 enum { HOPELESS_AFTER = 4 };
 
 /* ---- marks */
@@ -125,6 +126,7 @@ static void end_unknown(struct slurm *s, struct slurm_job *j)
 		"Slurm does not know job %s any more (it forgets jobs %.0f s after their end): how it "
 		"ended cannot be told",
 		j->name, s->min_job_age_s);
+	j->spent_s = slurm_now(s);
 	tell_ended(s, j, &ending);
 }
 
@@ -133,7 +135,7 @@ static bool end_put_back(struct slurm *s, struct slurm_job *j)
 {
 	struct run *run = &j->run;
 	struct ending ending = { .known = true, .code = -1, .asked = true };
-	bool dead = false, by_us = run->requeued || run->stop;
+	bool dead = false, by_us = (run->requeued || run->stop) && !run->restarted;
 
 	if (!by_us && !run->restarted && !run->need_nodes) {
 		run->need_nodes = s->node_looks + 1;
@@ -231,6 +233,12 @@ static void lose_patience(struct slurm *s, struct slurm_job *j)
 		waits_s, j->fact.reason);
 }
 
+/* Ours, for another attempt. */
+static bool is_late_hold(const struct slurm *s, const struct slurm_job *j)
+{
+	return j->doubted_hold_s > 0 && slurm_now(s) < j->doubted_hold_s + LATE_S;
+}
+
 /* It was released and does not run yet. */
 static void watch_released(struct slurm *s, struct slurm_job *j)
 {
@@ -240,7 +248,7 @@ static void watch_released(struct slurm *s, struct slurm_job *j)
 		lose_patience(s, j);
 		return;
 	}
-	if (!run->back && !run->stop && !run->claimed && !j->user_held) {
+	if (!run->back && !run->stop && !run->claimed && !j->user_held && !is_late_hold(s, j)) {
 		j->user_held = true;
 		tell(s, "hold", j->job, json_object());
 		slurm_bounce(s, j, "it was held in Slurm before it began");
@@ -259,8 +267,8 @@ static void watch_marked(struct slurm *s, struct slurm_job *j)
 
 	own_mark(s, j, &mark);
 	run->restarts = mark.restarts;
-	if (!run->settled && run->ordered_s == 0)
-		run->ordered_s = slurm_now(s);
+	if (run->ordered_s == 0)
+		run->ordered_s = j->fact.start_s > 0 ? j->fact.start_s : slurm_now(s);
 	run->settled = run->ordered = true;
 	if (j->fact.completing)
 		return; /* something of it is left */
