@@ -98,10 +98,10 @@ struct slurm_job {
 	enum order order;
 	uint64_t need_look;
 	double sent_s;
-	uint32_t failures; /* in a row */
+	uint32_t failures;     /* in a row */
 	double doubted_hold_s; /* when a hold of ours was lost, which may still come */
 	int signal;            /* to pass on, once; 0: none */
-	bool dead;         /* to be dropped */
+	bool dead;             /* to be dropped */
 };
 
 struct index {

@@ -268,11 +268,12 @@ static void check(struct model *m, uint64_t seed)
 		struct fake_job *j = fake_of(&m->p.fake, "x", job);
 
 		if (m->jobs[job].phase != DONE)
-			fail_msg("seed %llu: job %u is in phase %d, attempt %u", (unsigned long long)seed, job,
-				m->jobs[job].phase, m->jobs[job].attempt);
+			fail_msg("seed %llu: job %u is in phase %d, attempt %u",
+				(unsigned long long)seed, job, m->jobs[job].phase,
+				m->jobs[job].attempt);
 		if (m->p.fake.completed.n <= job || m->p.fake.completed.at[job] != 1)
-			fail_msg("seed %llu: job %u completed %u times", (unsigned long long)seed, job,
-				m->p.fake.completed.n > job ? m->p.fake.completed.at[job] : 0);
+			fail_msg("seed %llu: job %u completed %u times", (unsigned long long)seed,
+				job, m->p.fake.completed.n > job ? m->p.fake.completed.at[job] : 0);
 		if (!j || j->state != FAKE_ENDED)
 			fail_msg("seed %llu: job %u is still there", (unsigned long long)seed, job);
 	}
@@ -294,7 +295,8 @@ static void course(uint64_t seed, struct model *m)
 
 static void test_exactly_once(void **state)
 {
-	uint64_t first = property_seed(), n = getenv("SEED") ? 1 : rounds(6), attempts = 0, restarts = 0;
+	uint64_t first = property_seed(), n = getenv("SEED") ? 1 : rounds(6), attempts = 0,
+		 restarts = 0;
 	struct model *m = mem_alloc(sizeof(*m));
 
 	(void)state;
