@@ -1,6 +1,6 @@
 #!/bin/bash
 # Looking on at a real Slurm: status, attach, shadow and its report; nothing in Slurm changes.
-# shellcheck disable=SC2317,SC2119,SC2120
+# shellcheck disable=SC2317,SC2119,SC2120,SC2030,SC2031
 here=$(realpath "$(dirname "$0")")
 # shellcheck source=tests/cli/lib/check
 . "$here/../cli/lib/check"

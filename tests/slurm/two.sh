@@ -1,6 +1,6 @@
 #!/bin/bash
 # Two daemons drive two partitions of one real Slurm that share all nodes: every job ends once, and what
-# they wanted at the same time comes back and is tried again.
+# they wanted at the same time comes back and is tried again.  JOBS=6: a cluster that is not full; APART=no: both begin with the same nodes.
 # shellcheck disable=SC2317
 here=$(realpath "$(dirname "$0")")
 # shellcheck source=tests/cli/lib/check
@@ -10,7 +10,7 @@ here=$(realpath "$(dirname "$0")")
 
 unset STINT_SOCKET XDG_RUNTIME_DIR
 export PARTITIONS="a=ALL b=ALL" KILL_WAIT=2
-jobs=20
+jobs=${JOBS:-20}
 cluster_begin 2
 ran=$place/ran
 mkdir "$ran"
@@ -18,8 +18,8 @@ daemons=
 
 # PARTITION K: jobs of each go through their own daemon.
 begin() {
-	STINT_STATE=$work/$1 "$STINT" daemon --driver slurm --partition "$1" --scheduler "$2/2" --take none \
-		--policy fifo:misfit=skip --no-http --slurm-poll 0.3 --slurm-patience 3 >>"$1.log" 2>&1 &
+	STINT_STATE=$work/$1 "$STINT" daemon --driver slurm --partition "$1" --scheduler "$([ "${APART:-yes}" = yes ] && echo "$2/2" || echo 1/1)" --take none \
+		--policy fifo:misfit=skip --no-http --slurm-poll 0.3 --slurm-patience 6 >>"$1.log" 2>&1 &
 	daemons="$daemons $!"
 	for _ in $(seq 600); do
 		STINT_STATE=$work/$1 "$STINT" nodes >/dev/null 2>&1 && return
@@ -37,17 +37,17 @@ trap 'stop; cluster_gone; rm -rf "$work"' EXIT
 
 submit() { # PARTITION
 	local i
-	for i in $(seq $jobs); do
+	for i in $(seq "$jobs"); do
 		STINT_STATE=$work/$1 "$STINT" submit --quiet --gpus $((1 << (i % 3))) -J "$1$i" -- \
 			sh -c "echo begin >>$ran/$1$i; sleep 0.$((i % 7))1; sleep 1; echo end >>$ran/$1$i" >/dev/null || return 1
 	done
 }
 over() { # PARTITION
-	[ "$(STINT_STATE=$work/$1 "$STINT" queue --quiet --all --state completed | grep -c COMPLETED)" = $jobs ]
+	[ "$(STINT_STATE=$work/$1 "$STINT" queue --quiet --all --state completed | grep -c COMPLETED)" = "$jobs" ]
 }
 once() { # PARTITION
 	local i
-	for i in $(seq $jobs); do
+	for i in $(seq "$jobs"); do
 		[ "$(tr '\n' ' ' <"$ran/$1$i")" = "begin end " ] || return 1
 	done
 }
