@@ -169,7 +169,8 @@ static void count_double(struct fake_slurm *f, const struct fake_job *started)
 
 static uint32_t number_of(const struct fake_job *j)
 {
-	const char *key = key_of(j), *site = strchr(key, ':'), *number = site ? strchr(site + 1, ':') : NULL;
+	const char *key = key_of(j), *site = strchr(key, ':'),
+		   *number = site ? strchr(site + 1, ':') : NULL;
 
 	return number ? (uint32_t)atoi(number + 1) : 0;
 }
@@ -569,9 +570,11 @@ static const char *start_one(struct fake_slurm *f, struct fake_job *j, const jso
 	return NULL;
 }
 
-static const char *requeue_one(struct fake_slurm *f, struct fake_job *j)
+static const char *requeue_one(struct fake_slurm *f, struct fake_job *j, const json_t *one)
 {
-	if (j->state == FAKE_PENDING)
+	bool ended = json_is_object(one) && member_bool(one, "ended", false);
+
+	if (j->state == FAKE_PENDING || (!ended && j->state == FAKE_ENDED))
 		return "busy";
 	if (!j->requeue)
 		return "refused";
@@ -635,7 +638,7 @@ static const char *act_one(struct fake_slurm *f, const char *op, const json_t *r
 	if (!strcmp(op, "start"))
 		return start_one(f, j, one);
 	if (!strcmp(op, "requeue"))
-		return requeue_one(f, j);
+		return requeue_one(f, j, one);
 	if (!strcmp(op, "hold"))
 		return hold_one(f, j);
 	if (!strcmp(op, "release"))

@@ -314,6 +314,8 @@ static int slurm_stop(struct hands *self, uint32_t job, uint32_t attempt, bool n
 		j->run.asked_s = slurm_now(s);
 	j->run.stop = true;
 	j->run.now |= now;
+	/* It may have ended by itself since the last look. */
+	j->need_look = s->looks + 1;
 	hurry(s);
 	return 0;
 }

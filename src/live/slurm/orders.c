@@ -24,7 +24,7 @@ static const struct {
 	const char *op;
 	size_t most; /* jobs in one request: others wait for it */
 } orders[ORDERS] = {
-	[ORDER_REQUEUE] = { "requeue", 64 },
+	[ORDER_REQUEUE] = { "requeue", 16 },
 	[ORDER_SIGNAL] = { "signal", 64 },
 	[ORDER_CANCEL] = { "cancel", 64 },
 	[ORDER_START] = { "start", 64 },
@@ -207,7 +207,7 @@ static json_t *say(const struct slurm *s, const struct slurm_job *j, enum order 
 		return json_pack("{s:s}", "job", j->name);
 	case ORDER_REQUEUE:
 		/* One that has just ended by itself is not to run again. */
-		return json_pack("{s:s,s:b}", "job", j->name, "ended", j->spent);
+		return json_pack("{s:s,s:b}", "job", j->name, "ended", j->fact.state == FACT_ENDED);
 	case ORDER_NOTE:
 		return json_pack("{s:s,s:s}", "job", j->name, "admin_comment", j->why);
 	default:

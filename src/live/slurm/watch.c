@@ -389,7 +389,7 @@ static void watch_waiting(struct slurm *s, struct slurm_job *j)
 			tell(s, "release", j->job, json_object());
 			j->outside = j->user_held = false;
 		}
-		j->spent = j->told_end = false;
+		j->told_end = false;
 		watch_limit(s, j);
 	} else if (f->state == FACT_ENDED && !j->spent && !j->told_end && !f->completing) {
 		if (!j->outside && !strcmp(f->word, "CANCELLED")) {
@@ -426,6 +426,7 @@ void slurm_watch(struct slurm *s, struct slurm_job *j)
 	if (!ours || j->forgotten)
 		return;
 	recognise_spent(s, j);
+	j->spent &= j->fact.state == FACT_ENDED;
 	if (j->fact.state == FACT_NONE)
 		watch_gone(s, j);
 	else if (!j->run.attempt)

@@ -12,7 +12,7 @@ enum phase { WAITS, LAUNCHED, RUNS, DONE };
 struct record {
 	enum phase phase;
 	uint32_t attempt, gpus, first;
-	bool stop, held, gone;
+	bool stop, held;
 };
 
 struct model {
@@ -94,7 +94,7 @@ static uint32_t find_room(const struct model *m, uint32_t n)
 	return DEVICES;
 }
 
-static void launch_some(struct model *m)
+static void launch_some(struct model *m, bool troubled)
 {
 	for (uint32_t job = 1; job <= JOBS; job++) {
 		struct record *r = &m->jobs[job];
@@ -109,10 +109,8 @@ static void launch_some(struct model *m)
 		for (uint32_t i = 0; i < r->gpus; i++)
 			m->taken[first + i] = true;
 		/* A daemon may die between writing it down and doing it. */
-		if (rng_below(&m->rng, 50))
+		if (!troubled || rng_below(&m->rng, 50))
 			play_launch(&m->p, job, r->attempt, first, r->gpus);
-		else
-			r->gone = true;
 	}
 }
 
@@ -138,7 +136,6 @@ static void come_back(struct model *m)
 	for (uint32_t job = 1; job <= JOBS; job++) {
 		struct record *r = &m->jobs[job];
 
-		r->gone = false;
 		if (r->phase != LAUNCHED && r->phase != RUNS)
 			continue;
 		play_claim(&m->p, job, r->attempt, r->first, r->gpus, r->stop);
@@ -218,7 +215,7 @@ static void step(struct model *m, bool troubled)
 	play_poll(&m->p);
 	take_news(m);
 	hands_refresh(m->p.hands, &m->p.machine);
-	launch_some(m);
+	launch_some(m, troubled);
 }
 
 static bool all_done(const struct model *m)
