@@ -239,7 +239,8 @@ static int run_hook(const struct args *args, struct err *err)
 {
 	static const char sign[] = "@PARTITION@";
 	const char *text = page_files[0].bytes, *at = strstr(text, sign);
-	struct buf out = { 0 };
+	struct buf script = { 0 }, out = { 0 };
+	struct json j;
 	int rc;
 
 	if (!args->partition)
@@ -247,10 +248,17 @@ static int run_hook(const struct args *args, struct err *err)
 			"--partition is needed: jobs of which partition the hook shall hold; 'stint slurm status' lists them");
 	if (check_name(args->partition, err) < 0)
 		return err->code;
-	buf_add(&out, text, (size_t)(at - text));
-	buf_str(&out, args->partition);
-	buf_str(&out, at + strlen(sign));
-	rc = ui_print(&out, err);
+	buf_add(&script, text, (size_t)(at - text));
+	buf_str(&script, args->partition);
+	buf_str(&script, at + strlen(sign));
+	json_init(&j, &out, false);
+	json_begin_object(&j, NULL);
+	json_str(&j, "schema", "slurm_hook/1");
+	json_str(&j, "partition", args->partition);
+	json_str(&j, "script", script.at);
+	json_end(&j, '}');
+	rc = ui_print(args->json ? &out : &script, err);
+	buf_fini(&script);
 	buf_fini(&out);
 	return rc;
 }
@@ -276,25 +284,53 @@ static json_t *held_jobs(const json_t *jobs, const char *partition)
 	return out;
 }
 
-static int tell_released(const struct args *args, const json_t *answer, size_t n, struct err *err)
+static int tell_released(const struct args *args, size_t held, size_t released, struct err *err)
+{
+	struct buf out = { 0 };
+	struct json j;
+	int rc = 0;
+
+	if (args->json) {
+		json_init(&j, &out, false);
+		json_begin_object(&j, NULL);
+		json_str(&j, "schema", "slurm_released/1");
+		json_int(&j, "held", (int64_t)held);
+		json_int(&j, "released", (int64_t)released);
+		json_end(&j, '}');
+		rc = ui_print(&out, err);
+		buf_fini(&out);
+	} else if (!held) {
+		ui_say(args, "no job waits for Stint: there is nothing to release");
+	} else if (args->dry_run) {
+		ui_say(args, "%zu jobs would be released", held);
+	} else {
+		ui_say(args, "%zu of %zu jobs are Slurm's to start again", released, held);
+	}
+	return rc;
+}
+
+/* How many of them. */
+static int count_released(const json_t *answer, size_t *released, struct err *err)
 {
 	const json_t *one;
-	size_t i, failed = 0;
+	size_t i;
+	int rc = slurm_talk_failed(answer, err);
 
-	if (slurm_talk_failed(answer, err) < 0)
-		return err->code;
 	json_array_foreach(json_object_get(answer, "results"), i, one)
 	{
-		failed += slurm_talk_failed(one, err) < 0;
+		if (slurm_talk_failed(one, err) < 0)
+			rc = err->code;
+		else
+			++*released;
 	}
-	ui_say(args, "%zu of %zu jobs are Slurm's to start again", n - failed, n);
-	return failed ? err->code : 0;
+	return rc;
 }
 
 static int release_all(const struct args *args, const struct slurm_words *words, struct err *err)
 {
 	json_t *answers = NULL, *held = NULL, *more = NULL;
-	size_t n = 0;
+	struct err ignored = { 0 };
+	size_t n = 0, released = 0;
 	int rc = slurm_talk(words, json_pack("[{s:s,s:i}]", "op", "jobs", "since", 0), &answers, err);
 
 	if (rc == 0)
@@ -303,16 +339,14 @@ static int release_all(const struct args *args, const struct slurm_words *words,
 		held = held_jobs(json_object_get(json_array_get(answers, 1), "jobs"), args->partition);
 		n = json_array_size(held);
 	}
-	if (rc == 0 && n == 0)
-		ui_say(args, "no job waits for Stint: there is nothing to release");
-	else if (rc == 0 && args->dry_run)
-		ui_say(args, "%zu jobs would be released", n);
-	else if (rc == 0) {
+	if (rc == 0 && n && !args->dry_run) {
 		rc = slurm_talk(words, json_pack("[{s:s,s:O}]", "op", "release", "jobs", held),
 			&more, err);
 		if (rc == 0)
-			rc = tell_released(args, json_array_get(more, 1), n, err);
+			rc = count_released(json_array_get(more, 1), &released, err);
 	}
+	if (rc == 0 || released)
+		tell_released(args, n, released, rc ? &ignored : err);
 	json_decref(answers);
 	json_decref(held);
 	json_decref(more);
@@ -338,11 +372,13 @@ static const struct flag status_flags[] = {
 };
 static const struct flag hook_flags[] = {
 	TEXT(partition, "NAME", "whose jobs are held"),
+	SWITCH(json, "the script as a member of a JSON object"),
 	{ 0 },
 };
 static const struct flag release_flags[] = {
 	TEXT(partition, "NAME", "this partition only (all)"),
 	SWITCH(dry_run, "say how many, and release none"),
+	SWITCH(json, "how many, as JSON"),
 	SWITCH(quiet, "errors only"),
 	{ 0 },
 };
