@@ -241,7 +241,8 @@ static int run_hook(const struct args *args, struct err *err)
 {
 	static const char sign[] = "@PARTITION@";
 	const char *text = page_files[0].bytes, *at = strstr(text, sign);
-	struct buf out = { 0 };
+	struct buf script = { 0 }, out = { 0 };
+	struct json j;
 	int rc;
 
 	if (!args->partition)
@@ -249,10 +250,17 @@ static int run_hook(const struct args *args, struct err *err)
 			"--partition is needed: jobs of which partition the hook shall hold; 'stint slurm status' lists them");
 	if (check_name(args->partition, err) < 0)
 		return err->code;
-	buf_add(&out, text, (size_t)(at - text));
-	buf_str(&out, args->partition);
-	buf_str(&out, at + strlen(sign));
-	rc = ui_print(&out, err);
+	buf_add(&script, text, (size_t)(at - text));
+	buf_str(&script, args->partition);
+	buf_str(&script, at + strlen(sign));
+	json_init(&j, &out, false);
+	json_begin_object(&j, NULL);
+	json_str(&j, "schema", "slurm_hook/1");
+	json_str(&j, "partition", args->partition);
+	json_str(&j, "script", script.at);
+	json_end(&j, '}');
+	rc = ui_print(args->json ? &out : &script, err);
+	buf_fini(&script);
 	buf_fini(&out);
 	return rc;
 }
@@ -307,57 +315,89 @@ static json_t *release_requests(const json_t *jobs, const char *partition, size_
 		"jobs", keep_them);
 }
 
-static int count_failed(const json_t *answer, size_t *failed, struct err *err)
+struct released {
+	size_t held, released, kept; /* kept: by their users */
+};
+
+static int tell_released(const struct args *args, const struct released *n, struct err *err)
+{
+	struct buf out = { 0 };
+	struct json j;
+	int rc = 0;
+
+	if (args->json) {
+		json_init(&j, &out, false);
+		json_begin_object(&j, NULL);
+		json_str(&j, "schema", "slurm_released/1");
+		json_int(&j, "held", (int64_t)n->held);
+		json_int(&j, "released", (int64_t)n->released);
+		json_int(&j, "kept", (int64_t)n->kept);
+		json_end(&j, '}');
+		rc = ui_print(&out, err);
+		buf_fini(&out);
+	} else if (!n->held) {
+		ui_say(args, "no job waits for Stint: there is nothing to release");
+	} else if (args->dry_run) {
+		ui_say(args, "%zu jobs would be released", n->held);
+	} else {
+		ui_say(args, "%zu of %zu jobs are Slurm's to start again", n->released + n->kept,
+			n->held);
+		if (n->kept)
+			ui_say(args, "%zu of them stay held, by their users", n->kept);
+	}
+	return rc;
+}
+
+/* How many of them. */
+static int count_done(const json_t *answer, size_t *done, struct err *err)
 {
 	const json_t *one;
 	size_t i;
+	int rc = slurm_talk_failed(answer, err);
 
-	if (slurm_talk_failed(answer, err) < 0)
-		return err->code;
 	json_array_foreach(json_object_get(answer, "results"), i, one)
 	{
-		*failed += slurm_talk_failed(one, err) < 0;
+		if (slurm_talk_failed(one, err) < 0)
+			rc = err->code;
+		else
+			++*done;
 	}
-	return 0;
+	return rc;
 }
 
-static int tell_released(const struct args *args, const json_t *answers, size_t n, struct err *err)
+static int release_them(const struct slurm_words *words, json_t *requests, struct released *n,
+	struct err *err)
 {
-	size_t failed = 0,
-	       kept = json_array_size(json_object_get(json_array_get(answers, 2), "results"));
+	json_t *answers = NULL;
+	int rc = slurm_talk(words, json_incref(requests), &answers, err), kept;
 
-	if (count_failed(json_array_get(answers, 1), &failed, err) < 0 ||
-		count_failed(json_array_get(answers, 2), &failed, err) < 0)
-		return err->code;
-	if (kept)
-		ui_say(args, "%zu of them stay held, by their users", kept);
-	ui_say(args, "%zu of %zu jobs are Slurm's to start again", n - failed, n);
-	return failed ? err->code : 0;
+	if (rc == 0) {
+		rc = count_done(json_array_get(answers, 1), &n->released, err);
+		kept = count_done(json_array_get(answers, 2), &n->kept, err);
+		rc = rc ? rc : kept;
+	}
+	json_decref(answers);
+	return rc;
 }
 
 static int release_all(const struct args *args, const struct slurm_words *words, struct err *err)
 {
-	json_t *answers = NULL, *requests = NULL, *more = NULL;
-	size_t n = 0;
+	json_t *answers = NULL, *requests = NULL;
+	struct err ignored = { 0 };
+	struct released n = { 0 };
 	int rc = slurm_talk(words, json_pack("[{s:s,s:i}]", "op", "jobs", "since", 0), &answers, err);
 
 	if (rc == 0)
 		rc = check_answers(answers, err);
 	if (rc == 0)
 		requests = release_requests(json_object_get(json_array_get(answers, 1), "jobs"),
-			args->partition, &n);
-	if (rc == 0 && n == 0)
-		ui_say(args, "no job waits for Stint: there is nothing to release");
-	else if (rc == 0 && args->dry_run)
-		ui_say(args, "%zu jobs would be released", n);
-	else if (rc == 0) {
-		rc = slurm_talk(words, json_incref(requests), &more, err);
-		if (rc == 0)
-			rc = tell_released(args, more, n, err);
-	}
+			args->partition, &n.held);
+	if (rc == 0 && n.held && !args->dry_run)
+		rc = release_them(words, requests, &n, err);
+	if (rc == 0 || n.released)
+		tell_released(args, &n, rc ? &ignored : err);
 	json_decref(answers);
 	json_decref(requests);
-	json_decref(more);
 	return rc;
 }
 
@@ -380,11 +420,13 @@ static const struct flag status_flags[] = {
 };
 static const struct flag hook_flags[] = {
 	TEXT(partition, "NAME", "whose jobs are held"),
+	SWITCH(json, "the script as a member of a JSON object"),
 	{ 0 },
 };
 static const struct flag release_flags[] = {
 	TEXT(partition, "NAME", "this partition only (all)"),
 	SWITCH(dry_run, "say how many, and release none"),
+	SWITCH(json, "how many, as JSON"),
 	SWITCH(quiet, "errors only"),
 	{ 0 },
 };

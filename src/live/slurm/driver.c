@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/members.h"
 #include "live/slurm/driver.h"
+#include "live/slurm/turn.h"
 
 /* ---- small things */
 
@@ -95,6 +96,7 @@ static int slurm_discover(struct hands *self, struct machine *out, struct err *e
 	if (rc < 0)
 		return rc;
 	out->even = true;
+	machine_turn(out, s->scheduler, s->schedulers);
 	free(s->hosts);
 	s->hosts = mem_alloc(mem_array_size(out->ndevices, sizeof(*s->hosts)));
 	s->nhosts = out->ndevices;
@@ -496,6 +498,8 @@ int slurm_hands_open(const struct hands_config *config, const struct slurm_optio
 	s->take = o->take;
 	s->poll_s = o->poll_s > 0 ? o->poll_s : 1;
 	s->patience_s = o->patience_s > 0 ? o->patience_s : 30;
+	s->scheduler = o->scheduler;
+	s->schedulers = o->schedulers;
 	s->fake = o->transport;
 	s->clock = o->now_s ? o->now_s : steady_clock;
 	s->opened_s = slurm_now(s);

@@ -30,6 +30,7 @@ struct slurm {
 	char *partition, *site;
 	enum slurm_take take;
 	double poll_s, patience_s, opened_s;
+	uint32_t scheduler, schedulers; /* as in struct slurm_options */
 	double (*clock)(void);
 	struct bridge bridge;
 	bool fake; /* a test's transport, with nothing to wait for */
