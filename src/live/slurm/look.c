@@ -60,6 +60,7 @@ static void hear_nodes(void *ctx, const struct wire_answer *answer)
 	bool differs;
 
 	slurm_heard(s, answer->ok);
+	slurm_answered(s, answer);
 	if (!answer->ok)
 		return;
 	differs = nodes_read(&s->nodes, answer->body, s->names);
@@ -418,6 +419,7 @@ static void hear_jobs(void *ctx, const struct wire_answer *answer)
 	bool full;
 
 	slurm_heard(s, answer->ok);
+	slurm_answered(s, answer);
 	if (!answer->ok)
 		return;
 	full = member_bool(answer->body, "full", true);
