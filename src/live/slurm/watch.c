@@ -415,8 +415,10 @@ static void watch_hold(struct slurm *s, struct slurm_job *j)
 	const struct fact *f = &j->fact;
 
 	j->overruled &= f->wanted_held;
-	if (j->outside || (j->user_held == HOLD_SLURM && !f->held) ||
+	if (j->outside || (j->user_held && !f->held) ||
 		(j->user_held == HOLD_WORD && !f->wanted_held)) {
+		/* Released in Slurm itself the word stays, and means nothing. */
+		j->overruled = f->wanted_held;
 		j->outside = false;
 		set_hold(s, j, HOLD_NONE);
 	}
