@@ -18,7 +18,7 @@ seconds=${BENCH_SECONDS:-20}
 
 # Nanoseconds of CPU: of all threads, or of the first alone.
 used() { # PID
-	cat "/proc/$1/task/"*/schedstat | awk '{ sum += $1 } END { printf "%d", sum }'
+	cat "/proc/$1/task/"*/schedstat | awk '{ sum += $1 } END { printf "%.0f", sum }'
 }
 used_first() { # PID
 	cut -d ' ' -f 1 "/proc/$1/task/$1/schedstat"
