@@ -30,7 +30,7 @@ job_script() {
 		leave() {
 			local did
 			did=$(worked)
-			awk "BEGIN { left = $left - $did; print left > 0 ? left : 0 }" >"$file.left"
+			awk "BEGIN { left = $left - $did; print (left > 0 ? left : 0) }" >"$file.left"
 			echo "$did" >>"$file"
 			[ -z "$child" ] || kill "$child"
 			exit 143
