@@ -3,7 +3,6 @@
  * stint-slurm: a line in, a line out (doc/slurm-protocol.md).
  */
 #include <getopt.h>
-#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -150,9 +149,6 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	if (play)
 		return talk_play(play);
-	/* All jobs are megabytes at each look: memory is kept for the next, not fetched from the kernel anew. */
-	mallopt(M_MMAP_THRESHOLD, 32 << 20);
-	mallopt(M_TRIM_THRESHOLD, 256 << 20);
 	controller_init(rate, timeout_s);
 	while ((length = getline(&line, &size, stdin)) > 0) {
 		if (line[length - 1] == '\n')
