@@ -449,8 +449,8 @@ static void answer_nodes(struct fake_slurm *f, json_t *answer)
 			json_pack("{s:s,s:s,s:b,s:b,s:s,s:i,s:i,s:[{s:s,s:i}],s:i}", "name",
 				n->name, "state", n->down ? "DOWN" : "IDLE", "usable",
 				!n->down && !n->drained, "drained", n->drained, "reason",
-				n->drained ? "fan" : "", "cpus", 16, "mem_mb", 16000, "gpus",
-				"type", n->type, "count", n->gpus, "used", used_on(f, n->name)));
+				n->drained ? "fan" : "", "cpus", 16, "mem_mb", 16000, "gpus", "type",
+				n->type, "count", n->gpus, "used", used_on(f, n->name) + n->leaked));
 	}
 	json_object_set_new(answer, "stamp", json_integer(1));
 	json_object_set_new(answer, "changed", json_true());

@@ -44,6 +44,7 @@ struct fake_node {
 	char name[16], type[16];
 	uint32_t gpus;
 	bool down, drained;
+	uint32_t leaked; /* used by nobody */
 };
 
 /* Chances of each request. */

@@ -29,7 +29,7 @@ struct slurm {
 	char **command;
 	char *partition, *site;
 	enum slurm_take take;
-	double poll_s, patience_s;
+	double poll_s, patience_s, opened_s;
 	uint32_t scheduler, schedulers; /* as in struct slurm_options */
 	double (*clock)(void);
 	struct bridge bridge;
@@ -124,8 +124,13 @@ bool slurm_why_not(const struct slurm *s, const json_t *told, char *why, size_t 
 json_t *paper_content(const struct slurm *s, const struct launch *launch);
 void paper_write(struct slurm *s, const struct slurm_job *j);
 /* What was written down: false where there is nothing of this cluster. */
-bool paper_read(const struct slurm *s, uint32_t job, char name[SLURM_NAME_MAX], double *submit_s,
-	uint32_t *generation);
+struct paper {
+	char name[SLURM_NAME_MAX];
+	double submit_s;
+	uint32_t generation;
+	enum user_hold user_held;
+};
+bool paper_read(const struct slurm *s, uint32_t job, struct paper *out);
 char *paper_output(const struct slurm *s, uint32_t job, bool err_out);
 
 #endif

@@ -85,11 +85,21 @@ static enum order decide_marked(const struct slurm *s, const struct slurm_job *j
 	return ORDER_NONE;
 }
 
+/*
+ * A node that was told to end a run refuses what was started in the same second or before: Slurm
+ * then calls the job failed.  With the requeue its time of submission is set anew.
+ */
+static bool is_too_early(const struct slurm *s, const struct slurm_job *j)
+{
+	return slurm_now(s) < j->not_before_s ||
+		(j->fact.restarts && slurm_now(s) < j->fact.submit_s + 1);
+}
+
 static enum order decide_unmarked(const struct slurm *s, const struct slurm_job *j)
 {
 	const struct fact *f = &j->fact;
 
-	if (j->run.stop || j->user_held || j->outside || f->completing || slurm_now(s) < j->not_before_s)
+	if (j->run.stop || j->user_held || j->outside || f->completing || is_too_early(s, j))
 		return ORDER_NONE;
 	if (f->state == FACT_PENDING)
 		return ORDER_START;
@@ -210,6 +220,10 @@ static json_t *say(const struct slurm *s, const struct slurm_job *j, enum order 
 		return json_pack("{s:s,s:b}", "job", j->name, "ended", j->fact.state == FACT_ENDED);
 	case ORDER_NOTE:
 		return json_pack("{s:s,s:s}", "job", j->name, "admin_comment", j->why);
+	case ORDER_HOLD:
+		/* By the mark the hook knows whose hold it is. */
+		return json_pack("{s:s,s:s}", "job", j->name, "admin_comment",
+			j->fact.mark[0] ? j->fact.mark : SLURM_MARK);
 	default:
 		return json_string(j->name);
 	}
@@ -313,7 +327,7 @@ static void give_up(struct slurm *s, struct slurm_job *j, const char *error)
 static void refuse_spent(struct slurm *s, struct slurm_job *j, const char *error)
 {
 	if (j->kind != KIND_OWN) {
-		give_up(s, j, error);
+		give_up(s, j, j->never_again ? "it was submitted with --no-requeue" : error);
 		return;
 	}
 	if (j->run.attempt)

@@ -13,7 +13,8 @@
 #include "live/slurm/driver.h"
 
 #define BOUNCE_PAUSE_MAX_S 30.0
-#define LATE_S 120.0 /* no order that was lost comes after so long */
+#define AGAIN_PAUSE_S 1.0 /* nodes count in whole seconds: see is_too_early() */
+#define LATE_S 120.0      /* no order that was lost comes after so long */
 enum { HOPELESS_AFTER = 4 };
 
 /* ---- marks */
@@ -58,6 +59,8 @@ static void tell_begun(struct slurm *s, struct slurm_job *j)
 	j->bounces = 0;
 	/* Slurm counts in whole seconds. */
 	run->begun_s = fmin(slurm_now(s), fmax(j->fact.start_s, run->ordered_s));
+	if (j->kind == KIND_TAKEN)
+		paper_write(s, j);
 	if (s->base.config.begun)
 		s->base.config.begun(s->base.config.ctx, j->job, run->attempt, run->begun_s);
 }
@@ -147,6 +150,7 @@ static bool end_put_back(struct slurm *s, struct slurm_job *j)
 	ending.asked = !ending.node_failed;
 	ending.begun_s = begun_at(j);
 	ending.ended_s = fmax(ending.begun_s, slurm_now(s));
+	j->not_before_s = slurm_now(s) + AGAIN_PAUSE_S;
 	if (ending.node_failed)
 		snprintf(ending.text, sizeof(ending.text), "its node failed, says Slurm");
 	else if (!by_us)
@@ -154,6 +158,10 @@ static bool end_put_back(struct slurm *s, struct slurm_job *j)
 	tell_ended(s, j, &ending);
 	return true;
 }
+
+enum {
+	SLURM_NO_FILES = 53
+}; /* in place of a signal: slurmd could not open the job's output or directory */
 
 static void end_finished(struct slurm *s, struct slurm_job *j)
 {
@@ -180,12 +188,20 @@ static void end_finished(struct slurm *s, struct slurm_job *j)
 		snprintf(ending.text, sizeof(ending.text),
 			"it used more memory than it asked for, says Slurm");
 	}
+	if (!strcmp(word, "FAILED") && ending.signal == SLURM_NO_FILES) {
+		ending.code = 126;
+		ending.signal = 0;
+		snprintf(ending.text, sizeof(ending.text),
+			"its node could not open its output or go to its directory; slurmd's log there says more");
+	}
 	if (cancelled && !asked)
 		tell(s, "cancel", j->job, json_object());
 	else if (!strcmp(word, "PREEMPTED") && !asked)
 		tell(s, "requeue", j->job, json_object());
 	j->spent = true;
 	j->spent_s = slurm_now(s);
+	if (j->kind == KIND_TAKEN && !j->run.begun)
+		paper_write(s, j);
 	tell_ended(s, j, &ending);
 }
 
@@ -214,7 +230,7 @@ static bool is_vain(const char *reason)
 	return is_hopeless(reason) || starts_with(reason, "ReqNodeNotAvail") ||
 		starts_with(reason, "JobArrayTaskLimit") || starts_with(reason, "PartitionDown") ||
 		starts_with(reason, "PartitionInactive") || starts_with(reason, "Reservation") ||
-		starts_with(reason, "JobHold");
+		starts_with(reason, "JobHold") || starts_with(reason, "Dependency");
 }
 
 static void lose_patience(struct slurm *s, struct slurm_job *j)
@@ -233,10 +249,20 @@ static void lose_patience(struct slurm *s, struct slurm_job *j)
 		waits_s, j->fact.reason);
 }
 
-/* Ours, for another attempt. */
+/* Its user holds it, or does so no longer. */
+static void set_hold(struct slurm *s, struct slurm_job *j, enum user_hold hold)
+{
+	j->user_held = hold;
+	tell(s, hold ? "hold" : "release", j->job, json_object());
+	paper_write(s, j);
+}
+
+/* Ours, for another attempt; perhaps from before a restart. */
 static bool is_late_hold(const struct slurm *s, const struct slurm_job *j)
 {
-	return j->doubted_hold_s > 0 && slurm_now(s) < j->doubted_hold_s + LATE_S;
+	double since_s = fmax(j->doubted_hold_s, s->opened_s);
+
+	return !strcmp(j->fact.reason, "JobHeldAdmin") && slurm_now(s) < since_s + LATE_S;
 }
 
 /* It was released and does not run yet. */
@@ -249,8 +275,7 @@ static void watch_released(struct slurm *s, struct slurm_job *j)
 		return;
 	}
 	if (!run->back && !run->stop && !run->claimed && !j->user_held && !is_late_hold(s, j)) {
-		j->user_held = true;
-		tell(s, "hold", j->job, json_object());
+		set_hold(s, j, j->fact.wanted_held ? HOLD_WORD : HOLD_SLURM);
 		slurm_bounce(s, j, "it was held in Slurm before it began");
 		return;
 	}
@@ -300,7 +325,8 @@ static void unbind(struct slurm *s, struct slurm_job *j)
 {
 	jobs_set_name(&s->jobs, j, "");
 	j->generation++;
-	j->spent = j->outside = j->user_held = false;
+	j->spent = j->outside = false;
+	j->user_held = HOLD_NONE;
 }
 
 static const char live_state[][2][16] = {
@@ -343,8 +369,13 @@ static void watch_gone(struct slurm *s, struct slurm_job *j)
 		slurm_bounce(s, j, "Slurm does not know the job any more");
 	if (j->kind == KIND_OWN)
 		unbind(s, j);
-	else if (!j->told_end)
-		tell_outside(s, j, "CANCELLED", "Slurm does not know the job any more");
+	else if (!j->told_end) {
+		/* Of a task that waits nothing remains when it is cancelled. */
+		bool task = name_array(j->name) && !j->spent;
+
+		tell_outside(s, j, "CANCELLED",
+			task ? "it was cancelled in Slurm" : "Slurm does not know the job any more");
+	}
 }
 
 /* It was ordered and does not show it, or is not ordered yet. */
@@ -378,6 +409,21 @@ static void watch_limit(struct slurm *s, struct slurm_job *j)
 	tell(s, "update", j->job, json_pack("{s:f}", "time_s", limit_s));
 }
 
+/* Holds of its user's: the hook's word, or where there is no hook Slurm's state. */
+static void watch_hold(struct slurm *s, struct slurm_job *j)
+{
+	const struct fact *f = &j->fact;
+
+	j->overruled &= f->wanted_held;
+	if (j->outside || (j->user_held == HOLD_SLURM && !f->held) ||
+		(j->user_held == HOLD_WORD && !f->wanted_held)) {
+		j->outside = false;
+		set_hold(s, j, HOLD_NONE);
+	}
+	if (f->wanted_held && !j->user_held && !j->overruled)
+		set_hold(s, j, HOLD_WORD);
+}
+
 static void watch_waiting(struct slurm *s, struct slurm_job *j)
 {
 	const struct fact *f = &j->fact;
@@ -385,10 +431,7 @@ static void watch_waiting(struct slurm *s, struct slurm_job *j)
 	if (f->state == FACT_RUNNING && !f->completing) {
 		watch_outside(s, j);
 	} else if (f->state == FACT_PENDING) {
-		if (j->outside || (j->user_held && !f->held)) {
-			tell(s, "release", j->job, json_object());
-			j->outside = j->user_held = false;
-		}
+		watch_hold(s, j);
 		j->told_end = false;
 		watch_limit(s, j);
 	} else if (f->state == FACT_ENDED && !j->spent && !j->told_end && !f->completing) {

@@ -433,6 +433,26 @@ static void test_guests(void **state)
 	play_fini(&p);
 }
 
+static void test_leaked_gpus(void **state)
+{
+	struct play p;
+
+	(void)state;
+	begin(&p);
+	play_launch(&p, 7, 1, 0, 1);
+	play_until(&p, NEWS_BEGUN, 7, 1, 3);
+	p.fake.nodes.at[0].leaked = 2;
+	play_pass(&p, 30);
+	hands_refresh(p.hands, &p.machine);
+	assert_true(p.machine.devices[0].up && p.machine.devices[1].up);
+	assert_false(p.machine.devices[2].up || p.machine.devices[3].up);
+	p.fake.nodes.at[0].leaked = 0;
+	play_pass(&p, 30);
+	hands_refresh(p.hands, &p.machine);
+	assert_true(p.machine.devices[3].up);
+	play_fini(&p);
+}
+
 static void test_outside_run(void **state)
 {
 	struct play p;
@@ -890,6 +910,7 @@ int main(void)
 		cmocka_unit_test(test_node_failure_unseen),
 		cmocka_unit_test(test_drained_node_lets_run),
 		cmocka_unit_test(test_guests),
+		cmocka_unit_test(test_leaked_gpus),
 		cmocka_unit_test(test_outside_run),
 		cmocka_unit_test(test_released_by_user),
 		cmocka_unit_test(test_held_by_user),
