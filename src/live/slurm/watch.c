@@ -158,7 +158,8 @@ static bool end_put_back(struct slurm *s, struct slurm_job *j)
 static void end_finished(struct slurm *s, struct slurm_job *j)
 {
 	const char *word = j->fact.word;
-	bool asked = j->run.stop || j->run.requeued, cancelled = !strcmp(word, "CANCELLED");
+	/* A stop that was on its way, to a controller that was away perhaps, did not reach it. */
+	bool asked = j->run.signalled || j->run.requeued, cancelled = !strcmp(word, "CANCELLED");
 	struct ending ending = { .known = true,
 		.code = j->fact.exit,
 		.signal = j->fact.signal,
