@@ -166,7 +166,9 @@ enum {
 static void end_finished(struct slurm *s, struct slurm_job *j)
 {
 	const char *word = j->fact.word;
-	bool asked = j->run.stop || j->run.requeued, cancelled = !strcmp(word, "CANCELLED");
+	/* A stop that was on its way, to a controller that was away perhaps, did not reach it. */
+	bool asked = j->run.signalled || j->run.requeued || (j->run.stop && j->run.claimed);
+	bool cancelled = !strcmp(word, "CANCELLED");
 	struct ending ending = { .known = true,
 		.code = j->fact.exit,
 		.signal = j->fact.signal,
@@ -445,14 +447,17 @@ static void watch_waiting(struct slurm *s, struct slurm_job *j)
 	}
 }
 
-/* After a restart: its last attempt ended in Slurm, which the daemon knows. */
+/*
+ * After a restart: its last attempt ended in Slurm, which the daemon knows.  Not one that completed or was
+ * cancelled: that would have been its end here, too.
+ */
 static void recognise_spent(const struct slurm *s, struct slurm_job *j)
 {
 	struct slurm_mark mark;
 
 	if (j->fact.state != FACT_ENDED || j->spent || !strcmp(j->fact.word, "CANCELLED") ||
-		!own_mark(s, j, &mark) || mark.attempt == 0 || mark.attempt == j->run.attempt ||
-		mark.restarts != j->fact.restarts)
+		!strcmp(j->fact.word, "COMPLETED") || !own_mark(s, j, &mark) || mark.attempt == 0 ||
+		mark.attempt == j->run.attempt || mark.restarts != j->fact.restarts)
 		return;
 	j->spent = true;
 	j->spent_s = slurm_now(s);
