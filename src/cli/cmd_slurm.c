@@ -362,7 +362,8 @@ static int tell_released(const struct args *args, const struct released *r, stru
 	else if (args->dry_run)
 		ui_say(args, "%zu jobs would be released", r->held);
 	else
-		ui_say(args, "%zu of %zu jobs are Slurm's to start again", r->held - r->failed, r->held);
+		ui_say(args, "%zu of %zu jobs are Slurm's to start again", r->held - r->failed,
+			r->held);
 	if (r->kept)
 		ui_say(args, "%zu of them stay held, by their users", r->kept);
 	return 0;

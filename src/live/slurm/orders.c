@@ -284,9 +284,19 @@ void slurm_heard(struct slurm *s, bool ok)
 	s->retry_s = ok ? 0 : slurm_now(s) + fmin(RETRY_MAX_S, ldexp(0.1, (int)fmin(s->refusals, 10)));
 }
 
+/* It was not done: the job has not heard of it. */
+static void take_back(struct run *run)
+{
+	run->signalled = run->before.signalled;
+	run->killed = run->before.killed;
+	run->requeued = run->before.requeued;
+}
+
 static void hear_failure(struct slurm *s, struct slurm_job *j, enum order order, const char *kind,
 	const char *error)
 {
+	if (!is(kind, "timeout") && !is(kind, "missing"))
+		take_back(&j->run);
 	if (is(kind, "timeout") || is(kind, "missing")) {
 		doubt(s, j, order, true);
 	} else if (is(kind, "busy")) {
@@ -404,6 +414,9 @@ static void note_sent(struct slurm *s, struct slurm_job *j, enum order order)
 
 	j->order = order;
 	j->sent_s = slurm_now(s);
+	run->before.signalled = run->signalled;
+	run->before.killed = run->killed;
+	run->before.requeued = run->requeued;
 	if (order == ORDER_START) {
 		run->ordered = true;
 		run->ordered_s = slurm_now(s);
