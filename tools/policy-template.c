@@ -6,13 +6,13 @@
  */
 #include "policy/kit.h"
 
-struct @IDENT @{ int misfit;
-struct ranking ranking;
-}
-;
+struct @IDENT@ {
+	int misfit;
+	struct ranking ranking;
+};
 
 static const struct option options[] = {
-	OPT_CHOICE(struct @IDENT @, misfit, MISFIT_SKIP, misfit_names,
+	OPT_CHOICE(struct @IDENT@, misfit, MISFIT_SKIP, misfit_names,
 		"what a job that does not fit does to those behind it"),
 	{ 0 },
 };
@@ -27,7 +27,7 @@ static double by_arrival(const void *self, const struct round *round, const stru
 
 static int decide(void *self, const struct round *round, struct plan *plan, struct err *err)
 {
-	struct @IDENT @ *p = self;
+	struct @IDENT@ *p = self;
 	struct ordering ordering = {
 		.key = by_arrival,
 		.misfit = (enum misfit)p->misfit,
@@ -41,17 +41,17 @@ static int decide(void *self, const struct round *round, struct plan *plan, stru
 
 static void fini(void *self)
 {
-	ranking_fini(&((struct @IDENT @ *)self)->ranking);
+	ranking_fini(&((struct @IDENT@ *)self)->ranking);
 }
 
-const struct policy policy_ @IDENT @ = {
+const struct policy policy_@IDENT@ = {
 	.name = "@NAME@",
 	.summary = "who runs first, in a few words",
 	.origin = NULL, /* the paper: "Author et al., VENUE 2026" */
 	.family = "@FAMILY@",
 	.traits = 0, /* POLICY_PREEMPTS, POLICY_ESTIMATES, POLICY_RANDOM */
 	.options = options,
-	.state_size = sizeof(struct @IDENT @),
+	.state_size = sizeof(struct @IDENT@),
 	.fini = fini,
 	.decide = decide,
 };
