@@ -244,7 +244,7 @@ static void tell_last(struct slurm_observer *o, struct sight *s, const struct ru
 		told(o, "cancel", s->job, json_object());
 	if (outside) {
 		/* Its state is said below: by itself the end shall mean that it waits. */
-		e.asked = true;
+		e.asked |= e.known;
 		told_nowhere(o, s);
 	}
 	ended(o, &e);
