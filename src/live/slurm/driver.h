@@ -40,7 +40,7 @@ struct slurm {
 	char cluster[64], version[64];
 	double kill_wait_s, min_job_age_s;
 	bool greeted, operator;
-	char away_kind[32], away_text[512]; /* why there is no hello; "": there is */
+	char away_kind[32], away_text[512]; /* why there is no hello or no answer; "": there is */
 
 	/* nodes */
 	json_t *names;      /* of the partition; NULL: all */
@@ -82,6 +82,8 @@ void slurm_say(struct slurm *s, int level, const char *fmt, ...) __attribute__((
 int slurm_begin(struct slurm *s, struct err *err);
 void slurm_hello(void *ctx, const json_t *hello);
 void slurm_away(void *ctx, const char *kind, const char *error);
+/* Says so where a look had no answer, and where there is one again. */
+void slurm_answered(struct slurm *s, const struct wire_answer *answer);
 
 /* look.c */
 void slurm_ask_jobs(struct slurm *s);

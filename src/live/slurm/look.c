@@ -60,6 +60,7 @@ static void hear_nodes(void *ctx, const struct wire_answer *answer)
 	bool differs, ok = answer->ok && json_is_array(json_object_get(answer->body, "nodes"));
 
 	slurm_heard(s, ok);
+	slurm_answered(s, answer);
 	if (!ok)
 		return;
 	differs = nodes_read(&s->nodes, answer->body, s->names);
@@ -419,6 +420,7 @@ static void hear_jobs(void *ctx, const struct wire_answer *answer)
 	bool full, ok = answer->ok && json_is_array(json_object_get(answer->body, "jobs"));
 
 	slurm_heard(s, ok);
+	slurm_answered(s, answer);
 	if (!ok)
 		return;
 	full = member_bool(answer->body, "full", true);
