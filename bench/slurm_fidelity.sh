@@ -4,11 +4,13 @@
 #
 # slurm_fidelity.sh [POLICY]...    fifo tiresias:... gavel:... unless said
 #
-# 24 GPUs of three types; BENCH_JOBS (60) jobs of 5 to 60 s on 1 to 8 GPUs.  A job sleeps, writes down when, and goes
+# 24 GPUs of three types; BENCH_JOBS (60) jobs of 5 to 60 s on 1 to 4 GPUs.  (Gangs of more than a node wait for nodes
+# that happen to be empty together: a second's difference then makes another schedule.)  A job sleeps, writes down when, and goes
 # on where it was when it runs again, so that its work is known whatever the machine does.  What an attempt cost is
 # the time its GPUs were held less that of its work: in the mean, from its launch to its first line and from its
 # last line (or from being asked to stop) to when the daemon saw it gone.  Simulated with that mean for each start
-# ("told"), and as stint db export has the record, with what each job was seen to need ("record").
+# ("told"), and as stint db export has the record, with what each job was seen to need ("record").  BENCH_KEEP: a
+# directory that gets the files of the last policy.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=bench/slurm_common
@@ -28,17 +30,18 @@ job_script() {
 		leave() {
 			local did
 			did=$(worked)
-			awk "BEGIN { left = $left - $did; print left > 0 ? left : 0 }" >"$file.left"
+			awk "BEGIN { left = $left - $did; print (left > 0 ? left : 0) }" >"$file.left"
 			echo "$did" >>"$file"
-			kill "$child"
+			[ -z "$child" ] || kill "$child"
 			exit 143
 		}
+		child=
+		trap leave TERM
 		sleep "$left" &
 		child=$!
-		trap leave TERM
 		wait "$child"
-		worked >>"$file"
-		echo >>"$file"
+		trap '' TERM
+		echo "$(worked)" >>"$file"
 	JOB
 }
 
@@ -47,7 +50,7 @@ seconds_of() { # I
 }
 
 gpus_of() { # I
-	local sizes=(1 1 2 1 4 1 2 8)
+	local sizes=(1 1 2 1 2 1 1 4)
 	echo "${sizes[$(($1 % 8))]}"
 }
 
@@ -56,7 +59,7 @@ submit_all() {
 	for ((i = 0; i < jobs; i++)); do
 		"$stint" submit --quiet --name "job-$i" --gpus "$(gpus_of $i)" --time 1h --estimate "$(seconds_of $i)s" -- \
 			bash "$work/job.sh" "$(seconds_of $i)" "$work/ran/job-$i" >/dev/null
-		sleep "0.$((i * 7 % 9 + 1))"
+		sleep "0.$((i * 7 % 5 + 1))"
 	done
 }
 
@@ -95,7 +98,7 @@ simulate() { # TRACE OUT FLAG...
 	local trace=$1 out=$2 words
 	shift 2
 	read -ra words <<<"$(sed "s,^stint sim [^ ]*,,; s/'//g" "$work/command")"
-	"$stint" sim "$trace" "${words[@]}" "$@" --out "$work/$out" --quiet
+	"$stint" sim "$trace" "${words[@]}" "$@" --out "$work/$out" --quiet >/dev/null
 	mean_jct "$work/$out/jobs.csv"
 }
 
@@ -118,6 +121,7 @@ one_policy() { # POLICY
 	printf '%-30s %5d %8s %5d %8s %8s %5d %7s %8s %7s   %-6s %s\n' "$1" "$jobs" "$real" "$stops" "$cost" "$told" \
 		"$told_stops" "$(off "$told" "$real")" "$record" "$(off "$record" "$real")" '5 %' \
 		"$(awk "BEGIN { d = $told / $real - 1; print d * d <= 0.0025 ? \"pass\" : \"MISS\" }")"
+	[ -z "${BENCH_KEEP:-}" ] || cp -r "$work"/{again,told,record,told.csv,command,state} "$BENCH_KEEP"
 	cluster_empty
 }
 

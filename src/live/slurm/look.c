@@ -434,6 +434,7 @@ static void hear_jobs(void *ctx, const struct wire_answer *answer)
 	if (s->seen)
 		credit(s, now_s - s->looked_s);
 	s->seen = s->looks;
+	s->looked_before_s = s->looked_s;
 	s->looked_s = now_s;
 	s->look_cost_s = now_s - s->look_sent_s;
 	compare_guests(s);

@@ -49,6 +49,15 @@ static void tell(struct slurm *s, const char *input, uint32_t job, json_t *body)
 		json_decref(body);
 }
 
+/* Slurm counts in whole seconds: the middle of when it can have been, not before `least_s` and since the last look. */
+static double moment_in(const struct slurm *s, double second, double least_s)
+{
+	double to_s = fmin(slurm_now(s), second + 1);
+	double from_s = fmax(fmax(second, least_s), fmin(to_s, s->looked_before_s));
+
+	return from_s < to_s ? (from_s + to_s) / 2 : fmin(from_s, slurm_now(s));
+}
+
 static void tell_begun(struct slurm *s, struct slurm_job *j)
 {
 	struct run *run = &j->run;
@@ -57,8 +66,7 @@ static void tell_begun(struct slurm *s, struct slurm_job *j)
 		return;
 	run->begun = true;
 	j->bounces = 0;
-	/* Slurm counts in whole seconds. */
-	run->begun_s = fmin(slurm_now(s), fmax(j->fact.start_s, run->ordered_s));
+	run->begun_s = moment_in(s, j->fact.start_s, run->ordered_s);
 	if (j->kind == KIND_TAKEN)
 		paper_write(s, j);
 	if (s->base.config.begun)
@@ -110,7 +118,9 @@ static double ended_at(const struct slurm *s, const struct slurm_job *j)
 {
 	double now_s = slurm_now(s);
 
-	return j->fact.end_s > 0 && j->fact.end_s < now_s ? fmax(j->fact.end_s, j->run.begun_s) : now_s;
+	return j->fact.end_s > 0 && j->fact.end_s < now_s
+		? moment_in(s, j->fact.end_s, j->run.begun_s)
+		: now_s;
 }
 
 /* One that was over before anybody saw it run, began all the same. */
