@@ -233,6 +233,9 @@ static void hold_one(const json_t *job, const json_t *request, json_t *result, s
 	(void)result;
 	slurm_init_job_desc_msg(&d);
 	d.priority = 0;
+	d.admin_comment = (char *)text_of(job, "admin_comment");
+	if (json_is_true(json_object_get(job, "user")))
+		d.alloc_sid = ALLOC_SID_USER_HOLD;
 	if (name)
 		update(&d, name, f);
 }

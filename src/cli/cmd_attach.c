@@ -6,18 +6,30 @@
 
 #include "cli/serve.h"
 #include "cli/shadow_report.h"
+#include "cli/slurm_history.h"
 #include "cli/slurm_flags.h"
 #include "cli/ui.h"
 
 static int look_on(const struct args *args, const char *shadow, struct err *err)
 {
 	struct slurm_words slurm = { 0 };
-	struct serve_world world = { .observe = true, .shadow = shadow };
+	struct slurm_history history = { 0 };
+	struct serve_world world = {
+		.slurm = &slurm.options,
+		.observe = true,
+		.shadow = shadow,
+		.opened = slurm_history_import,
+		.ctx = &history,
+	};
 	int rc = slurm_words_read(args, &slurm, err);
 
-	world.slurm = &slurm.options;
+	if (rc == 0)
+		rc = slurm_history_read(args, &slurm, &history, err);
+	/* The record's time begins with the first job it knows. */
+	world.born_s = history.began_s;
 	if (rc == 0)
 		rc = serve_daemon(args, &world, err);
+	slurm_history_fini(&history);
 	slurm_words_fini(&slurm);
 	return rc;
 }
@@ -63,7 +75,7 @@ const struct command command_slurm_attach = {
 	.summary = "look on at a Slurm cluster: its queue explained, forecast and recorded",
 	.operands = "",
 	.live = true,
-	.groups = { &slurm_flags_look, &serve_flags_place, &serve_flags_output },
+	.groups = { &slurm_flags_look, &flags_slurm_history, &serve_flags_place, &serve_flags_output },
 	.about = "A daemon that changes nothing in Slurm: it follows nodes, GPUs and jobs, and 'stint queue',\n"
 		 "'explain', 'eta', 'history', 'report', 'top' and the page work on them.  No rights are needed\n"
 		 "but to see the jobs.  Explanations and forecasts go by backfilling in order of arrival, which\n"
@@ -77,7 +89,8 @@ const struct command command_slurm_shadow = {
 	.summary = "let a policy decide beside Slurm, act never, and compare",
 	.operands = "",
 	.live = true,
-	.groups = { &group_shadow, &slurm_flags_look, &serve_flags_place, &serve_flags_output },
+	.groups = { &group_shadow, &slurm_flags_look, &flags_slurm_history, &serve_flags_place,
+		&serve_flags_output },
 	.about = "As 'stint slurm attach', and every round the policy decides on what runs and waits: whom it\n"
 		 "would start, whom it would stop.  --report tells who would have started when, and what the jobs\n"
 		 "that ended would have taken under the policy from the first of them on.",

@@ -45,6 +45,7 @@ static const char *style_of(const char *state)
 static void device_row(struct table *table, const json_t *node, const json_t *device)
 {
 	const char *state = state_of(device), *reason = live_text(device, "reason");
+	const char *why = live_text(device, "why");
 	double bytes = live_number(device, "mem_bytes");
 	struct buf jobs = { 0 };
 	char size[32];
@@ -58,7 +59,7 @@ static void device_row(struct table *table, const json_t *node, const json_t *de
 	table_cell(table, state);
 	table_style(table, style_of(state));
 	table_cell(table, jobs.n ? jobs.at : "");
-	table_cell(table, reason ? reason : "");
+	table_cell(table, reason ? reason : why ? why : "");
 	table_cell(table, live_text(device, "uuid"));
 	buf_fini(&jobs);
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "api/page.h"
 #include "base/json.h"
@@ -84,7 +85,8 @@ static bool is_ours(const json_t *job)
 {
 	const char *mark = member_text(job, "admin_comment"), *key = member_text(job, "comment");
 
-	return (mark && !strncmp(mark, "stint:", 6)) || (key && !strncmp(key, "stint:", 6));
+	return (mark && !strncmp(mark, "stint:", 6) && mark[6] != ' ') ||
+		(key && !strncmp(key, "stint:", 6) && strchr(key + 6, ':'));
 }
 
 static struct queue queue_of(const json_t *jobs, const char *partition)
@@ -239,7 +241,8 @@ static int run_hook(const struct args *args, struct err *err)
 {
 	static const char sign[] = "@PARTITION@";
 	const char *text = page_files[0].bytes, *at = strstr(text, sign);
-	struct buf out = { 0 };
+	struct buf script = { 0 }, out = { 0 };
+	struct json j;
 	int rc;
 
 	if (!args->partition)
@@ -247,75 +250,158 @@ static int run_hook(const struct args *args, struct err *err)
 			"--partition is needed: jobs of which partition the hook shall hold; 'stint slurm status' lists them");
 	if (check_name(args->partition, err) < 0)
 		return err->code;
-	buf_add(&out, text, (size_t)(at - text));
-	buf_str(&out, args->partition);
-	buf_str(&out, at + strlen(sign));
-	rc = ui_print(&out, err);
+	buf_add(&script, text, (size_t)(at - text));
+	buf_str(&script, args->partition);
+	buf_str(&script, at + strlen(sign));
+	json_init(&j, &out, false);
+	json_begin_object(&j, NULL);
+	json_str(&j, "schema", "slurm_hook/1");
+	json_str(&j, "partition", args->partition);
+	json_str(&j, "script", script.at);
+	json_end(&j, '}');
+	rc = ui_print(args->json ? &out : &script, err);
+	buf_fini(&script);
 	buf_fini(&out);
 	return rc;
 }
 
 /* ---- release */
 
-/* Jobs that wait, held for Stint or by it. */
-static json_t *held_jobs(const json_t *jobs, const char *partition)
+/* The hook's word for a hold by the job's user, who shall be the one to end it. */
+static bool is_users_hold(const json_t *job)
 {
-	json_t *out = json_array();
+	static const char word[] = "stint:held";
+	const char *comment = member_text(job, "comment");
+	size_t n = comment ? strlen(comment) : 0;
+
+	return n >= sizeof(word) - 1 && !strcmp(comment + n - (sizeof(word) - 1), word);
+}
+
+/* Held, or to begin in years: so the hook lets jobs wait for others. */
+static bool is_kept(const json_t *job)
+{
+	return member_bool(job, "held", false) ||
+		member_number(job, "eligible", 0) > (double)time(NULL) + 5 * 365 * 86400.0;
+}
+
+/*
+ * Requests for the jobs that wait, held for Stint or by it: they are released, but for those that
+ * their users hold, which are theirs to release then.
+ */
+static json_t *release_requests(const json_t *jobs, const char *partition, size_t *n)
+{
+	json_t *free_them = json_array(), *keep_them = json_array();
 	const json_t *job;
 	size_t i;
 
+	*n = 0;
 	json_array_foreach(jobs, i, job)
 	{
 		const char *state = member_text(job, "state"), *in = member_text(job, "partition");
 
-		if (!state || strcmp(state, "PENDING") != 0 || !is_ours(job) ||
+		if (!state || strcmp(state, "PENDING") != 0 || !is_ours(job) || !is_kept(job) ||
 			(partition && (!in || strcmp(in, partition) != 0)))
 			continue;
-		json_array_append_new(out, json_pack("{s:O}", "job", json_object_get(job, "job")));
+		++*n;
+		if (is_users_hold(job))
+			json_array_append_new(keep_them,
+				json_pack("{s:O,s:s,s:b}", "job", json_object_get(job, "job"),
+					"admin_comment", "", "user", true));
+		else
+			json_array_append_new(free_them,
+				json_pack("{s:O}", "job", json_object_get(job, "job")));
 	}
-	return out;
+	return json_pack("[{s:s,s:o},{s:s,s:o}]", "op", "release", "jobs", free_them, "op", "hold",
+		"jobs", keep_them);
 }
 
-static int tell_released(const struct args *args, const json_t *answer, size_t n, struct err *err)
+struct released {
+	size_t held, failed, kept; /* kept: by their users */
+};
+
+static int count_failed(const json_t *answer, size_t *failed, struct err *err)
 {
 	const json_t *one;
-	size_t i, failed = 0;
+	size_t i;
+	int rc = slurm_talk_failed(answer, err);
 
-	if (slurm_talk_failed(answer, err) < 0)
-		return err->code;
 	json_array_foreach(json_object_get(answer, "results"), i, one)
 	{
-		failed += slurm_talk_failed(one, err) < 0;
+		if (slurm_talk_failed(one, err) < 0) {
+			rc = err->code;
+			++*failed;
+		}
 	}
-	ui_say(args, "%zu of %zu jobs are Slurm's to start again", n - failed, n);
-	return failed ? err->code : 0;
+	return rc;
+}
+
+static int print_released(const struct released *r, struct err *err)
+{
+	struct buf out = { 0 };
+	struct json j;
+	int rc;
+
+	json_init(&j, &out, false);
+	json_begin_object(&j, NULL);
+	json_str(&j, "schema", "slurm_released/1");
+	json_int(&j, "held", (int64_t)r->held);
+	json_int(&j, "released", (int64_t)(r->held - r->failed - r->kept));
+	json_int(&j, "kept", (int64_t)r->kept);
+	json_end(&j, '}');
+	rc = ui_print(&out, err);
+	buf_fini(&out);
+	return rc;
+}
+
+static int tell_released(const struct args *args, const struct released *r, struct err *err)
+{
+	if (args->json)
+		return print_released(r, err);
+	if (!r->held)
+		ui_say(args, "no job waits for Stint: there is nothing to release");
+	else if (args->dry_run)
+		ui_say(args, "%zu jobs would be released", r->held);
+	else
+		ui_say(args, "%zu of %zu jobs are Slurm's to start again", r->held - r->failed,
+			r->held);
+	if (r->kept)
+		ui_say(args, "%zu of them stay held, by their users", r->kept);
+	return 0;
+}
+
+static int send_release(const struct slurm_words *words, json_t *requests, struct released *r,
+	struct err *err)
+{
+	json_t *answers = NULL;
+	int rc = slurm_talk(words, json_incref(requests), &answers, err);
+
+	if (rc == 0) {
+		r->kept = json_array_size(json_object_get(json_array_get(answers, 2), "results"));
+		rc = count_failed(json_array_get(answers, 1), &r->failed, err);
+	}
+	if (rc == 0)
+		rc = count_failed(json_array_get(answers, 2), &r->failed, err);
+	json_decref(answers);
+	return rc;
 }
 
 static int release_all(const struct args *args, const struct slurm_words *words, struct err *err)
 {
-	json_t *answers = NULL, *held = NULL, *more = NULL;
-	size_t n = 0;
+	json_t *answers = NULL, *requests = NULL;
+	struct released released = { 0 };
 	int rc = slurm_talk(words, json_pack("[{s:s,s:i}]", "op", "jobs", "since", 0), &answers, err);
 
 	if (rc == 0)
 		rc = check_answers(answers, err);
-	if (rc == 0) {
-		held = held_jobs(json_object_get(json_array_get(answers, 1), "jobs"), args->partition);
-		n = json_array_size(held);
-	}
-	if (rc == 0 && n == 0)
-		ui_say(args, "no job waits for Stint: there is nothing to release");
-	else if (rc == 0 && args->dry_run)
-		ui_say(args, "%zu jobs would be released", n);
-	else if (rc == 0) {
-		rc = slurm_talk(words, json_pack("[{s:s,s:O}]", "op", "release", "jobs", held),
-			&more, err);
-		if (rc == 0)
-			rc = tell_released(args, json_array_get(more, 1), n, err);
-	}
+	if (rc == 0)
+		requests = release_requests(json_object_get(json_array_get(answers, 1), "jobs"),
+			args->partition, &released.held);
+	if (rc == 0 && released.held && !args->dry_run)
+		rc = send_release(words, requests, &released, err);
+	if (rc == 0)
+		rc = tell_released(args, &released, err);
 	json_decref(answers);
-	json_decref(held);
-	json_decref(more);
+	json_decref(requests);
 	return rc;
 }
 
@@ -338,11 +424,13 @@ static const struct flag status_flags[] = {
 };
 static const struct flag hook_flags[] = {
 	TEXT(partition, "NAME", "whose jobs are held"),
+	SWITCH(json, "the script as a member of a JSON object"),
 	{ 0 },
 };
 static const struct flag release_flags[] = {
 	TEXT(partition, "NAME", "this partition only (all)"),
 	SWITCH(dry_run, "say how many, and release none"),
+	SWITCH(json, "how many, as JSON"),
 	SWITCH(quiet, "errors only"),
 	{ 0 },
 };

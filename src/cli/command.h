@@ -122,9 +122,9 @@ struct args {
 	const char *listen, *log_level, *runs, *notify, *idle;
 	int64_t port, slots, avoid_after, drain_after;
 	/* Slurm */
-	const char *driver, *partition, *take, *slurm_record;
+	const char *driver, *partition, *take, *scheduler, *slurm_record;
 	double slurm_poll, slurm_patience, shadow_every;
-	bool report;
+	bool report, no_history;
 	int64_t slurm_rate;
 	int64_t rule; /* of notifications; 0: every one */
 	bool system, no_gpus, no_cgroups, no_http, new_token, expose;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "cli/programs.h"
 
 enum { RATE = 500 };
@@ -30,6 +31,19 @@ static int read_take(const char *word, enum slurm_take *out, struct err *err)
 	return 0;
 }
 
+/* "2/3": the second of three. */
+static int read_scheduler(const char *word, struct slurm_options *out, struct err *err)
+{
+	struct slice n = slice_of(word ? word : "1/1"), k = slice_cut(&n, '/');
+	int64_t which, all;
+
+	if (!slice_int(k, &which) || !slice_int(n, &all) || which < 1 || which > all || all > 64)
+		return err_set(err, ERR_USAGE, "--scheduler %s: which of how many, such as 2/3", word);
+	out->scheduler = (uint32_t)which - 1;
+	out->schedulers = (uint32_t)all;
+	return 0;
+}
+
 int slurm_words_read(const struct args *args, struct slurm_words *out, struct err *err)
 {
 	size_t n = 0;
@@ -53,6 +67,8 @@ int slurm_words_read(const struct args *args, struct slurm_words *out, struct er
 		.poll_s = args->slurm_poll,
 		.patience_s = args->slurm_patience,
 	};
+	if (read_scheduler(args->scheduler, &out->options, err) < 0)
+		return err->code;
 	return read_take(args->take, &out->options.take, err);
 }
 
@@ -89,6 +105,8 @@ const struct flag_group slurm_flags_drive = {
 			TEXT(partition, "NAME", "the partition of Slurm whose jobs are started here"),
 			TEXT(take, "WHICH",
 				"jobs of sbatch to take over: marked (held by the hook, default), all, none"),
+			TEXT(scheduler, "K/N",
+				"of N daemons that share nodes the K-th: each begins with other nodes (doc/parsync.md)"),
 			NUMBER(slurm_patience, FLAG_SECONDS, "TIME", 30, 1, 86400,
 				"a job that was released and does not start is taken back after so long (30s)"),
 			ASKING,

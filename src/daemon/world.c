@@ -225,16 +225,37 @@ uint32_t daemon_places(const struct daemon *d, const struct grant *grant, uint32
 	return n;
 }
 
-static void tell_change(struct daemon *d, uint32_t node, uint32_t bit, const bool *before)
+/* Of a node, the devices whose `up` is another than before, those that are up now or those that are not. */
+static uint64_t changed_on(const struct daemon *d, uint32_t node, const bool *before, bool up)
 {
-	uint32_t at = d->device_of[node * NODE_DEVICES_MAX + bit];
-	const struct machine_device *device = &d->machine.devices[at];
+	uint64_t devices = 0;
 
-	if (before[at] == device->up)
-		return;
-	log_warning(d->log, "device %d (%s) is %s%s%s", device->index, device->uuid,
-		device->up ? "back" : "gone", device->why[0] ? ": " : "", device->why);
-	daemon_tell_devices(d, node, UINT64_C(1) << bit, device->up);
+	for (uint32_t bit = 0; bit < d->epoch.cluster.nodes[node].devices; bit++) {
+		uint32_t at = d->device_of[node * NODE_DEVICES_MAX + bit];
+
+		if (d->machine.devices[at].up == up && before[at] != up)
+			devices |= UINT64_C(1) << bit;
+	}
+	return devices;
+}
+
+/* That others use devices of a cluster is nothing to worry about. */
+static void tell_change(struct daemon *d, uint32_t node, uint64_t devices, bool up)
+{
+	uint32_t first = d->device_of[node * NODE_DEVICES_MAX + (uint32_t)__builtin_ctzll(devices)];
+	const struct machine_device *device = &d->machine.devices[first];
+	int n = __builtin_popcountll(devices);
+	bool usual = up ? d->machine.nhosts > 0 : !strncmp(device->why, "used by", 7);
+
+	if (n == 1)
+		log_at(d->log, usual ? LEVEL_INFO : LEVEL_WARNING, "device %d (%s) is %s%s%s",
+			device->index, device->uuid, up ? "back" : "gone",
+			device->why[0] ? ": " : "", device->why);
+	else
+		log_at(d->log, usual ? LEVEL_INFO : LEVEL_WARNING, "%d devices of %s are %s%s%s", n,
+			d->epoch.cluster.nodes[node].name, up ? "back" : "gone",
+			device->why[0] ? ": " : "", device->why);
+	daemon_tell_devices(d, node, devices, up);
 }
 
 void daemon_look_at_machine(struct daemon *d)
@@ -250,8 +271,13 @@ void daemon_look_at_machine(struct daemon *d)
 		before[i] = d->machine.devices[i].up;
 	if (hands_refresh(d->hands, &d->machine) & MACHINE_UP) {
 		for (uint32_t node = 0; node < cluster->nnodes; node++) {
-			for (uint32_t bit = 0; bit < cluster->nodes[node].devices; bit++)
-				tell_change(d, node, bit, before);
+			uint64_t gone = changed_on(d, node, before, false);
+			uint64_t back = changed_on(d, node, before, true);
+
+			if (gone)
+				tell_change(d, node, gone, false);
+			if (back)
+				tell_change(d, node, back, true);
 		}
 	}
 	free(before);

@@ -277,6 +277,7 @@ void trace_finish(struct trace *trace, double origin_s)
 	fill_labels(trace);
 	if (!is_sorted(trace))
 		sort(trace);
+	trace->began_s = trace->njobs ? trace->jobs[0].arrival_s : 0;
 	shift(trace, origin_s);
 	for (uint32_t i = 0; i < trace->njobs; i++)
 		complete(&trace->jobs[i], i, trace->work[i]);

@@ -37,6 +37,7 @@ struct trace {
 	uint8_t *measured_on; /* by job: 1 + index in `types` where its run time was measured; NULL or 0: everywhere alike */
 	struct past_run *past; /* what really happened, where that was told; several of a job that was requeued */
 	uint32_t npast, past_cap;
+	double began_s;     /* its first arrival as it was written, before times were shifted */
 	char *source;       /* file or generator, for messages and manifests */
 	const char *format; /* importer's name */
 	uint64_t hash;      /* of what was read */

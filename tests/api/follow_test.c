@@ -263,7 +263,7 @@ static void links_and_devices_are_no_logs(void **state)
 static bool a_stranger(int fd, struct caller *out)
 {
 	(void)fd;
-	*out = (struct caller){ 4242, 4242, false };
+	*out = (struct caller){ .uid = 4242, .gid = 4242 };
 	return true;
 }
 

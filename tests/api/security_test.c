@@ -231,7 +231,7 @@ static void nobody_comes_in_another_way(void **state)
 static bool stranger(int fd, struct caller *out)
 {
 	(void)fd;
-	*out = (struct caller){ 4242, 4242, false };
+	*out = (struct caller){ .uid = 4242, .gid = 4242 };
 	return true;
 }
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Looking on at a real Slurm: status, attach, shadow and its report; nothing in Slurm changes.
-# shellcheck disable=SC2317,SC2119,SC2120
+# shellcheck disable=SC2317,SC2119,SC2120,SC2030,SC2031
 here=$(realpath "$(dirname "$0")")
 # shellcheck source=tests/cli/lib/check
 . "$here/../cli/lib/check"
@@ -65,7 +65,7 @@ run setpriv --reuid 65534 --regid 65534 --clear-groups env SLURM_CONF="$SLURM_CO
 out "may look on" "somebody without rights"
 run stint slurm attach --partition moon
 want 3 "a partition that is not there"
-err "gpu" "those that are, are named"
+err "sinfo. lists those" "where to find those that are"
 
 # ---- attach
 
@@ -117,6 +117,23 @@ out "jobs finished" "a report"
 run stint history "slurm:$first"
 want 0 "the history of one"
 look_away
+
+# ---- what was before
+
+(
+	export STINT_STATE=$work/late
+	"$STINT" slurm attach --no-http --assume-gpus node=4 >late.log 2>&1 &
+	late=$!
+	known() { stint queue --all --limit 100 | grep -q "$first  *short .*COMPLETED"; }
+	wait_known() { for _ in $(seq 200); do known && return; sleep 0.1; done; return 1; }
+	wait_known
+	code=$?
+	kill $late
+	wait $late
+	exit $code
+)
+is "jobs of the completion log are known to one who comes later" [ $? = 0 ]
+is "and it says how many" grep -q "jobs of the history in .*jobcomp.txt are known now" late.log
 
 run stint slurm shadow --report --state "$STINT_STATE"
 want 0 "the shadow's report"

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/members.h"
 #include "live/slurm/driver.h"
+#include "live/slurm/turn.h"
 
 /* ---- small things */
 
@@ -95,6 +96,7 @@ static int slurm_discover(struct hands *self, struct machine *out, struct err *e
 	if (rc < 0)
 		return rc;
 	out->even = true;
+	machine_turn(out, s->scheduler, s->schedulers);
 	free(s->hosts);
 	s->hosts = mem_alloc(mem_array_size(out->ndevices, sizeof(*s->hosts)));
 	s->nhosts = out->ndevices;
@@ -126,6 +128,7 @@ static struct slurm_job *entry_of(struct slurm *s, const struct launch *l)
 	struct slurm_job *j = jobs_find(&s->jobs, l->job);
 	char name[SLURM_NAME_MAX];
 	double submit_s = 0;
+	struct paper paper;
 
 	if (j)
 		return j;
@@ -138,14 +141,20 @@ static struct slurm_job *entry_of(struct slurm *s, const struct launch *l)
 		j->kind = KIND_TAKEN;
 		j->submit_s = submit_s;
 		jobs_set_number(&s->jobs, j, l->job);
+		if (paper_read(s, l->job, &paper) && !strcmp(paper.name, name))
+			j->user_held = paper.user_held;
 		return j;
 	}
 	j = jobs_add(&s->jobs, KIND_OWN);
 	j->generation = 1;
 	jobs_set_number(&s->jobs, j, l->job);
-	if (paper_read(s, l->job, name, &submit_s, &j->generation) && !jobs_find_name(&s->jobs, name)) {
-		jobs_set_name(&s->jobs, j, name);
-		j->submit_s = submit_s;
+	if (!paper_read(s, l->job, &paper))
+		return j;
+	j->generation = paper.generation;
+	if (!jobs_find_name(&s->jobs, paper.name)) {
+		jobs_set_name(&s->jobs, j, paper.name);
+		j->submit_s = paper.submit_s;
+		j->user_held = paper.user_held;
 	}
 	return j;
 }
@@ -191,6 +200,7 @@ static void slurm_taken(struct hands *self, const char *key, uint32_t job, const
 		j->why = mem_printf("stint: %s", why ? why : "it was not taken in");
 	} else if (job && j->kind == KIND_OFFER && !jobs_find(&s->jobs, job)) {
 		j->kind = KIND_TAKEN;
+		j->user_held = j->offered_held ? HOLD_WORD : HOLD_NONE;
 		jobs_set_number(&s->jobs, j, job);
 	}
 	if (j->job)
@@ -284,6 +294,9 @@ static int slurm_launch(struct hands *self, const struct launch *l, struct err *
 	if (run->attempt)
 		return err_set(err, ERR_IO, "attempt %u of job %u is not over yet", run->attempt,
 			l->job);
+	/* The daemon lets it go: somebody has released it there. */
+	j->overruled |= j->user_held != HOLD_NONE;
+	j->user_held = HOLD_NONE;
 	begin_run(s, j, &(struct holding){ l->job, l->attempt, l->devices, l->ndevices });
 	run->limit_s = l->time_s;
 	run->stop_signal = l->stop_signal;
@@ -312,6 +325,8 @@ static int slurm_stop(struct hands *self, uint32_t job, uint32_t attempt, bool n
 		j->run.asked_s = slurm_now(s);
 	j->run.stop = true;
 	j->run.now |= now;
+	/* It may have ended by itself since the last look. */
+	j->need_look = s->looks + 1;
 	hurry(s);
 	return 0;
 }
@@ -375,13 +390,11 @@ static char *slurm_alias(const struct hands *self, uint32_t job)
 {
 	const struct slurm *s = of_hands(self);
 	const struct slurm_job *j = jobs_find(&s->jobs, job);
-	char name[SLURM_NAME_MAX];
-	double submit_s;
-	uint32_t generation;
+	struct paper paper;
 
 	if (j)
 		return *j->name ? mem_strdup(j->name) : NULL;
-	return paper_read(s, job, name, &submit_s, &generation) ? mem_strdup(name) : NULL;
+	return paper_read(s, job, &paper) ? mem_strdup(paper.name) : NULL;
 }
 
 /* ---- the whole */
@@ -485,8 +498,11 @@ int slurm_hands_open(const struct hands_config *config, const struct slurm_optio
 	s->take = o->take;
 	s->poll_s = o->poll_s > 0 ? o->poll_s : 1;
 	s->patience_s = o->patience_s > 0 ? o->patience_s : 30;
+	s->scheduler = o->scheduler;
+	s->schedulers = o->schedulers;
 	s->fake = o->transport;
 	s->clock = o->now_s ? o->now_s : steady_clock;
+	s->opened_s = slurm_now(s);
 	rc = prepare(s, o, err);
 	if (rc < 0) {
 		hands_close(&s->base);

@@ -29,7 +29,8 @@ struct slurm {
 	char **command;
 	char *partition, *site;
 	enum slurm_take take;
-	double poll_s, patience_s;
+	double poll_s, patience_s, opened_s;
+	uint32_t scheduler, schedulers; /* as in struct slurm_options */
 	double (*clock)(void);
 	struct bridge bridge;
 	bool fake; /* a test's transport, with nothing to wait for */
@@ -39,7 +40,7 @@ struct slurm {
 	char cluster[64], version[64];
 	double kill_wait_s, min_job_age_s;
 	bool greeted, operator;
-	char away_kind[32], away_text[512]; /* why there is no hello; "": there is */
+	char away_kind[32], away_text[512]; /* why there is no hello or no answer; "": there is */
 
 	/* nodes */
 	json_t *names;      /* of the partition; NULL: all */
@@ -82,6 +83,8 @@ void slurm_say(struct slurm *s, int level, const char *fmt, ...) __attribute__((
 int slurm_begin(struct slurm *s, struct err *err);
 void slurm_hello(void *ctx, const json_t *hello);
 void slurm_away(void *ctx, const char *kind, const char *error);
+/* Says so where a look had no answer, and where there is one again. */
+void slurm_answered(struct slurm *s, const struct wire_answer *answer);
 
 /* look.c */
 void slurm_ask_jobs(struct slurm *s);
@@ -107,6 +110,8 @@ void slurm_bounce(struct slurm *s, struct slurm_job *j, const char *why);
 enum order slurm_decide(struct slurm *s, struct slurm_job *j);
 /* Sends the next request if there is one and the line is free. */
 void slurm_pump(struct slurm *s);
+/* Whether the controller answered: while it does not, it is asked ever less often. */
+void slurm_heard(struct slurm *s, bool ok);
 /* The order failed for good. */
 void slurm_refused(struct slurm *s, struct slurm_job *j, enum order order, const char *error);
 
@@ -122,8 +127,13 @@ bool slurm_why_not(const struct slurm *s, const json_t *told, char *why, size_t 
 json_t *paper_content(const struct slurm *s, const struct launch *launch);
 void paper_write(struct slurm *s, const struct slurm_job *j);
 /* What was written down: false where there is nothing of this cluster. */
-bool paper_read(const struct slurm *s, uint32_t job, char name[SLURM_NAME_MAX], double *submit_s,
-	uint32_t *generation);
+struct paper {
+	char name[SLURM_NAME_MAX];
+	double submit_s;
+	uint32_t generation;
+	enum user_hold user_held;
+};
+bool paper_read(const struct slurm *s, uint32_t job, struct paper *out);
 char *paper_output(const struct slurm *s, uint32_t job, bool err_out);
 
 #endif

@@ -67,6 +67,14 @@ static char *path_or_null(const json_t *job, const char *name)
 	return path && *path ? mem_strdup(path) : NULL;
 }
 
+bool comment_holds(const char *comment)
+{
+	static const char word[] = "stint:held";
+	size_t n = comment ? strlen(comment) : 0, length = sizeof(word) - 1;
+
+	return n >= length && !strcmp(comment + n - length, word);
+}
+
 void fact_read(struct fact *fact, const json_t *job)
 {
 	const char *word = member_text(job, "state");
@@ -77,6 +85,7 @@ void fact_read(struct fact *fact, const json_t *job)
 	copy_text(fact->word, sizeof(fact->word), word);
 	copy_text(fact->reason, sizeof(fact->reason), member_text(job, "reason"));
 	fact->held = member_bool(job, "held", false);
+	fact->wanted_held = comment_holds(member_text(job, "comment"));
 	fact->completing = member_bool(job, "completing", false);
 	fact->of_array = !json_is_integer(json_object_get(job, "task")) &&
 		json_is_integer(json_object_get(job, "array"));
@@ -134,14 +143,15 @@ static const char ours[] = "stint:";
 static bool numbers_of(const char *text, const char *site, uint32_t *out, int n)
 {
 	size_t length = strlen(site);
-	struct slice rest;
+	struct slice rest, all;
 
 	if (strncmp(text, ours, sizeof(ours) - 1) != 0)
 		return false;
 	text += sizeof(ours) - 1;
 	if (strncmp(text, site, length) != 0 || text[length] != ':')
 		return false;
-	rest = slice_of(text + length + 1);
+	all = slice_of(text + length + 1);
+	rest = slice_cut(&all, ' '); /* the hook may have added a word */
 	for (int i = 0; i < n; i++) {
 		int64_t number;
 

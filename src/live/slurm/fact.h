@@ -37,7 +37,8 @@ struct fact {
 	char word[20];   /* Slurm's for it: "COMPLETED", "NODE_FAIL", … */
 	char reason[48]; /* why it waits */
 	bool held, completing;
-	bool of_array; /* told of the array as a whole, not of this task */
+	bool wanted_held; /* its user held it, which the hook has noted in its comment */
+	bool of_array;    /* told of the array as a whole, not of this task */
 	uint32_t restarts;
 	char mark[96];
 	char user[48];
@@ -50,6 +51,9 @@ struct fact {
 void fact_fini(struct fact *fact);
 /* Replaces what was there. */
 void fact_read(struct fact *fact, const json_t *job);
+
+/* Whether the comment ends with the hook's word for a hold by the job's user. */
+bool comment_holds(const char *comment);
 
 /* "4711_3" is of array 4711; 0: it is no task. */
 uint32_t name_array(const char *name);

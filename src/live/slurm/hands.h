@@ -36,7 +36,8 @@ struct slurm_options {
 	enum slurm_take take;
 	double poll_s;     /* so often jobs are looked at when nothing was ordered */
 	double patience_s; /* a job that was released and does not start is taken back after so long */
-	double (*now_s)(void);             /* seconds since 1970; NULL: the clock */
+	uint32_t scheduler, schedulers; /* this one of so many that share nodes, from 0 on; 0, 0: alone */
+	double (*now_s)(void);          /* seconds since 1970; NULL: the clock */
 	const struct transport *transport; /* in place of the bridge, with its self; NULL: the bridge */
 	void *transport_self;
 };

@@ -36,6 +36,13 @@ enum slurm_kind {
 	KIND_STRAY, /* ours once and nobody's now: it shall go */
 };
 
+/* Whose hold the daemon was told of, and how its end is seen. */
+enum user_hold {
+	HOLD_NONE,
+	HOLD_SLURM, /* Slurm's own: until the job is not held */
+	HOLD_WORD,  /* the hook's word in the comment: until it is gone */
+};
+
 /* One attempt under way: what was ordered and how far it is.  `attempt` 0: there is none. */
 struct run {
 	uint32_t attempt;
@@ -56,6 +63,9 @@ struct run {
 	char why[128]; /* it is taken back */
 	/* stopping */
 	bool stop, now, signalled, killed, requeued;
+	struct {
+		bool signalled, killed, requeued;
+	} before;         /* the order that is under way, should it not be carried out */
 	bool never_again; /* Slurm does not put it back: it can only be ended */
 	int stop_signal;
 	double grace_s, asked_s;
@@ -74,11 +84,13 @@ struct slurm_job {
 	bool forgotten;  /* the daemon wants it to be gone */
 	bool spent; /* it ended in Slurm and has to be put back there before it can run again */
 	double spent_s;
-	bool user_held, outside; /* the daemon was told so */
-	bool told_end;           /* and that it ended or is gone without an attempt */
-	bool shown;              /* the look in full that is being read showed it */
-	bool typed;              /* it asks for GPUs of a type, which Slurm lets nobody change */
-	uint32_t per_node;       /* GPUs that it asks for */
+	enum user_hold user_held;
+	bool overruled;    /* the daemon let it go all the same, as long as the word is there */
+	bool outside;      /* the daemon was told so */
+	bool told_end;     /* and that it ended or is gone without an attempt */
+	bool shown;        /* the look in full that is being read showed it */
+	bool typed;        /* it asks for GPUs of a type, which Slurm lets nobody change */
+	uint32_t per_node; /* GPUs that it asks for */
 	double told_limit_s;
 	/* as the daemon last said, for attempts from before a restart */
 	int stop_signal;
@@ -90,17 +102,19 @@ struct slurm_job {
 	/* offers */
 	json_t *offer; /* as Slurm told it */
 	double offered_s;
-	uint32_t at_once; /* so many tasks of its array; 0: no limit */
-	char *why;        /* it goes back */
+	bool offered_held; /* with a hold of its user's */
+	uint32_t at_once;  /* so many tasks of its array; 0: no limit */
+	char *why;         /* it goes back */
 	bool released;
 
 	/* the order under way, and what has to be seen before the next */
 	enum order order;
 	uint64_t need_look;
 	double sent_s;
-	uint32_t failures; /* in a row */
-	int signal;        /* to pass on, once; 0: none */
-	bool dead;         /* to be dropped */
+	uint32_t failures;     /* in a row */
+	double doubted_hold_s; /* when a hold of ours was lost, which may still come */
+	int signal;            /* to pass on, once; 0: none */
+	bool dead;             /* to be dropped */
 };
 
 struct index {

@@ -13,6 +13,7 @@
 
 #define LOOK_PATIENCE_S 60.0
 #define NODES_EVERY_S 5.0
+#define UNEXPLAINED_S 15.0 /* what is used and shown by nobody is believed after so long */
 
 /* ---- partitions */
 
@@ -56,9 +57,11 @@ static void tell_changed(struct slurm *s)
 static void hear_nodes(void *ctx, const struct wire_answer *answer)
 {
 	struct slurm *s = ctx;
-	bool differs;
+	bool differs, ok = answer->ok && json_is_array(json_object_get(answer->body, "nodes"));
 
-	if (!answer->ok)
+	slurm_heard(s, ok);
+	slurm_answered(s, answer);
+	if (!ok)
 		return;
 	differs = nodes_read(&s->nodes, answer->body, s->names);
 	s->nodes_stamp = member_int(answer->body, "stamp", 0);
@@ -117,6 +120,20 @@ static bool is_host(const struct slurm *s, const char *name)
 	return false;
 }
 
+/* GPUs of the node that jobs hold, ours and others'. */
+static uint32_t shown_on(const struct slurm *s, const char *node)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < s->jobs.at.n; i++) {
+		const struct fact *f = &s->jobs.at.at[i]->fact;
+
+		for (size_t k = 0; k < f->on.n; k++)
+			n += strcmp(f->on.at[k].node, node) ? 0 : f->on.at[k].gpus;
+	}
+	return n;
+}
+
 size_t slurm_guests(const struct slurm *s, struct nodes_guest **out)
 {
 	VEC(struct nodes_guest) list = { 0 };
@@ -133,16 +150,40 @@ size_t slurm_guests(const struct slurm *s, struct nodes_guest **out)
 				vec_push(&list, guest);
 		}
 	}
+	for (size_t i = 0; i < s->nodes.at.n; i++) {
+		const struct slurm_node *node = &s->nodes.at.at[i];
+		uint32_t shown = shown_on(s, node->name);
+		struct nodes_guest guest = { node->name, node->used - shown, "nobody that Slurm shows" };
+
+		if (node->unexplained_s > 0 && node->used > shown &&
+			slurm_now(s) > node->unexplained_s + UNEXPLAINED_S)
+			vec_push(&list, guest);
+	}
 	*out = list.at;
 	return list.n;
+}
+
+/* A controller that was restarted may count GPUs as used that no job holds: there nothing will start. */
+static void count_unexplained(struct slurm *s)
+{
+	for (size_t i = 0; i < s->nodes.at.n; i++) {
+		struct slurm_node *node = &s->nodes.at.at[i];
+
+		if (node->used <= shown_on(s, node->name))
+			node->unexplained_s = 0;
+		else if (node->unexplained_s == 0)
+			node->unexplained_s = slurm_now(s);
+	}
 }
 
 static void compare_guests(struct slurm *s)
 {
 	struct nodes_guest *guests;
-	size_t n = slurm_guests(s, &guests);
+	size_t n;
 	uint64_t hash = HASH_START;
 
+	count_unexplained(s);
+	n = slurm_guests(s, &guests);
 	for (size_t i = 0; i < n; i++) {
 		hash = hash_bytes(hash, guests[i].node, strlen(guests[i].node));
 		hash = hash_bytes(hash, guests[i].who, strlen(guests[i].who));
@@ -375,9 +416,12 @@ static void hear_jobs(void *ctx, const struct wire_answer *answer)
 {
 	struct slurm *s = ctx;
 	double now_s = slurm_now(s);
-	bool full;
+	/* Without a list it would seem that Slurm had forgotten everything. */
+	bool full, ok = answer->ok && json_is_array(json_object_get(answer->body, "jobs"));
 
-	if (!answer->ok)
+	slurm_heard(s, ok);
+	slurm_answered(s, answer);
+	if (!ok)
 		return;
 	full = member_bool(answer->body, "full", true);
 	for (size_t i = 0; i < s->jobs.at.n && full; i++)

@@ -3,6 +3,7 @@
  */
 #include "live/slurm/nodes.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,18 +85,39 @@ static bool read_node(struct slurm_node *node, const json_t *from)
 {
 	const char *name = member_text(from, "name"), *state = member_text(from, "state");
 
-	*node = (struct slurm_node){ 0 };
+	memset(node, 0, sizeof(*node)); /* with what lies between: they are compared */
 	if (!name || !*name || strlen(name) >= sizeof(node->name))
 		return false;
 	copy_text(node->name, sizeof(node->name), name);
 	read_gpus(node, json_object_get(from, "gpus"));
 	node->cpus = (uint32_t)member_int(from, "cpus", 0);
+	node->used = (uint32_t)member_int(from, "used", 0);
 	node->mem_bytes = member_int(from, "mem_mb", 0) * (INT64_C(1) << 20);
 	node->dead = !state || is_dead(state);
 	node->usable = !node->dead && member_bool(from, "usable", true);
 	if (!node->usable)
 		say_why(node, from, state ? state : "UNKNOWN");
 	return true;
+}
+
+static bool differ(const struct nodes *a, const struct nodes *b)
+{
+	if (a->at.n != b->at.n)
+		return true;
+	for (size_t i = 0; i < a->at.n; i++) {
+		if (memcmp(&a->at.at[i], &b->at.at[i], offsetof(struct slurm_node, used)) != 0)
+			return true;
+	}
+	return false;
+}
+
+/* In the same order as before nearly always. */
+static void keep_times(struct nodes *fresh, const struct nodes *before)
+{
+	for (size_t i = 0; i < fresh->at.n && i < before->at.n; i++) {
+		if (!strcmp(fresh->at.at[i].name, before->at.at[i].name))
+			fresh->at.at[i].unexplained_s = before->at.at[i].unexplained_s;
+	}
 }
 
 bool nodes_read(struct nodes *nodes, const json_t *answer, const json_t *names)
@@ -114,9 +136,8 @@ bool nodes_read(struct nodes *nodes, const json_t *answer, const json_t *names)
 		if (read_node(&node, one) && (!names || is_among(names, node.name)))
 			vec_push(&fresh.at, node);
 	}
-	differs = fresh.at.n != nodes->at.n ||
-		(fresh.at.n &&
-			memcmp(fresh.at.at, nodes->at.at, fresh.at.n * sizeof(*fresh.at.at)) != 0);
+	differs = differ(&fresh, nodes);
+	keep_times(&fresh, nodes);
 	nodes_fini(nodes);
 	*nodes = fresh;
 	return differs;

@@ -28,6 +28,9 @@ struct slurm_node {
 	bool dead;   /* and none can run there */
 	bool untyped;
 	char why[96]; /* it is not usable */
+	/* what differs all the time */
+	uint32_t used;        /* GPUs, by anybody */
+	double unexplained_s; /* since when more are used than jobs show; 0: they are not */
 };
 
 struct nodes {

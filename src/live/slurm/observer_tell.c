@@ -36,18 +36,16 @@ static void told_nowhere(struct slurm_observer *o, struct sight *s)
 /* As names may be: not empty, no control characters, not too long. */
 static char *clean(const char *text, const char *otherwise)
 {
-	char *name = mem_strndup(text && *text ? text : otherwise, NAME_BYTES);
-	size_t n = strlen(name);
+	const char *from = text && *text ? text : otherwise;
+	size_t n = strnlen(from, NAME_BYTES);
+	char *name;
 
+	while (n && (from[n] & 0xc0) == 0x80) /* not inside a letter */
+		n--;
+	name = mem_strndup(from, n);
 	for (char *c = name; *c; c++) {
 		if ((unsigned char)*c < ' ' || *c == 0x7f)
 			*c = '_';
-	}
-	/* Not inside a letter. */
-	if (n == NAME_BYTES) {
-		while (n && (name[n - 1] & 0xc0) == 0x80)
-			n--;
-		name[n ? n - 1 : 0] = '\0';
 	}
 	return name;
 }
@@ -244,8 +242,11 @@ static void tell_last(struct slurm_observer *o, struct sight *s, const struct ru
 	s->ended_told = true;
 	if (m->cancels)
 		told(o, "cancel", s->job, json_object());
-	if (outside)
+	if (outside) {
+		/* Its state is said below: by itself the end shall mean that it waits. */
+		e.asked |= e.known;
 		told_nowhere(o, s);
+	}
 	ended(o, &e);
 	if (outside)
 		tell_outside(o, s, m->state, m->text);
@@ -259,6 +260,43 @@ static void tell_where(struct slurm_observer *o, struct sight *s, struct run *ru
 	run->told_s = now_s;
 	s->reason[0] = '\0';
 	told(o, "observed", s->job, json_pack("{s:O,s:n}", "on", run->on, "reason"));
+}
+
+static bool share_node(const json_t *a, const json_t *b)
+{
+	const json_t *x, *y;
+	size_t i, k;
+
+	json_array_foreach(a, i, x)
+	{
+		json_array_foreach(b, k, y)
+		{
+			if (json_equal(json_array_get(x, 0), json_array_get(y, 0)))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Whether it was on a node before, and is over, and the core has yet to hear of it. */
+static bool goes_first(const struct slurm_observer *o, const struct sight *other,
+	const struct run *run, double now_s)
+{
+	const struct run *before = other->runs.n ? &other->runs.at[0] : NULL;
+
+	return before && before != run && !before->attempt && before->end.fate != FATE_OPEN &&
+		before->begun_s < run->begun_s && now_s < before->end.ended_s + o->patience_s &&
+		other->standing != SIGHT_IGNORED && share_node(before->on, run->on);
+}
+
+/* Of two runs that had the same GPUs the core must hear in order, or the first finds no place there. */
+static bool has_to_wait(const struct slurm_observer *o, const struct run *run, double now_s)
+{
+	for (size_t i = 0; i < o->sights.all.n; i++) {
+		if (goes_first(o, o->sights.all.at[i], run, now_s))
+			return true;
+	}
+	return false;
 }
 
 /* It was never launched, and is over long since: the core does not know its nodes, or they are not free there. */
@@ -289,6 +327,8 @@ static bool step_run(struct slurm_observer *o, struct sight *s, struct run *run,
 {
 	bool over = run->end.fate != FATE_OPEN;
 
+	if (!run->told && run->on && has_to_wait(o, run, now_s))
+		return false;
 	if (!run->told && run->on)
 		tell_where(o, s, run, now_s);
 	else if (!run->attempt && over && (!run->told || now_s >= run->told_s + o->patience_s))
@@ -388,7 +428,8 @@ static void tell_people(struct slurm_observer *o)
 static bool waits_for_time(const struct sight *s)
 {
 	return s->standing == SIGHT_NEW || s->standing == SIGHT_ASKED ||
-		(s->runs.n && !s->runs.at[0].attempt && s->runs.at[0].end.fate != FATE_OPEN);
+		(s->runs.n && !s->runs.at[0].attempt &&
+			(!s->runs.at[0].told || s->runs.at[0].end.fate != FATE_OPEN));
 }
 
 bool observer_tell(struct slurm_observer *o)

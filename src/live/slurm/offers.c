@@ -12,7 +12,8 @@
 #include "base/members.h"
 #include "live/slurm/driver.h"
 
-#define OFFER_AGAIN_S 5.0 /* what the daemon could not write down is told again */
+#define OFFER_AGAIN_S 5.0           /* what the daemon could not write down is told again */
+#define NEVER_S (5 * 365 * 86400.0) /* who begins after so long, begins when it is told to */
 
 /* ---- whether */
 
@@ -92,6 +93,12 @@ static bool is_marked_for_us(const json_t *told)
 	return !strcmp(text_of(told, "admin_comment"), SLURM_MARK);
 }
 
+/* The hook lets jobs with dependencies begin in ten years. */
+static bool begins_never(const struct slurm *s, const json_t *told)
+{
+	return member_number(told, "eligible", 0) > slurm_now(s) + NEVER_S;
+}
+
 /* One that its user holds shall wait where it is. */
 static bool is_wanted(const struct slurm *s, const json_t *told)
 {
@@ -101,7 +108,7 @@ static bool is_wanted(const struct slurm *s, const json_t *told)
 		!in_partition(s, told) || *text_of(told, "dependency"))
 		return false;
 	if (is_marked_for_us(told))
-		return held;
+		return held || begins_never(s, told);
 	return s->take == SLURM_TAKE_ALL && !held && !*text_of(told, "admin_comment");
 }
 
@@ -114,7 +121,7 @@ bool slurm_consider(struct slurm *s, struct slurm_job *j, const char *name, cons
 	if (!is_wanted(s, told))
 		return false;
 	if (slurm_why_not(s, told, why, sizeof(why))) {
-		if (!is_marked_for_us(told))
+		if (!is_marked_for_us(told) || comment_holds(member_text(told, "comment")))
 			return false;
 		j->kind = KIND_BACK;
 		free(j->why);
@@ -159,7 +166,9 @@ static json_t *submission_of(const struct slurm *s, const json_t *told)
 		json_object_set_new(o, "mem_bytes",
 			json_integer(member_int(told, "mem_mb", 0) * (INT64_C(1) << 20)));
 	json_object_set_new(o, "requeue", json_boolean(member_bool(told, "requeue", true)));
-	if (eligible_s > slurm_now(s) + 1)
+	if (comment_holds(member_text(told, "comment")))
+		json_object_set_new(o, "hold", json_true());
+	if (eligible_s > slurm_now(s) + 1 && !begins_never(s, told))
 		set_number(o, "begin", eligible_s);
 	return o;
 }
@@ -219,6 +228,7 @@ void slurm_offer(struct slurm *s, struct slurm_job *j)
 	outside_key_write(key, sizeof(key), j->name, j->submit_s);
 	arrival.key = key;
 	arrival.submission = submission_of(s, j->offer);
+	j->offered_held = json_is_true(json_object_get(arrival.submission, "hold"));
 	if (s->base.config.arrived)
 		s->base.config.arrived(s->base.config.ctx, &arrival);
 	json_decref(arrival.submission);

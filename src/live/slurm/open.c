@@ -15,41 +15,6 @@
 
 #define OPEN_S 10.0
 
-/* ---- hello */
-
-static void copy_text(char *to, size_t size, const char *from)
-{
-	snprintf(to, size, "%s", from ? from : "");
-}
-
-void slurm_hello(void *ctx, const json_t *hello)
-{
-	struct slurm *s = ctx;
-
-	if (s->away_kind[0] && s->greeted)
-		slurm_say(s, LEVEL_NOTICE, "Slurm answers again");
-	s->away_kind[0] = '\0';
-	s->greeted = true;
-	copy_text(s->cluster, sizeof(s->cluster), member_text(hello, "cluster"));
-	copy_text(s->version, sizeof(s->version), member_text(hello, "slurm"));
-	s->operator= member_bool(hello, "operator", false);
-	s->kill_wait_s = member_number(hello, "kill_wait_s", 30);
-	s->min_job_age_s = member_number(hello, "min_job_age_s", 300);
-	slurm_ask_partitions(s);
-	slurm_ask_nodes(s);
-}
-
-void slurm_away(void *ctx, const char *kind, const char *error)
-{
-	struct slurm *s = ctx;
-
-	copy_text(s->away_kind, sizeof(s->away_kind), kind);
-	copy_text(s->away_text, sizeof(s->away_text), error);
-	if (s->greeted)
-		slurm_say(s, LEVEL_WARNING, "Slurm cannot be asked (%s: %s): trying again", kind,
-			error);
-}
-
 /* ---- what to do */
 
 static const struct {
@@ -74,6 +39,70 @@ static const struct {
 	{ "protocol", ERR_REFUSED, true,
 		": stint-slurm is of another release of Stint; install both from one package" },
 };
+
+static const char *advice_for(const char *kind)
+{
+	for (size_t i = 0; i < sizeof(failures) / sizeof(*failures); i++) {
+		if (!strcmp(kind, failures[i].kind))
+			return failures[i].advice;
+	}
+	return "";
+}
+
+/* ---- hello */
+
+static void copy_text(char *to, size_t size, const char *from)
+{
+	snprintf(to, size, "%s", from ? from : "");
+}
+
+static void say_back(struct slurm *s)
+{
+	if (s->away_kind[0] && s->greeted)
+		slurm_say(s, LEVEL_NOTICE, "Slurm answers again");
+	s->away_kind[0] = '\0';
+}
+
+void slurm_hello(void *ctx, const json_t *hello)
+{
+	struct slurm *s = ctx;
+
+	say_back(s);
+	s->greeted = true;
+	copy_text(s->cluster, sizeof(s->cluster), member_text(hello, "cluster"));
+	copy_text(s->version, sizeof(s->version), member_text(hello, "slurm"));
+	s->operator= member_bool(hello, "operator", false);
+	s->kill_wait_s = member_number(hello, "kill_wait_s", 30);
+	s->min_job_age_s = member_number(hello, "min_job_age_s", 300);
+	slurm_ask_partitions(s);
+	slurm_ask_nodes(s);
+}
+
+void slurm_away(void *ctx, const char *kind, const char *error)
+{
+	struct slurm *s = ctx;
+
+	copy_text(s->away_kind, sizeof(s->away_kind), kind);
+	copy_text(s->away_text, sizeof(s->away_text), error);
+	if (s->greeted)
+		slurm_say(s, LEVEL_WARNING, "Slurm cannot be asked (%s: %s), trying again%s", kind,
+			error, advice_for(kind));
+}
+
+static bool is_silence(const char *kind)
+{
+	return !strcmp(kind, "unreachable") || !strcmp(kind, "timeout") || !strcmp(kind, "auth") ||
+		!strcmp(kind, "version");
+}
+
+void slurm_answered(struct slurm *s, const struct wire_answer *answer)
+{
+	if (answer->ok)
+		say_back(s);
+	/* The bridge calls it unreachable, too, while it waits after another failure. */
+	else if (!answer->lost && is_silence(answer->kind) && !s->away_kind[0])
+		slurm_away(s, answer->kind, answer->error);
+}
 
 static int fail(const struct slurm *s, struct err *err)
 {

@@ -24,7 +24,7 @@ static const struct {
 	const char *op;
 	size_t most; /* jobs in one request: others wait for it */
 } orders[ORDERS] = {
-	[ORDER_REQUEUE] = { "requeue", 64 },
+	[ORDER_REQUEUE] = { "requeue", 16 },
 	[ORDER_SIGNAL] = { "signal", 64 },
 	[ORDER_CANCEL] = { "cancel", 64 },
 	[ORDER_START] = { "start", 64 },
@@ -85,11 +85,21 @@ static enum order decide_marked(const struct slurm *s, const struct slurm_job *j
 	return ORDER_NONE;
 }
 
+/*
+ * A node that was told to end a run refuses what was started in the same second or before: Slurm
+ * then calls the job failed.  With the requeue its time of submission is set anew.
+ */
+static bool is_too_early(const struct slurm *s, const struct slurm_job *j)
+{
+	return slurm_now(s) < j->not_before_s ||
+		(j->fact.restarts && slurm_now(s) < j->fact.submit_s + 1);
+}
+
 static enum order decide_unmarked(const struct slurm *s, const struct slurm_job *j)
 {
 	const struct fact *f = &j->fact;
 
-	if (j->run.stop || j->user_held || j->outside || f->completing || slurm_now(s) < j->not_before_s)
+	if (j->run.stop || j->user_held || j->outside || f->completing || is_too_early(s, j))
 		return ORDER_NONE;
 	if (f->state == FACT_PENDING)
 		return ORDER_START;
@@ -157,7 +167,9 @@ enum order slurm_decide(struct slurm *s, struct slurm_job *j)
 	if (j->forgotten)
 		return decide_to_go(j);
 	if (!*j->name)
-		return j->content && slurm_now(s) >= s->resubmit_s ? ORDER_SUBMIT : ORDER_NONE;
+		return j->content && slurm_now(s) >= fmax(s->resubmit_s, j->spent_s + SPENT_PAUSE_S)
+			? ORDER_SUBMIT
+			: ORDER_NONE;
 	if (!j->run.attempt)
 		return decide_waiting(s, j);
 	return slurm_is_marked(s, j) ? decide_marked(s, j) : decide_unmarked(s, j);
@@ -205,9 +217,13 @@ static json_t *say(const struct slurm *s, const struct slurm_job *j, enum order 
 		return json_pack("{s:s}", "job", j->name);
 	case ORDER_REQUEUE:
 		/* One that has just ended by itself is not to run again. */
-		return json_pack("{s:s,s:b}", "job", j->name, "ended", j->spent);
+		return json_pack("{s:s,s:b}", "job", j->name, "ended", j->fact.state == FACT_ENDED);
 	case ORDER_NOTE:
 		return json_pack("{s:s,s:s}", "job", j->name, "admin_comment", j->why);
+	case ORDER_HOLD:
+		/* By the mark the hook knows whose hold it is. */
+		return json_pack("{s:s,s:s}", "job", j->name, "admin_comment",
+			j->fact.mark[0] ? j->fact.mark : SLURM_MARK);
 	default:
 		return json_string(j->name);
 	}
@@ -257,12 +273,30 @@ static void doubt(struct slurm *s, struct slurm_job *j, enum order order, bool a
 	j->failures++;
 	if (order == ORDER_SUBMIT)
 		s->resubmit_s = slurm_now(s) + RESUBMIT_PAUSE_S;
+	if (order == ORDER_HOLD)
+		j->doubted_hold_s = slurm_now(s);
 	s->want_full |= all;
+}
+
+void slurm_heard(struct slurm *s, bool ok)
+{
+	s->refusals = ok ? 0 : s->refusals + 1;
+	s->retry_s = ok ? 0 : slurm_now(s) + fmin(RETRY_MAX_S, ldexp(0.1, (int)fmin(s->refusals, 10)));
+}
+
+/* It was not done: the job has not heard of it. */
+static void take_back(struct run *run)
+{
+	run->signalled = run->before.signalled;
+	run->killed = run->before.killed;
+	run->requeued = run->before.requeued;
 }
 
 static void hear_failure(struct slurm *s, struct slurm_job *j, enum order order, const char *kind,
 	const char *error)
 {
+	if (!is(kind, "timeout") && !is(kind, "missing"))
+		take_back(&j->run);
 	if (is(kind, "timeout") || is(kind, "missing")) {
 		doubt(s, j, order, true);
 	} else if (is(kind, "busy")) {
@@ -270,8 +304,7 @@ static void hear_failure(struct slurm *s, struct slurm_job *j, enum order order,
 	} else if (is(kind, "unreachable") || is(kind, "auth") || is(kind, "version") ||
 		(is(kind, "denied") && order != ORDER_SUBMIT)) {
 		j->failures++;
-		s->refusals++;
-		s->retry_s = slurm_now(s) + fmin(RETRY_MAX_S, ldexp(0.1, (int)fmin(s->refusals, 10)));
+		slurm_heard(s, false);
 		if (is(kind, "denied"))
 			slurm_say(s, LEVEL_ERROR, "job %s: Slurm does not let us %s it: %s",
 				j->name, orders[order].op, error);
@@ -304,7 +337,7 @@ static void give_up(struct slurm *s, struct slurm_job *j, const char *error)
 static void refuse_spent(struct slurm *s, struct slurm_job *j, const char *error)
 {
 	if (j->kind != KIND_OWN) {
-		give_up(s, j, error);
+		give_up(s, j, j->never_again ? "it was submitted with --no-requeue" : error);
 		return;
 	}
 	if (j->run.attempt)
@@ -366,8 +399,7 @@ static void hear_order(void *ctx, const struct wire_answer *answer)
 	enum order order = s->order;
 
 	s->order = ORDER_NONE;
-	if (answer->ok)
-		s->refusals = 0;
+	slurm_heard(s, answer->ok);
 	for (size_t i = 0; i < s->asked.n; i++)
 		hear_one(s, s->asked.at[i], order, answer, json_array_get(results, i));
 	s->asked.n = 0;
@@ -382,6 +414,9 @@ static void note_sent(struct slurm *s, struct slurm_job *j, enum order order)
 
 	j->order = order;
 	j->sent_s = slurm_now(s);
+	run->before.signalled = run->signalled;
+	run->before.killed = run->killed;
+	run->before.requeued = run->requeued;
 	if (order == ORDER_START) {
 		run->ordered = true;
 		run->ordered_s = slurm_now(s);
@@ -431,8 +466,6 @@ static bool send_some_order(struct slurm *s)
 	enum order *wanted;
 	bool sent = false, some = false;
 
-	if (slurm_now(s) < s->retry_s)
-		return false;
 	wanted = mem_alloc(mem_array_size(s->jobs.at.n + 1, sizeof(*wanted)));
 	for (size_t i = 0; i < s->jobs.at.n; i++)
 		some |= (wanted[i] = slurm_decide(s, s->jobs.at.at[i])) != ORDER_NONE;
@@ -502,6 +535,10 @@ void slurm_pump(struct slurm *s)
 
 	if (!wire_ready(s->wire) || wire_waiting(s->wire) || !s->nodes_known) {
 		wire_wake(s->wire, INFINITY);
+		return;
+	}
+	if (now_s < s->retry_s) {
+		wire_wake(s->wire, s->retry_s);
 		return;
 	}
 	if (send_next(s))

@@ -1,7 +1,8 @@
 /*
  * Files of a job in STATE/jobs/JOB, and what is submitted to Slurm.
  *
- *	slurm            which job of Slurm's it is: {"cluster":"vc","id":"4711","submit":…,"gen":1}
+ *	slurm            which job of Slurm's it is: {"cluster":"vc","id":"4711","submit":…,"gen":1,"held":0,
+ *	                 "out":"/home/ann/slurm-4711.out"}, paths where sbatch gave them
  *	stdout, stderr   unless the job has paths of its own; its runs append to them
  */
 #include <errno.h>
@@ -34,10 +35,22 @@ static int make_dir(const struct slurm *s, uint32_t job, struct err *err)
 
 /* ---- which job it is */
 
+static json_t *note_of(const struct slurm *s, const struct slurm_job *j)
+{
+	json_t *note = json_pack("{s:s,s:s,s:f,s:I,s:i}", "cluster", s->cluster, "id", j->name,
+		"submit", j->submit_s, "gen", (json_int_t)j->generation, "held", (int)j->user_held);
+
+	/* sbatch chose them, and Slurm forgets them. */
+	if (j->kind == KIND_TAKEN && j->fact.out)
+		json_object_set_new(note, "out", json_string(j->fact.out));
+	if (j->kind == KIND_TAKEN && j->fact.err_out)
+		json_object_set_new(note, "err", json_string(j->fact.err_out));
+	return note;
+}
+
 void paper_write(struct slurm *s, const struct slurm_job *j)
 {
-	json_t *note = json_pack("{s:s,s:s,s:f,s:I}", "cluster", s->cluster, "id", j->name,
-		"submit", j->submit_s, "gen", (json_int_t)j->generation);
+	json_t *note = note_of(s, j);
 	char *path = path_of(s, j->job, "slurm"), *text = json_dumps(note, JSON_COMPACT);
 	struct err err = { 0 };
 
@@ -52,28 +65,36 @@ void paper_write(struct slurm *s, const struct slurm_job *j)
 	json_decref(note);
 }
 
-bool paper_read(const struct slurm *s, uint32_t job, char name[SLURM_NAME_MAX], double *submit_s,
-	uint32_t *generation)
+/* NULL: there is none. */
+static json_t *read_note(const struct slurm *s, uint32_t job)
 {
 	char *path = path_of(s, job, "slurm");
 	struct file file;
 	struct err err;
 	json_t *note = NULL;
-	const char *cluster, *id;
-	bool known;
 
-	if (file_read_upto(path, 4096, &file, &err) == 0) {
+	if (file_read_upto(path, 16384, &file, &err) == 0) {
 		note = json_loadb(file.at, file.n, 0, NULL);
 		file_fini(&file);
 	}
 	free(path);
+	return note;
+}
+
+bool paper_read(const struct slurm *s, uint32_t job, struct paper *out)
+{
+	json_t *note = read_note(s, job);
+	const char *cluster, *id;
+	bool known;
+
 	cluster = member_text(note, "cluster");
 	id = member_text(note, "id");
 	known = cluster && id && !strcmp(cluster, s->cluster) && strlen(id) < SLURM_NAME_MAX;
 	if (known) {
-		snprintf(name, SLURM_NAME_MAX, "%s", id);
-		*submit_s = member_number(note, "submit", 0);
-		*generation = (uint32_t)member_int(note, "gen", 0);
+		snprintf(out->name, sizeof(out->name), "%s", id);
+		out->submit_s = member_number(note, "submit", 0);
+		out->generation = (uint32_t)member_int(note, "gen", 0);
+		out->user_held = (enum user_hold)member_int(note, "held", HOLD_NONE);
 	}
 	json_decref(note);
 	return known;
@@ -83,7 +104,12 @@ bool paper_read(const struct slurm *s, uint32_t job, char name[SLURM_NAME_MAX], 
 
 char *paper_output(const struct slurm *s, uint32_t job, bool err_out)
 {
-	return path_of(s, job, err_out ? "stderr" : "stdout");
+	json_t *note = read_note(s, job);
+	const char *given = member_text(note, err_out ? "err" : "out");
+	char *path = given ? mem_strdup(given) : path_of(s, job, err_out ? "stderr" : "stdout");
+
+	json_decref(note);
+	return path;
 }
 
 /* The job's user must be able to write there, and cannot make files in our directory. */

@@ -13,6 +13,8 @@
 #include "live/slurm/driver.h"
 
 #define BOUNCE_PAUSE_MAX_S 30.0
+#define AGAIN_PAUSE_S 1.0 /* nodes count in whole seconds: see is_too_early() */
+#define LATE_S 120.0      /* no order that was lost comes after so long */
 enum { HOPELESS_AFTER = 4 };
 
 /* ---- marks */
@@ -65,6 +67,8 @@ static void tell_begun(struct slurm *s, struct slurm_job *j)
 	run->begun = true;
 	j->bounces = 0;
 	run->begun_s = moment_in(s, j->fact.start_s, run->ordered_s);
+	if (j->kind == KIND_TAKEN)
+		paper_write(s, j);
 	if (s->base.config.begun)
 		s->base.config.begun(s->base.config.ctx, j->job, run->attempt, run->begun_s);
 }
@@ -135,6 +139,7 @@ static void end_unknown(struct slurm *s, struct slurm_job *j)
 		"Slurm does not know job %s any more (it forgets jobs %.0f s after their end): how it "
 		"ended cannot be told",
 		j->name, s->min_job_age_s);
+	j->spent_s = slurm_now(s);
 	tell_ended(s, j, &ending);
 }
 
@@ -143,7 +148,7 @@ static bool end_put_back(struct slurm *s, struct slurm_job *j)
 {
 	struct run *run = &j->run;
 	struct ending ending = { .known = true, .code = -1, .asked = true };
-	bool dead = false, by_us = run->requeued || run->stop;
+	bool dead = false, by_us = (run->requeued || run->stop) && !run->restarted;
 
 	if (!by_us && !run->restarted && !run->need_nodes) {
 		run->need_nodes = s->node_looks + 1;
@@ -155,6 +160,7 @@ static bool end_put_back(struct slurm *s, struct slurm_job *j)
 	ending.asked = !ending.node_failed;
 	ending.begun_s = begun_at(j);
 	ending.ended_s = fmax(ending.begun_s, slurm_now(s));
+	j->not_before_s = slurm_now(s) + AGAIN_PAUSE_S;
 	if (ending.node_failed)
 		snprintf(ending.text, sizeof(ending.text), "its node failed, says Slurm");
 	else if (!by_us)
@@ -163,10 +169,16 @@ static bool end_put_back(struct slurm *s, struct slurm_job *j)
 	return true;
 }
 
+enum {
+	SLURM_NO_FILES = 53
+}; /* in place of a signal: slurmd could not open the job's output or directory */
+
 static void end_finished(struct slurm *s, struct slurm_job *j)
 {
 	const char *word = j->fact.word;
-	bool asked = j->run.stop || j->run.requeued, cancelled = !strcmp(word, "CANCELLED");
+	/* A stop that was on its way, to a controller that was away perhaps, did not reach it. */
+	bool asked = j->run.signalled || j->run.requeued || (j->run.stop && j->run.claimed);
+	bool cancelled = !strcmp(word, "CANCELLED");
 	struct ending ending = { .known = true,
 		.code = j->fact.exit,
 		.signal = j->fact.signal,
@@ -188,12 +200,20 @@ static void end_finished(struct slurm *s, struct slurm_job *j)
 		snprintf(ending.text, sizeof(ending.text),
 			"it used more memory than it asked for, says Slurm");
 	}
+	if (!strcmp(word, "FAILED") && ending.signal == SLURM_NO_FILES) {
+		ending.code = 126;
+		ending.signal = 0;
+		snprintf(ending.text, sizeof(ending.text),
+			"its node could not open its output or go to its directory; slurmd's log there says more");
+	}
 	if (cancelled && !asked)
 		tell(s, "cancel", j->job, json_object());
 	else if (!strcmp(word, "PREEMPTED") && !asked)
 		tell(s, "requeue", j->job, json_object());
 	j->spent = true;
 	j->spent_s = slurm_now(s);
+	if (j->kind == KIND_TAKEN && !j->run.begun)
+		paper_write(s, j);
 	tell_ended(s, j, &ending);
 }
 
@@ -222,7 +242,7 @@ static bool is_vain(const char *reason)
 	return is_hopeless(reason) || starts_with(reason, "ReqNodeNotAvail") ||
 		starts_with(reason, "JobArrayTaskLimit") || starts_with(reason, "PartitionDown") ||
 		starts_with(reason, "PartitionInactive") || starts_with(reason, "Reservation") ||
-		starts_with(reason, "JobHold");
+		starts_with(reason, "JobHold") || starts_with(reason, "Dependency");
 }
 
 static void lose_patience(struct slurm *s, struct slurm_job *j)
@@ -241,6 +261,22 @@ static void lose_patience(struct slurm *s, struct slurm_job *j)
 		waits_s, j->fact.reason);
 }
 
+/* Its user holds it, or does so no longer. */
+static void set_hold(struct slurm *s, struct slurm_job *j, enum user_hold hold)
+{
+	j->user_held = hold;
+	tell(s, hold ? "hold" : "release", j->job, json_object());
+	paper_write(s, j);
+}
+
+/* Ours, for another attempt; perhaps from before a restart. */
+static bool is_late_hold(const struct slurm *s, const struct slurm_job *j)
+{
+	double since_s = fmax(j->doubted_hold_s, s->opened_s);
+
+	return !strcmp(j->fact.reason, "JobHeldAdmin") && slurm_now(s) < since_s + LATE_S;
+}
+
 /* It was released and does not run yet. */
 static void watch_released(struct slurm *s, struct slurm_job *j)
 {
@@ -250,9 +286,8 @@ static void watch_released(struct slurm *s, struct slurm_job *j)
 		lose_patience(s, j);
 		return;
 	}
-	if (!run->back && !run->stop && !run->claimed && !j->user_held) {
-		j->user_held = true;
-		tell(s, "hold", j->job, json_object());
+	if (!run->back && !run->stop && !run->claimed && !j->user_held && !is_late_hold(s, j)) {
+		set_hold(s, j, j->fact.wanted_held ? HOLD_WORD : HOLD_SLURM);
 		slurm_bounce(s, j, "it was held in Slurm before it began");
 		return;
 	}
@@ -269,8 +304,8 @@ static void watch_marked(struct slurm *s, struct slurm_job *j)
 
 	own_mark(s, j, &mark);
 	run->restarts = mark.restarts;
-	if (!run->settled && run->ordered_s == 0)
-		run->ordered_s = slurm_now(s);
+	if (run->ordered_s == 0)
+		run->ordered_s = j->fact.start_s > 0 ? j->fact.start_s : slurm_now(s);
 	run->settled = run->ordered = true;
 	if (j->fact.completing)
 		return; /* something of it is left */
@@ -302,7 +337,8 @@ static void unbind(struct slurm *s, struct slurm_job *j)
 {
 	jobs_set_name(&s->jobs, j, "");
 	j->generation++;
-	j->spent = j->outside = j->user_held = false;
+	j->spent = j->outside = false;
+	j->user_held = HOLD_NONE;
 }
 
 static const char live_state[][2][16] = {
@@ -345,8 +381,13 @@ static void watch_gone(struct slurm *s, struct slurm_job *j)
 		slurm_bounce(s, j, "Slurm does not know the job any more");
 	if (j->kind == KIND_OWN)
 		unbind(s, j);
-	else if (!j->told_end)
-		tell_outside(s, j, "CANCELLED", "Slurm does not know the job any more");
+	else if (!j->told_end) {
+		/* Of a task that waits nothing remains when it is cancelled. */
+		bool task = name_array(j->name) && !j->spent;
+
+		tell_outside(s, j, "CANCELLED",
+			task ? "it was cancelled in Slurm" : "Slurm does not know the job any more");
+	}
 }
 
 /* It was ordered and does not show it, or is not ordered yet. */
@@ -380,6 +421,21 @@ static void watch_limit(struct slurm *s, struct slurm_job *j)
 	tell(s, "update", j->job, json_pack("{s:f}", "time_s", limit_s));
 }
 
+/* Holds of its user's: the hook's word, or where there is no hook Slurm's state. */
+static void watch_hold(struct slurm *s, struct slurm_job *j)
+{
+	const struct fact *f = &j->fact;
+
+	j->overruled &= f->wanted_held;
+	if (j->outside || (j->user_held == HOLD_SLURM && !f->held) ||
+		(j->user_held == HOLD_WORD && !f->wanted_held)) {
+		j->outside = false;
+		set_hold(s, j, HOLD_NONE);
+	}
+	if (f->wanted_held && !j->user_held && !j->overruled)
+		set_hold(s, j, HOLD_WORD);
+}
+
 static void watch_waiting(struct slurm *s, struct slurm_job *j)
 {
 	const struct fact *f = &j->fact;
@@ -387,11 +443,8 @@ static void watch_waiting(struct slurm *s, struct slurm_job *j)
 	if (f->state == FACT_RUNNING && !f->completing) {
 		watch_outside(s, j);
 	} else if (f->state == FACT_PENDING) {
-		if (j->outside || (j->user_held && !f->held)) {
-			tell(s, "release", j->job, json_object());
-			j->outside = j->user_held = false;
-		}
-		j->spent = j->told_end = false;
+		watch_hold(s, j);
+		j->told_end = false;
 		watch_limit(s, j);
 	} else if (f->state == FACT_ENDED && !j->spent && !j->told_end && !f->completing) {
 		if (!j->outside && !strcmp(f->word, "CANCELLED")) {
@@ -404,14 +457,17 @@ static void watch_waiting(struct slurm *s, struct slurm_job *j)
 	}
 }
 
-/* After a restart: its last attempt ended in Slurm, which the daemon knows. */
+/*
+ * After a restart: its last attempt ended in Slurm, which the daemon knows.  Not one that completed or was
+ * cancelled: that would have been its end here, too.
+ */
 static void recognise_spent(const struct slurm *s, struct slurm_job *j)
 {
 	struct slurm_mark mark;
 
 	if (j->fact.state != FACT_ENDED || j->spent || !strcmp(j->fact.word, "CANCELLED") ||
-		!own_mark(s, j, &mark) || mark.attempt == 0 || mark.attempt == j->run.attempt ||
-		mark.restarts != j->fact.restarts)
+		!strcmp(j->fact.word, "COMPLETED") || !own_mark(s, j, &mark) || mark.attempt == 0 ||
+		mark.attempt == j->run.attempt || mark.restarts != j->fact.restarts)
 		return;
 	j->spent = true;
 	j->spent_s = slurm_now(s);
@@ -428,6 +484,7 @@ void slurm_watch(struct slurm *s, struct slurm_job *j)
 	if (!ours || j->forgotten)
 		return;
 	recognise_spent(s, j);
+	j->spent &= j->fact.state == FACT_ENDED;
 	if (j->fact.state == FACT_NONE)
 		watch_gone(s, j);
 	else if (!j->run.attempt)
