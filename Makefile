@@ -174,7 +174,7 @@ clean: ## remove everything that was built
 
 # ---- run and test
 
-.PHONY: run compare test check browser soak bench parity determinism
+.PHONY: run compare test check browser soak bench bench-slurm parity determinism
 run: ## set up, build, and run jobs on this machine: the daemon, a small demo, the queue
 	@tools/setup
 	@$(BUILD) all
@@ -209,6 +209,14 @@ bench: ## measure speed and memory
 	@$(BUILD) all $(B)/bench/solver $(B)/bench/sia $(B)/bench/pollux $(B)/bench/snapshot \
 		$(B)/bench/forecast
 	@STINT='$(abspath $(B)/stint)' bench/run.sh
+	@[ "$$(id -u)" != 0 ] || ! PATH="$$PATH:/usr/sbin" command -v slurmctld >/dev/null || \
+		echo 'With a Slurm of its own, some ten minutes: make bench-slurm'
+
+bench-slurm: ## measure driving Slurm, with a cluster of its own; needs root
+	@tools/setup
+	@$(BUILD) all $(if $(filter no-slurm,$(BRIDGE)),,$(B)/bench/slurm_bare)
+	@for part in switch poll fidelity; do \
+		echo; STINT='$(abspath $(B)/stint)' bench/slurm_$$part.sh || exit 1; done
 
 parity: ## compare with published simulators, one table
 	@tools/setup

@@ -70,32 +70,64 @@ static char *comma_list(const json_t *names)
 	return n ? list : (free(list), NULL);
 }
 
-/* Whether that record is of the job named: itself, or the array that its task has not left yet. */
-static bool is_record_of(const slurm_job_info_t *job, const char *name)
-{
-	char own[JOB_NAME_MAX];
+/* Jobs as the controller shows them to the start under way; NULL: each is asked for alone. */
+static job_info_msg_t *shown;
 
-	job_name(job, own);
-	return !strcmp(own, name) || (strchr(name, '_') && job->array_task_id == NO_VAL);
+/* A single job is a call, and all of them are one that takes as long as one for each so many. */
+#define JOBS_A_CALL 200
+
+static void show_all(size_t asked)
+{
+	struct failure f = { 0 };
+
+	if (asked * JOBS_A_CALL <= jobs_known() || asked < 2)
+		return;
+	/* Where that fails, so does what follows, and says why. */
+	if (controller_ready(&f))
+		controller_result(slurm_load_jobs(0, &shown, SHOW_ALL), &f);
+}
+
+static void show_none(void)
+{
+	if (shown)
+		unlisted_free_jobs(shown);
+	shown = NULL;
+}
+
+/* Of the job named: its own record, or that of the array which its task has not left yet.  -1: it is not there. */
+static long long find_restarts(const job_info_msg_t *jobs, const char *name)
+{
+	const char *line = strchr(name, '_');
+	uint32_t number = (uint32_t)strtoul(name, NULL, 10);
+	uint32_t task = line ? (uint32_t)strtoul(line + 1, NULL, 10) : NO_VAL;
+	long long restarts = -1;
+
+	for (uint32_t i = 0; i < jobs->record_count; i++) {
+		const slurm_job_info_t *job = &jobs->job_array[i];
+
+		if ((line ? job->array_job_id : job->job_id) != number)
+			continue;
+		if (job->array_task_id == task)
+			return job->restart_cnt;
+		if (line && job->array_task_id == NO_VAL)
+			restarts = job->restart_cnt;
+	}
+	return restarts;
 }
 
 /* Restarts are asked of the controller: what was seen last may be old. */
 static bool check_restarts(const char *name, long long wanted, struct failure *f)
 {
 	job_info_msg_t *found = NULL;
-	long long restarts = -1;
-	char own[JOB_NAME_MAX];
+	long long restarts;
 
-	if (!controller_ready(f) ||
-		!controller_result(slurm_load_job(&found, (uint32_t)atol(name), SHOW_ALL), f))
+	if (!shown &&
+		(!controller_ready(f) ||
+			!controller_result(slurm_load_job(&found, (uint32_t)atol(name), SHOW_ALL), f)))
 		return false;
-	for (uint32_t i = 0; i < found->record_count; i++) {
-		const slurm_job_info_t *job = &found->job_array[i];
-		job_name(job, own);
-		if (!strcmp(own, name) || (restarts < 0 && is_record_of(job, name)))
-			restarts = job->restart_cnt;
-	}
-	unlisted_free_jobs(found);
+	restarts = find_restarts(shown ? shown : found, name);
+	if (found)
+		unlisted_free_jobs(found);
 	if (restarts < 0)
 		return fail_slurm(f, ESLURM_INVALID_JOB_ID);
 	if (restarts != wanted)
@@ -161,7 +193,12 @@ static void start_one(const json_t *job, const json_t *request, json_t *result, 
 
 bool act_start(const json_t *request, json_t *answer, struct failure *f)
 {
-	return reply_each(request, "jobs", answer, f, start_one);
+	bool ok;
+
+	show_all(json_array_size(json_object_get(request, "jobs")));
+	ok = reply_each(request, "jobs", answer, f, start_one);
+	show_none();
+	return ok;
 }
 
 /* ---- other changes of jobs */

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * slurm_bare [SWITCHES]: how long a whole-cluster switch takes with bare calls of libslurm: requeue every
- * job that runs, pin and release as many others on shifted nodes, until all of them run.
+ * slurm_bare [SWITCHES [after]]: how long a whole-cluster switch takes with bare calls of libslurm: requeue
+ * every job that runs, pin and release as many others on shifted nodes, until all of them run.
+ *
+ * With "after" the others are released when those before them have left, as by a scheduler that gives nobody
+ * a GPU before it is free.  Slurm then starts them at its next turn, up to a second later; jobs that wait
+ * already are looked at whenever another one has ended.
  *
  * Needs a cluster that is idle and an operator.  It submits two jobs for each GPU and cancels them at the
  * end.  Prints seconds, a line for each switch; what a daemon needs for the same is to be compared with it.
@@ -98,8 +102,18 @@ static void start(uint32_t job, const char *node)
 	must(slurm_update_job(&d), "start");
 }
 
-/* How many of ours run. */
-static size_t running(const uint32_t *jobs, size_t count)
+static bool runs(uint32_t state)
+{
+	return (state & JOB_STATE_BASE) == JOB_RUNNING;
+}
+
+static bool is_there(uint32_t state)
+{
+	return runs(state) || state & JOB_COMPLETING;
+}
+
+/* How many of ours are so. */
+static size_t count_jobs(const uint32_t *jobs, size_t count, bool is(uint32_t state))
 {
 	job_info_msg_t *found = NULL;
 	size_t n = 0;
@@ -107,19 +121,18 @@ static size_t running(const uint32_t *jobs, size_t count)
 	must(slurm_load_jobs(0, &found, SHOW_ALL), "jobs");
 	for (uint32_t i = 0; i < found->record_count; i++) {
 		const slurm_job_info_t *job = &found->job_array[i];
-		if (job->job_id >= jobs[0] && job->job_id <= jobs[count - 1] &&
-			(job->job_state & JOB_STATE_BASE) == JOB_RUNNING)
+		if (job->job_id >= jobs[0] && job->job_id <= jobs[count - 1] && is(job->job_state))
 			n++;
 	}
 	slurm_free_job_info_msg(found);
 	return n;
 }
 
-static void await(const uint32_t *jobs, size_t count)
+static void await(const uint32_t *jobs, size_t count, bool is(uint32_t state), size_t wanted)
 {
 	double until = now_s() + 300;
 
-	while (running(jobs, count) < count) {
+	while (count_jobs(jobs, count, is) != wanted) {
 		if (now_s() > until) {
 			fprintf(stderr,
 				"slurm_bare: not all jobs run after 300 s: is the cluster idle?\n");
@@ -131,17 +144,19 @@ static void await(const uint32_t *jobs, size_t count)
 
 /* Half `from` leaves, half `to` comes, each job to the next node but one. */
 static void switch_over(const uint32_t *from, const uint32_t *to, const struct place *places,
-	size_t count, size_t shift)
+	size_t count, size_t shift, bool after)
 {
 	double began = now_s(), asked;
 
 	for (size_t i = 0; from && i < count; i++)
 		must(slurm_requeue(from[i], JOB_REQUEUE_HOLD), "requeue");
+	if (from && after)
+		await(from, count, is_there, 0);
 	asked = now_s();
 	for (size_t i = 0; i < count; i++)
 		start(to[i], places[(i + shift) % count].node);
 	double pinned = now_s();
-	await(to, count);
+	await(to, count, runs, count);
 	printf("%s %zu GPUs: %.2f s (requeue %.2f, start %.2f, until all run %.2f)\n",
 		from ? "switch" : "fill  ", count, now_s() - began, asked - began, pinned - asked,
 		now_s() - pinned);
@@ -151,6 +166,7 @@ static void switch_over(const uint32_t *from, const uint32_t *to, const struct p
 int main(int argc, char **argv)
 {
 	int switches = argc > 1 ? atoi(argv[1]) : 3;
+	bool after = argc > 2 && !strcmp(argv[2], "after");
 	size_t count;
 
 	slurm_init(NULL);
@@ -164,10 +180,10 @@ int main(int argc, char **argv)
 		abort();
 	for (size_t i = 0; i < 2 * count; i++)
 		jobs[i] = submit();
-	switch_over(NULL, jobs, places, count, 0);
+	switch_over(NULL, jobs, places, count, 0, after);
 	for (int k = 1; k <= switches; k++)
 		switch_over(jobs + count * ((size_t)(k - 1) % 2), jobs + count * ((size_t)k % 2),
-			places, count, (size_t)k * 5);
+			places, count, (size_t)k * 5, after);
 	for (size_t i = 0; i < 2 * count; i++)
 		slurm_kill_job(jobs[i], SIGKILL, 0);
 	free(jobs);

@@ -111,6 +111,11 @@ void job_name(const slurm_job_info_t *job, char name[JOB_NAME_MAX]);
 uint64_t job_fingerprint(const slurm_job_info_t *job);
 json_t *job_json(slurm_job_info_t *job);
 
+/* ---- jobs.c */
+
+/* How many were there when jobs were last asked for. */
+size_t jobs_known(void);
+
 /* ---- answers */
 
 /* Fills the answer, or sets the failure. */

@@ -187,6 +187,11 @@ bool jobs_changed(const json_t *request, json_t *answer, struct failure *f)
 	return true;
 }
 
+size_t jobs_known(void)
+{
+	return image.count;
+}
+
 bool jobs_find(const json_t *request, json_t *answer, struct failure *f)
 {
 	const char *prefix = text_of(request, "prefix");

@@ -432,7 +432,8 @@ static int flush(const struct outfile *f)
 	bool failed_before = ferror(f->to);
 
 	errno = 0;
-	if (fflush(f->to) == 0 && !failed_before && (!f->temporary || fsync(fileno(f->to)) == 0))
+	if (fflush(f->to) == 0 && !failed_before &&
+		(!f->temporary || f->soon || fsync(fileno(f->to)) == 0))
 		return 0;
 	return errno ? errno : EIO;
 }
@@ -463,16 +464,27 @@ void outfile_abandon(struct outfile *f)
 	forget(f);
 }
 
-int file_write(const char *path, const char *bytes, size_t n, struct err *err)
+static int write_all(const char *path, const char *bytes, size_t n, bool soon, struct err *err)
 {
 	struct outfile f;
 	int rc = outfile_open(&f, path, err);
 
 	if (rc < 0)
 		return rc;
+	f.soon = soon;
 	if (n)
 		fwrite(bytes, 1, n, f.to); /* commit sees a failure */
 	return outfile_commit(&f, err);
+}
+
+int file_write(const char *path, const char *bytes, size_t n, struct err *err)
+{
+	return write_all(path, bytes, n, false, err);
+}
+
+int file_write_soon(const char *path, const char *bytes, size_t n, struct err *err)
+{
+	return write_all(path, bytes, n, true, err);
 }
 
 /* ---- paths ---- */

@@ -44,6 +44,7 @@ bool lines_next(struct lines *it, struct slice *line);
 struct outfile {
 	FILE *to;
 	char *path, *temporary;
+	bool soon; /* committed without waiting for the disk */
 };
 int outfile_open(struct outfile *f, const char *path, struct err *err);
 int outfile_commit(struct outfile *f, struct err *err);
@@ -51,6 +52,8 @@ void outfile_abandon(struct outfile *f); /* after commit: nothing */
 
 /* Writes n bytes as above in one go. */
 int file_write(const char *path, const char *bytes, size_t n, struct err *err);
+/* The same of what can be found out again: after a power cut it may be as before, or empty. */
+int file_write_soon(const char *path, const char *bytes, size_t n, struct err *err);
 
 bool file_exists(const char *path);
 bool file_is_dir(const char *path);

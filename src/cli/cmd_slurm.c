@@ -316,40 +316,10 @@ static json_t *release_requests(const json_t *jobs, const char *partition, size_
 }
 
 struct released {
-	size_t held, released, kept; /* kept: by their users */
+	size_t held, failed, kept; /* kept: by their users */
 };
 
-static int tell_released(const struct args *args, const struct released *n, struct err *err)
-{
-	struct buf out = { 0 };
-	struct json j;
-	int rc = 0;
-
-	if (args->json) {
-		json_init(&j, &out, false);
-		json_begin_object(&j, NULL);
-		json_str(&j, "schema", "slurm_released/1");
-		json_int(&j, "held", (int64_t)n->held);
-		json_int(&j, "released", (int64_t)n->released);
-		json_int(&j, "kept", (int64_t)n->kept);
-		json_end(&j, '}');
-		rc = ui_print(&out, err);
-		buf_fini(&out);
-	} else if (!n->held) {
-		ui_say(args, "no job waits for Stint: there is nothing to release");
-	} else if (args->dry_run) {
-		ui_say(args, "%zu jobs would be released", n->held);
-	} else {
-		ui_say(args, "%zu of %zu jobs are Slurm's to start again", n->released + n->kept,
-			n->held);
-		if (n->kept)
-			ui_say(args, "%zu of them stay held, by their users", n->kept);
-	}
-	return rc;
-}
-
-/* How many of them. */
-static int count_done(const json_t *answer, size_t *done, struct err *err)
+static int count_failed(const json_t *answer, size_t *failed, struct err *err)
 {
 	const json_t *one;
 	size_t i;
@@ -357,25 +327,60 @@ static int count_done(const json_t *answer, size_t *done, struct err *err)
 
 	json_array_foreach(json_object_get(answer, "results"), i, one)
 	{
-		if (slurm_talk_failed(one, err) < 0)
+		if (slurm_talk_failed(one, err) < 0) {
 			rc = err->code;
-		else
-			++*done;
+			++*failed;
+		}
 	}
 	return rc;
 }
 
-static int release_them(const struct slurm_words *words, json_t *requests, struct released *n,
+static int print_released(const struct released *r, struct err *err)
+{
+	struct buf out = { 0 };
+	struct json j;
+	int rc;
+
+	json_init(&j, &out, false);
+	json_begin_object(&j, NULL);
+	json_str(&j, "schema", "slurm_released/1");
+	json_int(&j, "held", (int64_t)r->held);
+	json_int(&j, "released", (int64_t)(r->held - r->failed - r->kept));
+	json_int(&j, "kept", (int64_t)r->kept);
+	json_end(&j, '}');
+	rc = ui_print(&out, err);
+	buf_fini(&out);
+	return rc;
+}
+
+static int tell_released(const struct args *args, const struct released *r, struct err *err)
+{
+	if (args->json)
+		return print_released(r, err);
+	if (!r->held)
+		ui_say(args, "no job waits for Stint: there is nothing to release");
+	else if (args->dry_run)
+		ui_say(args, "%zu jobs would be released", r->held);
+	else
+		ui_say(args, "%zu of %zu jobs are Slurm's to start again", r->held - r->failed,
+			r->held);
+	if (r->kept)
+		ui_say(args, "%zu of them stay held, by their users", r->kept);
+	return 0;
+}
+
+static int send_release(const struct slurm_words *words, json_t *requests, struct released *r,
 	struct err *err)
 {
 	json_t *answers = NULL;
-	int rc = slurm_talk(words, json_incref(requests), &answers, err), kept;
+	int rc = slurm_talk(words, json_incref(requests), &answers, err);
 
 	if (rc == 0) {
-		rc = count_done(json_array_get(answers, 1), &n->released, err);
-		kept = count_done(json_array_get(answers, 2), &n->kept, err);
-		rc = rc ? rc : kept;
+		r->kept = json_array_size(json_object_get(json_array_get(answers, 2), "results"));
+		rc = count_failed(json_array_get(answers, 1), &r->failed, err);
 	}
+	if (rc == 0)
+		rc = count_failed(json_array_get(answers, 2), &r->failed, err);
 	json_decref(answers);
 	return rc;
 }
@@ -383,19 +388,18 @@ static int release_them(const struct slurm_words *words, json_t *requests, struc
 static int release_all(const struct args *args, const struct slurm_words *words, struct err *err)
 {
 	json_t *answers = NULL, *requests = NULL;
-	struct err ignored = { 0 };
-	struct released n = { 0 };
+	struct released released = { 0 };
 	int rc = slurm_talk(words, json_pack("[{s:s,s:i}]", "op", "jobs", "since", 0), &answers, err);
 
 	if (rc == 0)
 		rc = check_answers(answers, err);
 	if (rc == 0)
 		requests = release_requests(json_object_get(json_array_get(answers, 1), "jobs"),
-			args->partition, &n.held);
-	if (rc == 0 && n.held && !args->dry_run)
-		rc = release_them(words, requests, &n, err);
-	if (rc == 0 || n.released)
-		tell_released(args, &n, rc ? &ignored : err);
+			args->partition, &released.held);
+	if (rc == 0 && released.held && !args->dry_run)
+		rc = send_release(words, requests, &released, err);
+	if (rc == 0)
+		rc = tell_released(args, &released, err);
 	json_decref(answers);
 	json_decref(requests);
 	return rc;

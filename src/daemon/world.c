@@ -249,8 +249,8 @@ static void tell_change(struct daemon *d, uint32_t node, uint64_t devices, bool 
 
 	if (n == 1)
 		log_at(d->log, usual ? LEVEL_INFO : LEVEL_WARNING, "device %d (%s) is %s%s%s",
-			device->index, device->uuid, up ? "back" : "gone", device->why[0] ? ": " : "",
-			device->why);
+			device->index, device->uuid, up ? "back" : "gone",
+			device->why[0] ? ": " : "", device->why);
 	else
 		log_at(d->log, usual ? LEVEL_INFO : LEVEL_WARNING, "%d devices of %s are %s%s%s", n,
 			d->epoch.cluster.nodes[node].name, up ? "back" : "gone",

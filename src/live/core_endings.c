@@ -123,6 +123,15 @@ static void conclude(struct core *c, struct live_job *job, enum stop stop, const
 		fail(c, job, over);
 }
 
+/* A job that ended by itself before the stop reached it has ended as it did. */
+static enum stop stop_that_counts(const struct attempt *a, const struct over *over, bool reached)
+{
+	bool by_itself = over->known && !reached && !over->timed_out && !over->node_failed &&
+		!over->bounced;
+
+	return by_itself && a->stop != STOP_CANCEL && a->stop != STOP_LOST ? STOP_NONE : a->stop;
+}
+
 static void learn_grace(struct core *c, struct live_job *job, const struct attempt *a, double took_s)
 {
 	if (!isnan(a->asked_s))
@@ -179,7 +188,7 @@ int core_exit(struct core *c, uint32_t id, uint32_t number, const json_t *body, 
 	c->gates_moved = true;
 	over.avoids = judge(c, job, a, &over);
 	if (!live_ended(job))
-		conclude(c, job, a->stop, &over);
+		conclude(c, job, stop_that_counts(a, &over, member_bool(body, "asked", true)), &over);
 	set_back(c, job, a, member_number(body, "ended_at_s", c->now_s));
 	core_restate(c, job);
 	if (!live_ended(job))

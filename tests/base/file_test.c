@@ -517,6 +517,7 @@ static void standard_output(void **state)
 static void empty_files_can_be_written(void **state)
 {
 	(void)state;
+	assert_int_equal(file_write_soon("out", "soon", 4, NULL), 0);
 	assert_int_equal(file_write("out", NULL, 0, NULL), 0);
 	assert_holds("out", "", 0);
 	unlink("out");

@@ -91,6 +91,24 @@ static void what_bounced_is_tried_again(void **state)
 	play_close(&p);
 }
 
+static void its_end_came_before_the_stop(void **state)
+{
+	struct play p;
+
+	(void)state;
+	play_open(&p, "1x1", "fifo");
+	for (uint32_t i = 1; i <= 2; i++) {
+		play_submit(&p, 10 * i, (struct ask){ .gpus = 1 });
+		play_begun(&p, 10 * i + 1, i, 1);
+		play_do(&p, 10 * i + 2, "requeue", i, 0, "{}");
+		play_do(&p, 10 * i + 3, "exit", i, 1,
+			i == 1 ? "{\"known\":true,\"code\":3,\"asked\":false,\"ran_s\":2}"
+			       : "{\"known\":true,\"code\":3,\"asked\":true,\"ran_s\":2}");
+		play_state(&p, i, i == 1 ? "FAILED" : "CONFIGURING");
+	}
+	play_close(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -99,6 +117,7 @@ int main(void)
 		cmocka_unit_test(it_got_more_than_it_asked_for),
 		cmocka_unit_test(nodes_that_are_not_known),
 		cmocka_unit_test(what_bounced_is_tried_again),
+		cmocka_unit_test(its_end_came_before_the_stop),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

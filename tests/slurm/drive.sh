@@ -32,7 +32,8 @@ is "and the node" "$vcluster" start-node v100-1
 is "every job ends" wait_for 150 all_over
 run check_each
 want 0 "each once, and as it should"
-[ "$code" = 0 ] || cp daemon.log "/tmp/stint-drive-$policy.log"
+# KEEP=DIR: what a failure left, to look at.
+[ "$code" = 0 ] || [ -z "${KEEP:-}" ] || cp -r daemon.log "$STINT_STATE" "$VCLUSTER/log" "$ran" "$KEEP"
 run stint report --json
 out '"preemptions"' "a report"
 drive_end

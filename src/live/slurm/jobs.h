@@ -63,6 +63,9 @@ struct run {
 	char why[128]; /* it is taken back */
 	/* stopping */
 	bool stop, now, signalled, killed, requeued;
+	struct {
+		bool signalled, killed, requeued;
+	} before;         /* the order that is under way, should it not be carried out */
 	bool never_again; /* Slurm does not put it back: it can only be ended */
 	int stop_signal;
 	double grace_s, asked_s;

@@ -57,11 +57,11 @@ static void tell_changed(struct slurm *s)
 static void hear_nodes(void *ctx, const struct wire_answer *answer)
 {
 	struct slurm *s = ctx;
-	bool differs;
+	bool differs, ok = answer->ok && json_is_array(json_object_get(answer->body, "nodes"));
 
-	slurm_heard(s, answer->ok);
+	slurm_heard(s, ok);
 	slurm_answered(s, answer);
-	if (!answer->ok)
+	if (!ok)
 		return;
 	differs = nodes_read(&s->nodes, answer->body, s->names);
 	s->nodes_stamp = member_int(answer->body, "stamp", 0);
@@ -416,11 +416,12 @@ static void hear_jobs(void *ctx, const struct wire_answer *answer)
 {
 	struct slurm *s = ctx;
 	double now_s = slurm_now(s);
-	bool full;
+	/* Without a list it would seem that Slurm had forgotten everything. */
+	bool full, ok = answer->ok && json_is_array(json_object_get(answer->body, "jobs"));
 
-	slurm_heard(s, answer->ok);
+	slurm_heard(s, ok);
 	slurm_answered(s, answer);
-	if (!answer->ok)
+	if (!ok)
 		return;
 	full = member_bool(answer->body, "full", true);
 	for (size_t i = 0; i < s->jobs.at.n && full; i++)
@@ -433,6 +434,7 @@ static void hear_jobs(void *ctx, const struct wire_answer *answer)
 	if (s->seen)
 		credit(s, now_s - s->looked_s);
 	s->seen = s->looks;
+	s->looked_before_s = s->looked_s;
 	s->looked_s = now_s;
 	s->look_cost_s = now_s - s->look_sent_s;
 	compare_guests(s);

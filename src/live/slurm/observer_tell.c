@@ -242,8 +242,11 @@ static void tell_last(struct slurm_observer *o, struct sight *s, const struct ru
 	s->ended_told = true;
 	if (m->cancels)
 		told(o, "cancel", s->job, json_object());
-	if (outside)
+	if (outside) {
+		/* Its state is said below: by itself the end shall mean that it waits. */
+		e.asked |= e.known;
 		told_nowhere(o, s);
+	}
 	ended(o, &e);
 	if (outside)
 		tell_outside(o, s, m->state, m->text);

@@ -15,7 +15,7 @@
 #define KILL_PAUSE_S 10.0     /* what a kill did not end is put back by Slurm's own means */
 #define RESUBMIT_PAUSE_S 2.0  /* a submission whose answer was lost may still arrive */
 #define ORDER_PATIENCE_S 30.0 /* and a part for each job */
-#define LOOK_SOON_S 0.1
+#define LOOK_SOON_S 0.05
 #define LOOK_LEAST_S 0.25
 #define RESTLESS_S 0.2
 #define RETRY_MAX_S 5.0
@@ -284,9 +284,19 @@ void slurm_heard(struct slurm *s, bool ok)
 	s->retry_s = ok ? 0 : slurm_now(s) + fmin(RETRY_MAX_S, ldexp(0.1, (int)fmin(s->refusals, 10)));
 }
 
+/* It was not done: the job has not heard of it. */
+static void take_back(struct run *run)
+{
+	run->signalled = run->before.signalled;
+	run->killed = run->before.killed;
+	run->requeued = run->before.requeued;
+}
+
 static void hear_failure(struct slurm *s, struct slurm_job *j, enum order order, const char *kind,
 	const char *error)
 {
+	if (!is(kind, "timeout") && !is(kind, "missing"))
+		take_back(&j->run);
 	if (is(kind, "timeout") || is(kind, "missing")) {
 		doubt(s, j, order, true);
 	} else if (is(kind, "busy")) {
@@ -404,6 +414,9 @@ static void note_sent(struct slurm *s, struct slurm_job *j, enum order order)
 
 	j->order = order;
 	j->sent_s = slurm_now(s);
+	run->before.signalled = run->signalled;
+	run->before.killed = run->killed;
+	run->before.requeued = run->requeued;
 	if (order == ORDER_START) {
 		run->ordered = true;
 		run->ordered_s = slurm_now(s);
@@ -494,9 +507,10 @@ static bool is_restless(const struct slurm *s)
 	return false;
 }
 
-static bool look(struct slurm *s, double least_s)
+/* `rest`: for each second of looking so many until the next. */
+static bool look(struct slurm *s, double least_s, double rest)
 {
-	double every_s = fmax(look_every_s(s), fmax(least_s, 4 * s->look_cost_s));
+	double every_s = fmax(look_every_s(s), fmax(least_s, rest * s->look_cost_s));
 
 	s->look_due_s = s->seen ? s->looked_s + every_s : 0;
 	if (!s->expected_all || slurm_now(s) < s->look_due_s)
@@ -512,7 +526,7 @@ static bool send_next(struct slurm *s)
 		slurm_ask_nodes(s);
 		return true;
 	}
-	return look(s, LOOK_LEAST_S) || (s->seen && send_some_order(s)) || look(s, 0);
+	return look(s, LOOK_LEAST_S, 4) || (s->seen && send_some_order(s)) || look(s, 0, 2);
 }
 
 void slurm_pump(struct slurm *s)

@@ -54,7 +54,9 @@ void paper_write(struct slurm *s, const struct slurm_job *j)
 	char *path = path_of(s, j->job, "slurm"), *text = json_dumps(note, JSON_COMPACT);
 	struct err err = { 0 };
 
-	if (make_dir(s, j->job, &err) < 0 || !text || file_write(path, text, strlen(text), &err) < 0)
+	/* Slurm shows it as well: no disk is waited for, which ten thousand jobs would feel. */
+	if (make_dir(s, j->job, &err) < 0 || !text ||
+		file_write_soon(path, text, strlen(text), &err) < 0)
 		slurm_say(s, LEVEL_WARNING,
 			"job %u is job %s in Slurm, which cannot be written down: %s", j->job,
 			j->name, err.text);

@@ -49,6 +49,15 @@ static void tell(struct slurm *s, const char *input, uint32_t job, json_t *body)
 		json_decref(body);
 }
 
+/* Slurm counts in whole seconds: the middle of when it can have been, not before `least_s` and since the last look. */
+static double moment_in(const struct slurm *s, double second, double least_s)
+{
+	double to_s = fmin(slurm_now(s), second + 1);
+	double from_s = fmax(fmax(second, least_s), fmin(to_s, s->looked_before_s));
+
+	return from_s < to_s ? (from_s + to_s) / 2 : fmin(from_s, slurm_now(s));
+}
+
 static void tell_begun(struct slurm *s, struct slurm_job *j)
 {
 	struct run *run = &j->run;
@@ -57,8 +66,7 @@ static void tell_begun(struct slurm *s, struct slurm_job *j)
 		return;
 	run->begun = true;
 	j->bounces = 0;
-	/* Slurm counts in whole seconds. */
-	run->begun_s = fmin(slurm_now(s), fmax(j->fact.start_s, run->ordered_s));
+	run->begun_s = moment_in(s, j->fact.start_s, run->ordered_s);
 	if (j->kind == KIND_TAKEN)
 		paper_write(s, j);
 	if (s->base.config.begun)
@@ -110,7 +118,9 @@ static double ended_at(const struct slurm *s, const struct slurm_job *j)
 {
 	double now_s = slurm_now(s);
 
-	return j->fact.end_s > 0 && j->fact.end_s < now_s ? fmax(j->fact.end_s, j->run.begun_s) : now_s;
+	return j->fact.end_s > 0 && j->fact.end_s < now_s
+		? moment_in(s, j->fact.end_s, j->run.begun_s)
+		: now_s;
 }
 
 /* One that was over before anybody saw it run, began all the same. */
@@ -166,7 +176,9 @@ enum {
 static void end_finished(struct slurm *s, struct slurm_job *j)
 {
 	const char *word = j->fact.word;
-	bool asked = j->run.stop || j->run.requeued, cancelled = !strcmp(word, "CANCELLED");
+	/* A stop that was on its way, to a controller that was away perhaps, did not reach it. */
+	bool asked = j->run.signalled || j->run.requeued || (j->run.stop && j->run.claimed);
+	bool cancelled = !strcmp(word, "CANCELLED");
 	struct ending ending = { .known = true,
 		.code = j->fact.exit,
 		.signal = j->fact.signal,
@@ -447,14 +459,17 @@ static void watch_waiting(struct slurm *s, struct slurm_job *j)
 	}
 }
 
-/* After a restart: its last attempt ended in Slurm, which the daemon knows. */
+/*
+ * After a restart: its last attempt ended in Slurm, which the daemon knows.  Not one that completed or was
+ * cancelled: that would have been its end here, too.
+ */
 static void recognise_spent(const struct slurm *s, struct slurm_job *j)
 {
 	struct slurm_mark mark;
 
 	if (j->fact.state != FACT_ENDED || j->spent || !strcmp(j->fact.word, "CANCELLED") ||
-		!own_mark(s, j, &mark) || mark.attempt == 0 || mark.attempt == j->run.attempt ||
-		mark.restarts != j->fact.restarts)
+		!strcmp(j->fact.word, "COMPLETED") || !own_mark(s, j, &mark) || mark.attempt == 0 ||
+		mark.attempt == j->run.attempt || mark.restarts != j->fact.restarts)
 		return;
 	j->spent = true;
 	j->spent_s = slurm_now(s);

@@ -377,6 +377,8 @@ int wire_open(const struct wire_config *config, struct wire **out, struct err *e
 	wire->config = *config;
 	wire->wake_s = INFINITY;
 	wire->set_s = NAN;
+	/* Not those of whoever spoke to a bridge before us. */
+	wire->last_id = (json_int_t)(config->now_s() * 1e3);
 	wire->epoll = epoll_create1(EPOLL_CLOEXEC);
 	wire->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (wire->epoll < 0 || wire->timer < 0) {

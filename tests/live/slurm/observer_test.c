@@ -354,7 +354,7 @@ static void states_that_jobs_end_in(void **state)
 		{ "\"state\":\"FAILED\",\"exit\":3", "ended 1.1 code 3 signal 0 at 9; ", "FAILED" },
 		{ "\"state\":\"FAILED\"", "ended 1.1 code -1 signal 0 at 9; ", "FAILED" },
 		{ "\"state\":\"FAILED\",\"exit\":85",
-			"observed 1 {\"on\":[],\"reason\":null}; ended 1.1 code 85 signal 0 at 9; "
+			"observed 1 {\"on\":[],\"reason\":null}; ended 1.1 asked code 85 signal 0 at 9; "
 			"outside 1 {\"state\":\"FAILED\",\"code\":85,\"text\":\"\"}; ",
 			"FAILED" },
 		{ "\"state\":\"TIMEOUT\"", "ended 1.1 timed out code -1 signal 15 at 9; ", "TIMEOUT" },
@@ -362,11 +362,11 @@ static void states_that_jobs_end_in(void **state)
 		{ "\"state\":\"CANCELLED\"",
 			"cancel 1 {}; ended 1.1 asked code -1 signal 15 at 9; ", "CANCELLED" },
 		{ "\"state\":\"NODE_FAIL\"",
-			"observed 1 {\"on\":[],\"reason\":null}; ended 1.1 node failed code -1 signal 9 at 9; "
+			"observed 1 {\"on\":[],\"reason\":null}; ended 1.1 node failed asked code -1 signal 9 at 9; "
 			"outside 1 {\"state\":\"NODE_FAIL\",\"code\":0,\"text\":\"its node failed\"}; ",
 			"NODE_FAIL" },
 		{ "\"state\":\"PREEMPTED\"",
-			"observed 1 {\"on\":[],\"reason\":null}; ended 1.1 code -1 signal 15 at 9; "
+			"observed 1 {\"on\":[],\"reason\":null}; ended 1.1 asked code -1 signal 15 at 9; "
 			"outside 1 {\"state\":\"PREEMPTED\",\"code\":0,\"text\":\"Slurm preempted it\"}; ",
 			"PREEMPTED" },
 	};

@@ -250,7 +250,7 @@ static inline void play_expect(struct play *p, uint32_t job, const char *key)
 static inline void play_launch(struct play *p, uint32_t job, uint32_t attempt, uint32_t first,
 	uint32_t n)
 {
-	uint32_t devices[16];
+	uint32_t devices[16] = { 0 };
 	struct launch l = play_launch_of(job, attempt, devices, n);
 	struct err err = { 0 };
 
@@ -270,7 +270,7 @@ static inline void play_stop(struct play *p, uint32_t job, uint32_t attempt, boo
 static inline void play_claim(struct play *p, uint32_t job, uint32_t attempt, uint32_t first,
 	uint32_t n, bool void_it)
 {
-	uint32_t devices[16];
+	uint32_t devices[16] = { 0 };
 	struct holding of = { job, attempt, devices, n };
 	struct ending ending;
 	struct err err = { 0 };

@@ -173,7 +173,7 @@ static void test_programs(void **state)
 {
 	const char *const none[] = { "/no/such/stint-slurm", NULL }, *const ends[] = { "true", NULL };
 	const char *const says[] = { "sh", "-c",
-		"while read -r line; do echo '{\"id\":1,\"ok\":true}'; echo '{\"id\":2,\"ok\":true}'; done",
+		"while read -r line; do id=${line##*:}; echo \"{\\\"id\\\":${id%\\}},\\\"ok\\\":true}\"; done",
 		NULL };
 	const struct {
 		const char *const *command;
