@@ -36,6 +36,7 @@ static const struct field {
 	FIELD("eligible", TIME, eligible_time),
 	FIELD("nodes", NUMBER32, num_nodes),
 	FIELD("req_nodes", TEXT, req_nodes),
+	FIELD("exc_nodes", TEXT, exc_nodes),
 	FIELD("cpus", NUMBER32, num_cpus),
 	FIELD("restarts", NUMBER16, restart_cnt),
 	FIELD("requeue", FLAG16, requeue),

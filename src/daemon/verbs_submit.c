@@ -109,10 +109,26 @@ static int settle_after(struct daemon *d, struct live_job *job, struct err *err)
 	return 0;
 }
 
+static bool fits_a_node(const struct cluster *cluster, const struct live_job *job)
+{
+	uint32_t types = live_job_types(job, cluster);
+
+	for (uint32_t i = 0; i < cluster->nnodes; i++) {
+		if (types >> cluster->nodes[i].type & 1 && cluster->nodes[i].devices >= (uint32_t)job->base.gpus)
+			return true;
+	}
+	return false;
+}
+
 static struct live_job *draft(struct daemon *d, const struct caller *caller, uint32_t id,
 	const struct submission *what)
 {
 	struct live_job *job = live_job_create(id, what, d->born_s, d->last_s);
+
+	/* A command sees one node's devices: a job that fits one is not spread, unless it can be of any size. */
+	if (d->hands->table->sets_devices && !job->base.nodes && !job->cpu_only &&
+		job->base.min_gpus == job->base.max_gpus && fits_a_node(&d->epoch.cluster, job))
+		job->base.nodes = 1;
 
 	job->uid = caller->uid;
 	job->gid = caller->gid;

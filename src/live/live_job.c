@@ -84,6 +84,7 @@ static void fill_base(struct live_job *job, const struct submission *what)
 	base->deadline_s = job->deadline_s;
 	base->cpus = job->cpu_only ? 0 : what->cpus;
 	base->mem_bytes = what->mem_bytes;
+	base->nodes = what->nodes > 0 ? (uint32_t)what->nodes : 0;
 	base->share = what->share < 1 ? what->share : 0;
 	base->gpu_mem_bytes = what->gpu_mem_bytes;
 	base->work_est = guess_s;
@@ -495,6 +496,8 @@ static void put_asked(const struct live_job *job, struct json *j)
 	put_unless(j, "stop_signal", job->stop_signal, 15);
 	put_flag(j, "requeue", job->requeue, true);
 	put_flag(j, "allow_idle", job->allow_idle, false);
+	if (job->base.nodes)
+		json_int(j, "nodes", job->base.nodes);
 	put_unless(j, "retries", job->retries, 0);
 	put_unless(j, "array_id", job->array_id, 0);
 	put_unless(j, "array_index", job->array_index, 0);
@@ -623,6 +626,7 @@ static void get_asked(struct live_job *job, const json_t *s)
 	job->stop_signal = (int)member_int(s, "stop_signal", 15);
 	job->requeue = member_bool(s, "requeue", true);
 	job->allow_idle = member_bool(s, "allow_idle", false);
+	job->base.nodes = (uint32_t)member_int(s, "nodes", 0);
 	job->retries = (int32_t)member_int(s, "retries", 0);
 	job->array_id = (uint32_t)member_int(s, "array_id", 0);
 	job->array_index = (uint32_t)member_int(s, "array_index", 0);

@@ -57,6 +57,7 @@ struct submission {
 	const char *types;          /* "v100,a100": any of these; NULL: any */
 	double share;               /* of each device's compute, 0 < share <= 1 */
 	int64_t gpu_mem_bytes;      /* of each device; 0: not said */
+	int32_t nodes;              /* on so many, as many devices on each; 0: as it comes */
 	double cpus;                /* of the whole job; 0: not said */
 	int64_t mem_bytes;          /* likewise */
 

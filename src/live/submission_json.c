@@ -35,6 +35,7 @@ static const struct member members[] = {
 	MEMBER("gpus", INT, gpus),
 	MEMBER("min_gpus", INT, min_gpus),
 	MEMBER("max_gpus", INT, max_gpus),
+	MEMBER("nodes", INT, nodes),
 	MEMBER("types", TEXT, types),
 	MEMBER("share", NUMBER, share),
 	MEMBER("gpu_mem_bytes", BYTES, gpu_mem_bytes),

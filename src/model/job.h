@@ -84,6 +84,7 @@ struct job {
 	double arrival_s;
 	int32_t gpus;                 /* a fixed gang, or what it would like */
 	int32_t min_gpus, max_gpus;   /* equal to gpus when it is not elastic */
+	uint32_t nodes;               /* that it runs on, as many devices on each; 0: as it comes */
 	const uint16_t *gpus_by_type; /* its gang where that depends on the type; see job_gpus_on() */
 	const uint32_t *units; /* by type, where it runs in multiples of so many devices only; see job_unit_on() */
 	uint32_t types;   /* bit per cluster type it may use; 0: any */

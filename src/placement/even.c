@@ -28,11 +28,16 @@ static bool place_on(const struct placing *p, uint32_t n, uint32_t each, struct 
 	return out->n == n && out->gpus == n * each;
 }
 
+bool place_over(const struct placing *p, uint32_t nodes, struct slots *out)
+{
+	return p->gpus % nodes == 0 && p->gpus / nodes <= p->space->types[p->type].max &&
+		place_on(p, nodes, p->gpus / nodes, out);
+}
+
 bool place_even(const struct placing *p, struct slots *out)
 {
 	for (uint32_t n = 1; n <= p->gpus; n++) {
-		if (p->gpus % n == 0 && p->gpus / n <= p->space->types[p->type].max &&
-			place_on(p, n, p->gpus / n, out))
+		if (place_over(p, n, out))
 			return true;
 	}
 	return false;

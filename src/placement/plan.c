@@ -172,6 +172,8 @@ static bool choose(struct plan *plan, const struct space *space, const struct jo
 		!holds_memory(space, job, part.type))
 		return false;
 	plan->found.n = plan->found.gpus = 0;
+	if (job->nodes)
+		return place_over(&p, job->nodes, &plan->found);
 	if (!plan->placer->choose(plan->placer_state, &p, &plan->found))
 		return false;
 	/* The placer chose how many nodes are needed and which are best; where these cannot share evenly, others must do. */
@@ -632,6 +634,8 @@ static struct grant *find_at(struct plan *plan, const struct job *job, const str
 			return NULL;
 		slots_add(&plan->joined, at[i].node, devices);
 	}
+	if (job->nodes && n != job->nodes)
+		return NULL;
 	if (plan->space.cluster->even && !slots_are_even(&plan->joined))
 		return NULL;
 	if (plan->joined.gpus % job_unit_on(job, plan->space.cluster->nodes[at[0].node].type))

@@ -362,6 +362,7 @@ static int slurm_claim(struct hands *self, const struct holding *of, bool void_i
 	}
 	begin_run(s, j, of);
 	j->run.claimed = true;
+	j->run.stopped_before = void_it;
 	j->run.stop_signal = j->stop_signal ? j->stop_signal : SIGTERM;
 	j->run.grace_s = j->grace_s;
 	j->run.never_again = j->never_again;

@@ -51,6 +51,7 @@ struct run {
 	json_t *nodes;  /* names, for the order */
 	double limit_s; /* 0: none */
 	bool claimed;   /* from before a restart: perhaps it was ordered */
+	bool stopped_before; /* and was asked to stop before it */
 	bool ordered;   /* sent to Slurm at least once */
 	bool settled;   /* Slurm shows its mark */
 	bool begun;

@@ -35,16 +35,6 @@ static bool in_partition(const struct slurm *s, const json_t *told)
 	return false;
 }
 
-/* The GPUs of the largest node: who asks for as many of each of several nodes cannot get fewer nodes. */
-static uint32_t largest_node(const struct slurm *s)
-{
-	uint32_t most = 0;
-
-	for (size_t i = 0; i < s->nodes.at.n; i++)
-		most = s->nodes.at.at[i].gpus > most ? s->nodes.at.at[i].gpus : most;
-	return most;
-}
-
 static bool has_type(const struct slurm *s, const char *type)
 {
 	for (size_t i = 0; i < s->nodes.at.n; i++) {
@@ -74,8 +64,10 @@ static const char *cannot(const struct slurm *s, const json_t *told)
 		return "it is part of a heterogeneous job";
 	if (*text_of(told, "gpu_type") && !has_type(s, text_of(told, "gpu_type")))
 		return "no node has the type of GPUs that it asks for";
-	if (nodes > 1 && per_node != largest_node(s))
-		return "it asks for several nodes and not for all GPUs of each";
+	if (*text_of(told, "exc_nodes"))
+		return "it excludes nodes";
+	if (nodes > 1 && per_node <= 0)
+		return "it asks for several nodes and does not say how many GPUs of each";
 	return NULL;
 }
 
@@ -159,6 +151,8 @@ static json_t *submission_of(const struct slurm *s, const json_t *told)
 	json_object_set_new(o, "command", json_pack("[s]", *command ? command : "sbatch"));
 	set_text(o, "cwd", *text_of(told, "cwd") ? text_of(told, "cwd") : "/");
 	json_object_set_new(o, "gpus", json_integer(member_int(told, "gpus", 0)));
+	/* As many nodes as it asks for: its script sees to the rest. */
+	json_object_set_new(o, "nodes", json_integer(member_int(told, "nodes", 1)));
 	set_text(o, "types", text_of(told, "gpu_type"));
 	set_number(o, "time_s", member_number(told, "limit_s", 0));
 	set_number(o, "cpus", member_number(told, "cpus", 0));

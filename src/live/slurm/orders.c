@@ -36,9 +36,13 @@ static const struct {
 
 /* ---- deciding */
 
-static bool slurm_grace_will_do(const struct slurm *s, const struct run *run)
+/*
+ * Slurm's own way is SIGTERM, KillWait, SIGKILL, and back into the queue in one step: nobody who waits for the job
+ * takes it for ended meanwhile.  A signal of its own has to come first, and may end it.
+ */
+static bool slurm_stops_it_so(const struct run *run)
 {
-	return run->stop_signal == SIGTERM && run->grace_s <= s->kill_wait_s + 1;
+	return run->stop_signal == SIGTERM;
 }
 
 static enum order decide_stop(const struct slurm *s, const struct run *run)
@@ -51,7 +55,7 @@ static enum order decide_stop(const struct slurm *s, const struct run *run)
 		return !run->killed                                                ? ORDER_SIGNAL
 			: now_s > run->asked_s + KILL_PAUSE_S && !run->never_again ? ORDER_REQUEUE
 										   : ORDER_NONE;
-	if (!run->never_again && (over || slurm_grace_will_do(s, run)))
+	if (!run->never_again && (over || slurm_stops_it_so(run)))
 		return ORDER_REQUEUE;
 	return !run->signalled || (over && !run->killed) ? ORDER_SIGNAL : ORDER_NONE;
 }

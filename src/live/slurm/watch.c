@@ -177,7 +177,7 @@ static void end_finished(struct slurm *s, struct slurm_job *j)
 {
 	const char *word = j->fact.word;
 	/* A stop that was on its way, to a controller that was away perhaps, did not reach it. */
-	bool asked = j->run.signalled || j->run.requeued || (j->run.stop && j->run.claimed);
+	bool asked = j->run.signalled || j->run.requeued || j->run.stopped_before;
 	bool cancelled = !strcmp(word, "CANCELLED");
 	struct ending ending = { .known = true,
 		.code = j->fact.exit,
