@@ -47,7 +47,7 @@ run stint hold "$own" "$theirs"
 want 0 "hold"
 soon "ours waits" state "$own" "PENDING .*held"
 soon "so does sbatch's" queue_says "$number" "PENDING .*held"
-is "in Slurm, too" is_so "$number" %T PENDING
+soon "in Slurm, too" is_so "$number" %T PENDING
 run stint release "$own" "$theirs"
 want 0 "release"
 soon "ours runs once more" logs_say "$own" "hello 2"
