@@ -10,14 +10,13 @@
 #include "cli/slurm_flags.h"
 #include "cli/ui.h"
 
-static int look_on(const struct args *args, const char *shadow, struct err *err)
+static int look_on(const struct args *args, struct err *err)
 {
 	struct slurm_words slurm = { 0 };
 	struct slurm_history history = { 0 };
 	struct serve_world world = {
 		.slurm = &slurm.options,
 		.observe = true,
-		.shadow = shadow,
 		.opened = slurm_history_import,
 		.ctx = &history,
 	};
@@ -36,7 +35,7 @@ static int look_on(const struct args *args, const char *shadow, struct err *err)
 
 static int run_attach(const struct args *args, struct err *err)
 {
-	return look_on(args, NULL, err);
+	return look_on(args, err);
 }
 
 static int run_shadow(const struct args *args, struct err *err)
@@ -46,7 +45,7 @@ static int run_shadow(const struct args *args, struct err *err)
 	if (args->policy.n != 1)
 		return err_set(err, ERR_USAGE,
 			"--policy is needed, once: who decides in the shadow; 'stint policies' lists them");
-	return look_on(args, args->policy.at[0], err);
+	return look_on(args, err);
 }
 
 static const struct flag shadow_flags[] = {
@@ -54,6 +53,7 @@ static const struct flag shadow_flags[] = {
 	NUMBER(shadow_every, FLAG_SECONDS, "TIME", 10, 0.1, 86400,
 		"at most so often, and not more often than its rounds (10s)"),
 	SWITCH(report, "do not look on: what came of it so far, from the record"),
+	SWITCH(all, "with --report, every job that would have started at another time"),
 	{ 0 },
 };
 static const struct flag_group group_shadow = { .title = "in the shadow", .flags = shadow_flags };

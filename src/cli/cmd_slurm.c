@@ -17,6 +17,7 @@
 #include "cli/slurm_talk.h"
 #include "cli/term.h"
 #include "cli/ui.h"
+#include "live/slurm/fact.h"
 
 /* ---- status */
 
@@ -284,6 +285,35 @@ static bool is_kept(const json_t *job)
 		member_number(job, "eligible", 0) > (double)time(NULL) + 5 * 365 * 86400.0;
 }
 
+static void add_name(json_t *list, const char *name, bool keep)
+{
+	json_array_append_new(list,
+		keep ? json_pack("{s:s,s:s,s:b}", "job", name, "admin_comment", "", "user", true)
+		     : json_pack("{s:s}", "job", name));
+}
+
+/* Of an array the tasks that wait, one by one: others of it may run.  How many. */
+static size_t add_names(const json_t *job, json_t *list, bool keep)
+{
+	const char *name = member_text(job, "job"), *tasks = member_text(job, "tasks");
+	slurm_tasks numbers = { 0 };
+	size_t n;
+
+	if (json_object_get(job, "task") || !tasks || !*tasks) {
+		add_name(list, name, keep);
+		return 1;
+	}
+	tasks_read(tasks, &numbers);
+	for (n = 0; n < numbers.n; n++) {
+		char *task = mem_printf("%s_%u", name, numbers.at[n]);
+
+		add_name(list, task, keep);
+		free(task);
+	}
+	vec_fini(&numbers);
+	return n;
+}
+
 /*
  * Requests for the jobs that wait, held for Stint or by it: they are released, but for those that
  * their users hold, which are theirs to release then.
@@ -302,14 +332,8 @@ static json_t *release_requests(const json_t *jobs, const char *partition, size_
 		if (!state || strcmp(state, "PENDING") != 0 || !is_ours(job) || !is_kept(job) ||
 			(partition && (!in || strcmp(in, partition) != 0)))
 			continue;
-		++*n;
-		if (is_users_hold(job))
-			json_array_append_new(keep_them,
-				json_pack("{s:O,s:s,s:b}", "job", json_object_get(job, "job"),
-					"admin_comment", "", "user", true));
-		else
-			json_array_append_new(free_them,
-				json_pack("{s:O}", "job", json_object_get(job, "job")));
+		*n += is_users_hold(job) ? add_names(job, keep_them, true)
+					 : add_names(job, free_them, false);
 	}
 	return json_pack("[{s:s,s:o},{s:s,s:o}]", "op", "release", "jobs", free_them, "op", "hold",
 		"jobs", keep_them);

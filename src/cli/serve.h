@@ -11,7 +11,6 @@
 struct serve_world {
 	const struct slurm_options *slurm; /* NULL: this machine */
 	bool observe;                      /* it only looks on */
-	const char *shadow;                /* policy that decides beside it; NULL: none */
 	double born_s;                     /* the record's zero where it is new; 0: now */
 	/* Before it decides anything; NULL: nothing to do. */
 	int (*opened)(void *ctx, struct daemon *daemon, struct err *err);

@@ -1,3 +1,6 @@
+/*
+ * The rows that a policy in the shadow left in a record, against what Slurm did.
+ */
 #include "cli/shadow_report.h"
 
 #include <jansson.h>
@@ -28,9 +31,8 @@ struct shadow_tally {
 	VEC(struct shadowed) jobs; /* by number */
 	char *policy;
 	uint64_t decisions,
-		stops; /* that differed from the one before; jobs it would have stopped in these */
-	double last_s;
-	struct err *err;
+		stops;  /* that differed from the one before; jobs it would have stopped in these */
+	double first_s; /* when it first decided; NAN: never */
 };
 
 static int by_id(const void *a, const void *b)
@@ -80,21 +82,29 @@ static void see_starts(struct shadow_tally *t, const json_t *starts, double at_s
 	}
 }
 
+/* Another policy from now on: only what this one decided counts. */
+static void begin_anew(struct shadow_tally *t, const char *policy, double at_s)
+{
+	free(t->policy);
+	t->policy = mem_strdup(policy);
+	t->first_s = at_s;
+	t->decisions = t->stops = 0;
+	for (size_t i = 0; i < t->jobs.n; i++)
+		t->jobs.at[i].would_s = NAN;
+}
+
 static int see_event(void *ctx, const struct record_event *event)
 {
 	struct shadow_tally *t = ctx;
 	const char *policy;
 	json_t *body;
 
-	t->last_s = event->at_s;
 	if (strcmp(event->kind, "shadow") != 0)
 		return 0;
 	body = json_loads(event->body, 0, NULL);
 	policy = member_text(body, "policy");
-	if (policy && (!t->policy || strcmp(policy, t->policy) != 0)) {
-		free(t->policy);
-		t->policy = mem_strdup(policy);
-	}
+	if (policy && (!t->policy || strcmp(policy, t->policy) != 0))
+		begin_anew(t, policy, event->at_s);
 	t->decisions++;
 	t->stops += json_array_size(json_object_get(body, "stop"));
 	see_starts(t, json_object_get(body, "start"), event->at_s);
@@ -137,21 +147,30 @@ static double gain_s(const struct shadowed *one)
 	return isnan(one->would_s) || isnan(one->begun_s) ? NAN : one->begun_s - one->would_s;
 }
 
+/* The largest first; those that still wait before all. */
 static int by_gain(const void *a, const void *b)
 {
 	const struct shadowed *const *x = a, *const *y = b;
-	double gx = gain_s(*x), gy = gain_s(*y);
+	double gx = isnan(gain_s(*x)) ? INFINITY : gain_s(*x);
+	double gy = isnan(gain_s(*y)) ? INFINITY : gain_s(*y);
 
 	if (gx != gy)
 		return (gx < gy) - (gx > gy);
 	return by_id(*x, *y);
 }
 
+/* What had begun before the policy first decided says nothing of it. */
+static bool counts(const struct shadow_tally *t, const struct shadowed *one)
+{
+	return !(one->begun_s < t->first_s) &&
+		(!one->over || !isnan(one->begun_s) || one->arrival_s >= t->first_s);
+}
+
 /* Slurm is looked at every second or so, and the policy asked as often: what differs by less is the same. */
 static const double SAME_S = 3;
 
 struct counts {
-	uint32_t earlier, waiting, never, same, later;
+	uint32_t jobs, earlier, waiting, never, same, later;
 	double gained_s;
 };
 
@@ -162,6 +181,9 @@ static struct counts count(const struct shadow_tally *t)
 	for (size_t i = 0; i < t->jobs.n; i++) {
 		const struct shadowed *one = &t->jobs.at[i];
 
+		if (!counts(t, one))
+			continue;
+		c.jobs++;
 		if (isnan(one->begun_s)) {
 			c.waiting += !one->over && !isnan(one->would_s);
 			c.never += one->over;
@@ -191,7 +213,8 @@ static void put_table(const struct shadow_tally *t, bool all, struct buf *out)
 	char a[32], b[32], c[32];
 
 	for (size_t i = 0; i < t->jobs.n; i++) {
-		if (!isnan(t->jobs.at[i].would_s) && !(fabs(gain_s(&t->jobs.at[i])) < SAME_S))
+		if (!isnan(t->jobs.at[i].would_s) && counts(t, &t->jobs.at[i]) &&
+			!(fabs(gain_s(&t->jobs.at[i])) < SAME_S))
 			vec_push(&rows, &t->jobs.at[i]);
 	}
 	if (!rows.n)
@@ -230,10 +253,10 @@ static void put_text(const struct args *args, const struct shadow_tally *t, stru
 		"%s in the shadow of Slurm: %llu decisions that differed from the one before.\n",
 		t->policy, (unsigned long long)t->decisions);
 	buf_printf(out,
-		"Of %zu jobs it would have started %u earlier than Slurm (%s in all) and %u that still wait;\n"
-		"%u began in Slurm no later than it wanted them, %u later than that, %u ended without having run.\n"
+		"Of %u jobs since then it would have started %u earlier than Slurm (%s in all) and %u that still wait;\n"
+		"%u began about when it wanted them or before, %u it would have started later, %u ended without having run.\n"
 		"It would have stopped running jobs %llu times.\n\n",
-		t->jobs.n, c.earlier, text_duration(c.gained_s, time), c.waiting, c.same, c.later,
+		c.jobs, c.earlier, text_duration(c.gained_s, time), c.waiting, c.same, c.later,
 		c.never, (unsigned long long)t->stops);
 	put_table(t, args->all, out);
 }
@@ -294,7 +317,7 @@ static int compare_courses(const struct args *args, const struct shadow_tally *t
 
 int shadow_report(const struct args *args, struct err *err)
 {
-	struct shadow_tally t = { 0 };
+	struct shadow_tally t = { .first_s = NAN };
 	struct record *record = NULL;
 	struct buf out = { 0 };
 	char *path = NULL;

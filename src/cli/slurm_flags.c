@@ -1,3 +1,6 @@
+/*
+ * Flags as options of the hands.
+ */
 #include "cli/slurm_flags.h"
 
 #include <stdlib.h>

@@ -1,3 +1,6 @@
+/*
+ * Finding what Slurm did before, and handing it to the record.
+ */
 #include "cli/slurm_history.h"
 
 #include <math.h>
@@ -71,8 +74,8 @@ static int read_file(const struct args *args, const char *path, const char *form
 /* False: there is no accounting here. */
 static bool ask_sacct(const struct args *args, struct slurm_history *h)
 {
-	static const char *const argv[] = { "sacct", "-a", "-D", "-X", "-S", "now-30days",
-		"--parsable2",
+	static const char *const argv[] = { "env", "TZ=UTC", "sacct", "-a", "-D", "-X", "-S",
+		"now-30days", "--parsable2",
 		"--format=JobID,JobName,User,Account,Partition,Submit,Start,End,ElapsedRaw,TimelimitRaw,State,"
 		"AllocTRES,ReqTRES,NNodes,NodeList",
 		NULL };
@@ -85,7 +88,8 @@ static bool ask_sacct(const struct args *args, struct slurm_history *h)
 
 	if (!child_is_there("sacct"))
 		return false;
-	setenv("TZ", "UTC", 1); /* of the child's dates */
+	if (args->assume_gpus)
+		assume_gpus(args->assume_gpus, &options, &ignored);
 	if (child_run(&ask, &end, &ignored) == 0) {
 		found = end.code == 0 && end.out.n &&
 			finish(h, args, "sacct", false,
@@ -94,8 +98,6 @@ static bool ask_sacct(const struct args *args, struct slurm_history *h)
 				&ignored) == 0;
 		child_end_fini(&end);
 	}
-	unsetenv("TZ");
-	tzset();
 	notes_fini(&notes);
 	return found;
 }
@@ -126,6 +128,10 @@ int slurm_history_read(const struct args *args, const struct slurm_words *words,
 	struct buf why = { 0 };
 	int rc = 0;
 
+	struct import_options trial = { 0 };
+
+	if (args->assume_gpus && assume_gpus(args->assume_gpus, &trial, err) < 0)
+		return err->code;
 	if (args->no_history)
 		return 0;
 	if (args->from_sacct)

@@ -1,3 +1,6 @@
+/*
+ * All requests go to a bridge at once, and its lines come back.
+ */
 #include "cli/slurm_talk.h"
 
 #include <stdlib.h>

@@ -1,3 +1,6 @@
+/*
+ * Jobs of the past as ended ones, and their rows.
+ */
 #include "daemon/import.h"
 
 #include <math.h>

@@ -1,3 +1,6 @@
+/*
+ * A decision in the shadow: a snapshot, a moment of the future under the policy, a row.
+ */
 #include "daemon/shadow.h"
 
 #include <math.h>

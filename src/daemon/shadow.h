@@ -4,7 +4,7 @@
  *
  * Each decision begins from what really runs and waits: who it would start now
  * and whom it would stop.  What differs from the decision before becomes a row of the
- * record, "shadow"; the report is made from these (cli/cmd_shadow.c).
+ * record, "shadow"; the report is made from these (cli/shadow_report.c).
  */
 #ifndef DAEMON_SHADOW_H
 #define DAEMON_SHADOW_H

@@ -114,7 +114,8 @@ static bool fits_a_node(const struct cluster *cluster, const struct live_job *jo
 	uint32_t types = live_job_types(job, cluster);
 
 	for (uint32_t i = 0; i < cluster->nnodes; i++) {
-		if (types >> cluster->nodes[i].type & 1 && cluster->nodes[i].devices >= (uint32_t)job->base.gpus)
+		if (types >> cluster->nodes[i].type & 1 &&
+			cluster->nodes[i].devices >= (uint32_t)job->base.gpus)
 			return true;
 	}
 	return false;

@@ -14,6 +14,8 @@
 #include "live/slurm/hands.h"
 #include "live/slurm/observer.h"
 
+#define LOCAL_WORLD "this machine"
+
 /* ---- what the hands tell */
 
 static void news_of_ending(struct daemon *d, const struct ending *e)
@@ -148,17 +150,15 @@ static int find_site(struct daemon *d, struct buf *out, struct err *err)
 }
 
 /* What one world began another cannot go on with. */
-static int keep_world(struct daemon *d, const char *world, struct err *err)
+static int check_world(struct daemon *d, const char *world, struct err *err)
 {
 	struct buf before = { 0 };
 	bool known = record_meta(d->record, "world", &before);
 	int rc = 0;
 
 	if (!known && record_last_seq(d->record) > 0)
-		buf_str(&before, "this machine"); /* records of older daemons say nothing */
-	if (!before.n)
-		rc = record_set_meta(d->record, "world", world, err);
-	else if (strcmp(before.at, world) != 0)
+		buf_str(&before, LOCAL_WORLD); /* records of older daemons say nothing */
+	if (before.n && strcmp(before.at, world) != 0)
 		rc = err_set(err, ERR_REFUSED,
 			"%s has the record of a daemon for %s, and this one is for %s: choose another directory with --state",
 			d->config.state_dir, before.at, world);
@@ -174,16 +174,17 @@ static int open_local(struct daemon *d, const struct hands_config *config, struc
 		.machine = d->config.machine,
 	};
 
-	if (keep_world(d, "this machine", err) < 0)
+	if (check_world(d, LOCAL_WORLD, err) < 0 || local_hands_open(config, &local, &d->hands, err) < 0)
 		return err->code;
-	return local_hands_open(config, &local, &d->hands, err);
+	return record_set_meta(d->record, "world", LOCAL_WORLD, err);
 }
 
 static int open_slurm(struct daemon *d, const struct hands_config *config, struct err *err)
 {
 	struct slurm_options options = *d->config.slurm;
 	struct buf site = { 0 };
-	int rc = keep_world(d, d->config.observe ? "Slurm, looking on" : "Slurm", err);
+	const char *world = d->config.observe ? "Slurm, looking on" : "Slurm";
+	int rc = check_world(d, world, err);
 
 	if (rc == 0)
 		rc = find_site(d, &site, err);
@@ -191,6 +192,8 @@ static int open_slurm(struct daemon *d, const struct hands_config *config, struc
 	if (rc == 0)
 		rc = d->config.observe ? slurm_observer_open(config, &options, &d->hands, err)
 				       : slurm_hands_open(config, &options, &d->hands, err);
+	if (rc == 0)
+		rc = record_set_meta(d->record, "world", world, err);
 	buf_fini(&site);
 	return rc;
 }

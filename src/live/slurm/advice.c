@@ -1,3 +1,6 @@
+/*
+ * The table of failures, and what helps.
+ */
 #include "live/slurm/advice.h"
 
 #include <stdbool.h>

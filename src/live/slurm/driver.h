@@ -61,7 +61,7 @@ struct slurm {
 	uint64_t looks, seen; /* sent; the last one answered */
 	double look_due_s, looked_s, look_sent_s, look_cost_s;
 	double looked_before_s; /* the look before the last: what that did not show is younger */
-	double resubmit_s; /* no submission before: one was lost, and may come late */
+	double resubmit_s;      /* no submission before: one was lost, and may come late */
 
 	/* the order under way */
 	enum order order;

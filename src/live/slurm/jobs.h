@@ -48,12 +48,12 @@ struct run {
 	uint32_t attempt;
 	uint32_t *devices;
 	uint32_t ndevices;
-	json_t *nodes;  /* names, for the order */
-	double limit_s; /* 0: none */
-	bool claimed;   /* from before a restart: perhaps it was ordered */
+	json_t *nodes;       /* names, for the order */
+	double limit_s;      /* 0: none */
+	bool claimed;        /* from before a restart: perhaps it was ordered */
 	bool stopped_before; /* and was asked to stop before it */
-	bool ordered;   /* sent to Slurm at least once */
-	bool settled;   /* Slurm shows its mark */
+	bool ordered;        /* sent to Slurm at least once */
+	bool settled;        /* Slurm shows its mark */
 	bool begun;
 	bool restarted;      /* Slurm ran it again, which nobody had ordered */
 	bool back;           /* it is to be taken back before it begins */

@@ -1,3 +1,6 @@
+/*
+ * Nodes of each type, from the part of a scheduler on.
+ */
 #include "live/slurm/turn.h"
 
 #include <stdlib.h>

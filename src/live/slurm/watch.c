@@ -427,8 +427,7 @@ static void watch_hold(struct slurm *s, struct slurm_job *j)
 	const struct fact *f = &j->fact;
 
 	j->overruled &= f->wanted_held;
-	if (j->outside || (j->user_held && !f->held) ||
-		(j->user_held == HOLD_WORD && !f->wanted_held)) {
+	if (j->outside || (j->user_held && !f->held) || (j->user_held == HOLD_WORD && !f->wanted_held)) {
 		/* Released in Slurm itself the word stays, and means nothing. */
 		j->overruled = f->wanted_held;
 		j->outside = false;

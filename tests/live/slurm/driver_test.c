@@ -86,6 +86,7 @@ static void test_long_grace_by_signal(void **state)
 	(void)state;
 	begin(&p);
 	l.grace_s = 60;
+	l.stop_signal = 12;
 	assert_int_equal(hands_launch(p.hands, &l, &err), 0);
 	play_until(&p, NEWS_BEGUN, 7, 1, 3);
 	fake_of(&p.fake, "x", 7)->term_s = 20;
