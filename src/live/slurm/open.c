@@ -97,6 +97,8 @@ static bool is_silence(const char *kind)
 
 void slurm_answered(struct slurm *s, const struct wire_answer *answer)
 {
+	if (answer->ok && s->away_kind[0])
+		s->back_s = slurm_now(s);
 	if (answer->ok)
 		say_back(s);
 	/* The bridge calls it unreachable, too, while it waits after another failure. */

@@ -15,6 +15,7 @@
 #define KILL_PAUSE_S 10.0     /* what a kill did not end is put back by Slurm's own means */
 #define RESUBMIT_PAUSE_S 2.0  /* a submission whose answer was lost may still arrive */
 #define ORDER_PATIENCE_S 30.0 /* and a part for each job */
+#define RECOVERY_S 10.0       /* nodes tell a controller that is back what ended meanwhile */
 #define LOOK_SOON_S 0.05
 #define LOOK_LEAST_S 0.25
 #define RESTLESS_S 0.2
@@ -38,11 +39,11 @@ static const struct {
 
 /*
  * Slurm's own way is SIGTERM, KillWait, SIGKILL, and back into the queue in one step: nobody who waits for the job
- * takes it for ended meanwhile.  A signal of its own has to come first, and may end it.
+ * takes it for ended meanwhile.  A longer grace or another signal has to come first, and may end it.
  */
-static bool slurm_stops_it_so(const struct run *run)
+static bool slurm_stops_it_so(const struct slurm *s, const struct run *run)
 {
-	return run->stop_signal == SIGTERM;
+	return run->stop_signal == SIGTERM && run->grace_s <= s->kill_wait_s + 1;
 }
 
 static enum order decide_stop(const struct slurm *s, const struct run *run)
@@ -51,11 +52,14 @@ static enum order decide_stop(const struct slurm *s, const struct run *run)
 
 	bool over = now_s >= run->asked_s + run->grace_s;
 
+	/* A run that it shows as going on may be over: put back now, it would run again. */
+	if (s->back_s > 0 && now_s < s->back_s + RECOVERY_S)
+		return ORDER_NONE;
 	if (run->now)
 		return !run->killed                                                ? ORDER_SIGNAL
 			: now_s > run->asked_s + KILL_PAUSE_S && !run->never_again ? ORDER_REQUEUE
 										   : ORDER_NONE;
-	if (!run->never_again && (over || slurm_stops_it_so(run)))
+	if (!run->never_again && (over || slurm_stops_it_so(s, run)))
 		return ORDER_REQUEUE;
 	return !run->signalled || (over && !run->killed) ? ORDER_SIGNAL : ORDER_NONE;
 }
