@@ -31,7 +31,7 @@ struct slurm {
 	enum slurm_take take;
 	double poll_s, patience_s, opened_s;
 	uint32_t scheduler, schedulers; /* as in struct slurm_options */
-	double back_s;                  /* when Slurm last answered again after it had not; 0: never */
+	double back_s; /* when Slurm last answered again after it had not; 0: never */
 	double (*clock)(void);
 	struct bridge bridge;
 	bool fake; /* a test's transport, with nothing to wait for */
