@@ -547,7 +547,9 @@ void sights_read(struct sights *t, const json_t *answer, double now_s, struct bu
 			read_tasks(t, one, now_s, say);
 	}
 	json_array_foreach(json_object_get(answer, "gone"), i, one)
+	{
 		read_gone(t, json_string_value(one), now_s);
+	}
 	if (member_bool(answer, "full", false))
 		lose_unseen(t, now_s);
 	if (!t->began)
