@@ -105,7 +105,7 @@ soon "a bridge that was killed is replaced" another_bridge "$before"
 mark
 drive_crash
 is "the daemon is killed and comes back" drive_begin
-soon "with its jobs" log_says "jobs and [0-9]+ attempts taken over"
+soon "with its jobs" log_says "jobs? and [0-9]+ attempts? taken over"
 
 # A controller that hangs takes orders and does not answer: nobody knows whether it did them.
 controller=$(pgrep -f "slurmctld -f $SLURM_CONF")
