@@ -1,36 +1,19 @@
 #!/bin/bash
 # stint compare --on slurm: the runs as a job array of a real Slurm, and the same results.
+here=$(realpath "$(dirname "$0")")
 # shellcheck source=tests/cli/lib/check
-. "$(dirname "$0")/../cli/lib/check"
+. "$here/../cli/lib/check"
+# shellcheck source=tests/slurm/lib/cluster
+. "$here/lib/cluster"
 
-vcluster=${VCLUSTER_TOOL:-$(dirname "$(realpath "$STINT")")/../tools/vcluster}
-skip() {
-	echo "skip - $*: --on slurm was not tried"
-	finish
-}
-
-cluster_begin() {
-	local program
-	for program in slurmctld slurmd munged sbatch; do
-		PATH=$PATH:/usr/sbin:/sbin command -v $program >/dev/null || skip "$program is not installed"
-	done
-	[ "$(id -u)" = 0 ] || skip "a Slurm of one's own needs root"
-	[ -x "$vcluster" ] || skip "there is no tools/vcluster"
-	export VCLUSTER=$work/vc TYPES=cpu GPUS=1
-	trap '"$vcluster" stop >/dev/null 2>&1; chmod -R u+w "$work" 2>/dev/null; rm -rf "$work"' EXIT
-	run "$vcluster" start 2
-	want 0 "a cluster starts"
-	[ "$code" = 0 ] || finish
-	eval "$("$vcluster" env)"
-}
-
+export TYPES=cpu GPUS=1
 unset SLURM_CONF
 fails 2 "must be local, slurm" "another place" stint compare synth:jobs=9 --cluster 1x8:v100 --on mars
 fails 2 "no option 'part'.*partition.*tasks, dir" "an option that is none" \
 	stint compare synth:jobs=9 --cluster 1x8:v100 --on slurm:part=x
 fails 3 "no sbatch in PATH" "no Slurm" \
 	env PATH=/nowhere "$STINT" compare synth:jobs=9 --cluster 1x8:v100 --on slurm
-cluster_begin
+cluster_begin 2
 
 # shellcheck disable=SC2054 # commas belong to the words
 what=(compare synth:jobs=200,load=1 --cluster 2x8:v100,2x4:k80 --policy fifo,srtf,las --seeds 3 --error 0.3)
