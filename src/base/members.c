@@ -3,6 +3,8 @@
  */
 #include "base/members.h"
 
+#include <string.h>
+
 double member_number(const json_t *object, const char *key, double otherwise)
 {
 	const json_t *value = json_object_get(object, key);
@@ -29,4 +31,17 @@ bool member_bool(const json_t *object, const char *key, bool otherwise)
 	const json_t *value = json_object_get(object, key);
 
 	return json_is_boolean(value) ? json_is_true(value) : otherwise;
+}
+
+bool texts_have(const json_t *texts, const char *text)
+{
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach(texts, i, one)
+	{
+		if (json_is_string(one) && !strcmp(json_string_value(one), text))
+			return true;
+	}
+	return false;
 }

@@ -25,19 +25,6 @@ struct gpus {
 	uint32_t nodes, all, used, usable;
 };
 
-static bool is_in(const json_t *names, const char *name)
-{
-	const json_t *one;
-	size_t i;
-
-	json_array_foreach(names, i, one)
-	{
-		if (!strcmp(json_string_value(one), name))
-			return true;
-	}
-	return false;
-}
-
 /* "v100 x 8, p100 x 8" of the partition's nodes. */
 static struct gpus gpus_of(const json_t *partition, const json_t *nodes, struct buf *types)
 {
@@ -52,7 +39,7 @@ static struct gpus gpus_of(const json_t *partition, const json_t *nodes, struct 
 	{
 		uint32_t here = 0;
 
-		if (!is_in(names, member_text(node, "name")))
+		if (!texts_have(names, member_text(node, "name")))
 			continue;
 		json_array_foreach(json_object_get(node, "gpus"), k, gpu)
 		{
@@ -268,16 +255,6 @@ static int run_hook(const struct args *args, struct err *err)
 
 /* ---- release */
 
-/* The hook's word for a hold by the job's user, who shall be the one to end it. */
-static bool is_users_hold(const json_t *job)
-{
-	static const char word[] = "stint:held";
-	const char *comment = member_text(job, "comment");
-	size_t n = comment ? strlen(comment) : 0;
-
-	return n >= sizeof(word) - 1 && !strcmp(comment + n - (sizeof(word) - 1), word);
-}
-
 /* Held, or to begin in years: so the hook lets jobs wait for others. */
 static bool is_kept(const json_t *job)
 {
@@ -332,8 +309,8 @@ static json_t *release_requests(const json_t *jobs, const char *partition, size_
 		if (!state || strcmp(state, "PENDING") != 0 || !is_ours(job) || !is_kept(job) ||
 			(partition && (!in || strcmp(in, partition) != 0)))
 			continue;
-		*n += is_users_hold(job) ? add_names(job, keep_them, true)
-					 : add_names(job, free_them, false);
+		*n += comment_holds(member_text(job, "comment")) ? add_names(job, keep_them, true)
+								 : add_names(job, free_them, false);
 	}
 	return json_pack("[{s:s,s:o},{s:s,s:o}]", "op", "release", "jobs", free_them, "op", "hold",
 		"jobs", keep_them);

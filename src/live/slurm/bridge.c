@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/child.h"
+#include "base/mem.h"
 
 extern char **environ;
 
@@ -139,3 +140,16 @@ const struct transport bridge_transport = {
 	.read = bridge_read,
 	.write = bridge_write,
 };
+
+char **bridge_command(const char *const *from)
+{
+	size_t n = 0;
+	char **words;
+
+	while (from && from[n])
+		n++;
+	words = mem_alloc(mem_array_size(n + 1, sizeof(*words)));
+	for (size_t i = 0; i < n; i++)
+		words[i] = mem_strdup(from[i]);
+	return words;
+}

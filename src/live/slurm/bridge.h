@@ -15,6 +15,9 @@ struct bridge {
 	int in, out; /* our ends */
 };
 
+/* A copy of the command to keep; every word of it and itself are to be freed. */
+char **bridge_command(const char *const *from);
+
 /* Its `self` is a struct bridge with the command set. */
 extern const struct transport bridge_transport;
 

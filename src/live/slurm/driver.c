@@ -223,19 +223,6 @@ static void slurm_forget(struct hands *self, uint32_t job)
 
 /* ---- attempts */
 
-static bool has_node(const json_t *names, const char *name)
-{
-	const json_t *one;
-	size_t i;
-
-	json_array_foreach(names, i, one)
-	{
-		if (!strcmp(json_string_value(one), name))
-			return true;
-	}
-	return false;
-}
-
 static uint32_t count_on(const struct slurm *s, const struct run *run, const char *host)
 {
 	uint32_t n = 0;
@@ -276,7 +263,7 @@ static void begin_run(struct slurm *s, struct slurm_job *j, const struct holding
 	for (uint32_t i = 0; i < of->n; i++) {
 		const char *host = of->devices[i] < s->nhosts ? s->hosts[of->devices[i]] : "";
 
-		if (*host && !has_node(run->nodes, host))
+		if (*host && !texts_have(run->nodes, host))
 			json_array_append_new(run->nodes, json_string(host));
 	}
 	check_equal(s, run);
@@ -440,19 +427,6 @@ static const struct hands_table slurm_table = {
 	.sets_devices = true,
 };
 
-static char **copy_words(const char *const *from)
-{
-	size_t n = 0;
-	char **words;
-
-	while (from && from[n])
-		n++;
-	words = mem_alloc(mem_array_size(n + 1, sizeof(*words)));
-	for (size_t i = 0; i < n; i++)
-		words[i] = mem_strdup(from[i]);
-	return words;
-}
-
 /* Seconds since 1970 that go forward even where somebody sets the clock back. */
 static double steady_clock(void)
 {
@@ -489,7 +463,7 @@ int slurm_hands_open(const struct hands_config *config, const struct slurm_optio
 	int rc;
 
 	hands_init(&s->base, &slurm_table, config);
-	s->command = copy_words(o->bridge);
+	s->command = bridge_command(o->bridge);
 	s->bridge = (struct bridge){ .command = (const char *const *)s->command,
 		.pid = -1,
 		.in = -1,

@@ -546,19 +546,6 @@ static const struct hands_table table = {
 
 /* ---- opening */
 
-static char **copy_words(const char *const *words)
-{
-	size_t n = 0;
-	char **copy;
-
-	while (words && words[n])
-		n++;
-	copy = mem_alloc(mem_array_size(n + 1, sizeof(*copy)));
-	for (size_t i = 0; i < n; i++)
-		copy[i] = mem_strdup(words[i]);
-	return copy;
-}
-
 static struct slurm_observer *create(const struct hands_config *config,
 	const struct slurm_options *options)
 {
@@ -569,7 +556,7 @@ static struct slurm_observer *create(const struct hands_config *config,
 	o->poll_s = options->poll_s > 0 ? options->poll_s : POLL_S;
 	o->patience_s = options->patience_s > 0 ? options->patience_s : PATIENCE_S;
 	o->partition = options->partition ? mem_strdup(options->partition) : NULL;
-	o->command = copy_words(options->bridge);
+	o->command = bridge_command(options->bridge);
 	o->bridge = (struct bridge){ .command = (const char *const *)o->command,
 		.pid = -1,
 		.in = -1,
