@@ -22,7 +22,7 @@ VERSION := $(shell cat VERSION)
 # Asked once and only when something is compiled: on a fresh machine
 # pkg-config is not there before tools/setup has run.
 once = $(eval $(1) := $(2))$($(1))
-PKGS := jansson libcyaml clp cbc qhull_r zlib sqlite3 libmicrohttpd
+PKGS := jansson libcyaml clp cbc qhull_r zlib sqlite3 libmicrohttpd hwloc
 PKG_CFLAGS = $(call once,PKG_CFLAGS,$(shell pkg-config --cflags $(PKGS) 2>/dev/null))
 PKG_LIBS = $(call once,PKG_LIBS,$(shell pkg-config --libs $(PKGS) 2>/dev/null))
 TEST_LIBS = $(call once,TEST_LIBS,$(shell pkg-config --libs cmocka 2>/dev/null))
@@ -212,7 +212,7 @@ soak: ## long: every fuzz target for an hour, property tests with many seeds
 bench: ## measure speed and memory
 	@tools/setup
 	@$(BUILD) all $(B)/bench/solver $(B)/bench/sia $(B)/bench/pollux $(B)/bench/snapshot \
-		$(B)/bench/forecast
+		$(B)/bench/forecast $(B)/bench/cells
 	@STINT='$(abspath $(B)/stint)' bench/run.sh
 	@[ "$$(id -u)" != 0 ] || ! PATH="$$PATH:/usr/sbin" command -v slurmctld >/dev/null || \
 		echo 'With a Slurm of its own, some ten minutes: make bench-slurm'

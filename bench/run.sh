@@ -276,6 +276,18 @@ forecasts() {
 	"$built" || echo "forecast FAILED"
 }
 
+# cells: a million operations on the cells of 2,048 devices, by bench/cells.c.
+cells() {
+	local built
+	built=$(dirname "$stint")/bench/cells
+	if [ ! -x "$built" ]; then
+		printf '\nSKIPPED: no %s, so cells were not measured (make bench builds it)\n' "$built"
+		return
+	fi
+	printf '\ncells: <= 13 us of CPU an operation, no violations\n'
+	"$built" || echo "cells FAILED"
+}
+
 # Results are the same bytes at any number of threads; only the wall time may differ.
 threads() {
 	local n best_wall i
@@ -293,7 +305,7 @@ threads() {
 
 echo "stint $("$stint" --version 2>/dev/null | sed 's/^stint //'), $(nproc) cores, best of $repeat; CPU time, so that a busy machine matters less"
 # shellcheck disable=SC2086 # parts are words
-for part in ${BENCH_ONLY:-philly synthetic growth reading decisions harder solvers gavel elastic threads copies forecasts}; do
+for part in ${BENCH_ONLY:-philly synthetic growth reading decisions harder solvers gavel elastic threads copies forecasts cells}; do
 	"$part"
 done
 printf '\nPublished simulators cannot run here: make parity has their published CPU times beside ours.\n'

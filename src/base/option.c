@@ -172,6 +172,17 @@ void option_range(const struct option *option, struct buf *out)
 	}
 }
 
+void option_help(const struct option *table, struct buf *out)
+{
+	for (const struct option *o = table; o->name; o++) {
+		buf_printf(out, "  %-20s %s (", o->name, o->help);
+		option_range(o, out);
+		buf_str(out, "; default ");
+		option_preset(o, out);
+		buf_str(out, ")\n");
+	}
+}
+
 /* An empty text is left out: it cannot be given, so it can only be the default. */
 void option_format(const struct option *table, const void *self, struct buf *out)
 {

@@ -84,6 +84,8 @@ const char *option_file(const struct option *option, const void *self);
 void option_value(const struct option *option, const void *self, struct buf *out);
 void option_preset(const struct option *option, struct buf *out);
 void option_range(const struct option *option, struct buf *out);
+/* All of them with meaning, range and default, a line each. */
+void option_help(const struct option *table, struct buf *out);
 
 /*
  * Splits a command-line list into "NAME[:options]" items: a comma separates items, except inside the

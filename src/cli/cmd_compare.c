@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "cli/form.h"
 #include "cli/grid.h"
 #include "cli/html_file.h"
 #include "cli/setup.h"
@@ -25,13 +26,6 @@ struct compare_call {
 	struct grid grid;
 	struct html_file html;
 };
-
-static int check_form(const struct args *args, struct err *err)
-{
-	if (args->json + args->csv + args->markdown > 1)
-		return err_set(err, ERR_USAGE, "--json, --csv and --markdown: give one");
-	return 0;
-}
 
 static void init_grid(struct compare_call *call, enum vary vary)
 {
@@ -57,7 +51,7 @@ static int prepare(struct compare_call *call, struct err *err)
 {
 	const struct args *args = call->args;
 	enum vary vary;
-	int rc = check_form(args, err);
+	int rc = form_check(args, err);
 
 	if (!rc)
 		rc = slurm_past_source(&call->own, &call->source, err);
@@ -120,9 +114,7 @@ static void format(const struct compare_call *call, struct buf *out)
 	const struct comparison *result = &call->grid.result;
 	struct term term = term_of_stdout();
 	struct compare_style style = {
-		.form = args->csv        ? TABLE_CSV
-			: args->markdown ? TABLE_MARKDOWN
-					 : TABLE_TEXT,
+		.form = form_of_table(args),
 		.timings = args->timings || (!args->csv && !args->markdown && isatty(STDOUT_FILENO)),
 	};
 

@@ -12,6 +12,7 @@ static const struct fit_kind {
 	{ "--goodput", offsetof(struct args, goodput), fit_goodput_run },
 	{ "--optimus-loss", offsetof(struct args, optimus_loss), fit_optimus_loss_run },
 	{ "--optimus-speed", offsetof(struct args, optimus_speed), fit_optimus_speed_run },
+	{ "--labels", offsetof(struct args, labels), fit_labels_run },
 };
 enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
 
@@ -54,6 +55,19 @@ static const struct flag kind_flags[] = {
 	TEXT(optimus_loss, "FILE", "a loss curve, and when it flattens (CSV: step,loss)"),
 	TEXT(optimus_speed, "FILE",
 		"steps per second by workers and parameter servers (CSV: workers,servers,speed,batch)"),
+	TEXT(labels, "FILE",
+		"what runs of a category should get, from what they used (CSV: category,time_s,cpus,mem,disk)"),
+	{ 0 },
+};
+
+static const struct flag label_flags[] = {
+	TEXT(worker, "AMOUNTS",
+		"what a run gets that needs more, cpus=16,mem=64G (default: the largest of its category)"),
+	TEXT(guess, "AMOUNTS", "what people would ask for, to compare with"),
+	TEXT(label_rule, "RULE", "waste (default), throughput or quantile"),
+	NUMBER(quantile, FLAG_NUMBER, "P", 0.95, 1e-6, 1, "of that rule (default 0.95)"),
+	NUMBER(learn, FLAG_INT, "N", 10, 1, 1e6,
+		"runs that get the largest before labels count (default 10)"),
 	{ 0 },
 };
 
@@ -67,6 +81,7 @@ static const struct flag output_flags[] = {
 };
 
 static const struct flag_group flags_kind = { .title = "what to fit", .flags = kind_flags };
+static const struct flag_group flags_label = { .title = "labels", .flags = label_flags };
 static const struct flag_group flags_output = {
 	.title = "output",
 	.flags = output_flags,
@@ -77,6 +92,7 @@ static const char *const examples[] = {
 	"stint fit --goodput samples.csv",
 	"stint fit --goodput samples.csv --svg curves.svg --out profiles",
 	"stint fit --goodput bert/placements-aws.csv bert/scalability-aws.csv --json",
+	"stint fit --labels usage.csv --worker cpus=16,mem=64G",
 	NULL,
 };
 
@@ -86,7 +102,7 @@ const struct command command_fit = {
 	.operands = "[FILE...]",
 	.min_operands = 0,
 	.max_operands = 1000,
-	.groups = { &flags_kind, &flags_output },
+	.groups = { &flags_kind, &flags_label, &flags_output },
 	.about = "--goodput reads a table with a row for each measured configuration: replicas and nodes (or\n"
 		 "placement, such as 44 for four devices on each of two nodes), local_bsz (samples of a device\n"
 		 "in a pass), step_time and sync_time (seconds; sync_time is the part of the step that is\n"
@@ -98,7 +114,10 @@ const struct command command_fit = {
 		 "\n"
 		 "--optimus-loss fits 1 / (b0 k + b1) + b2 to losses by step or epoch; outliers are left out and\n"
 		 "later points count more.  --optimus-speed fits steps per second to at least 5 points (4 with\n"
-		 "async 1, 3 without a column servers): the curves of Optimus.",
+		 "async 1, 3 without a column servers): the curves of Optimus.\n"
+		 "\n"
+		 "--labels says for each category how much of each resource its next run should get first, so that\n"
+		 "least is wasted if those that need more run again with the largest; doc/tasks.md.",
 	.examples = examples,
 	.run = fit,
 };

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "cli/live.h"
 #include "cli/live_print.h"
+#include "cli/nodes_topology.h"
 #include "cli/term.h"
 #include "cli/ui.h"
 
@@ -193,6 +194,14 @@ static int show(const struct args *args, struct err *err)
 
 static int run(const struct args *args, struct err *err)
 {
+	if (args->operands.n && args->topology)
+		return err_set(err, ERR_USAGE, "--topology shows links; leave '%s' out",
+			args->operands.at[0]);
+	if (args->topology)
+		return nodes_topology(args, err);
+	if (args->cluster || args->svg)
+		return err_set(err, ERR_USAGE, "%s goes with --topology",
+			args->cluster ? "--cluster" : "--svg");
 	return args->operands.n ? change(args, err) : show(args, err);
 }
 
@@ -205,13 +214,18 @@ static const struct flag flags[] = {
 		.value = "NAME",
 		.help = "devices of this type, where numbers mean several",
 	},
-	SWITCH(json, "print the daemon's answer"),
+	SWITCH(topology, "how devices are linked: tree, matrix and rings"),
+	TEXT(cluster, "SPEC|FILE", "with --topology: of this cluster, without a daemon"),
+	TEXT(svg, "FILE", "with --topology: as a picture"),
+	SWITCH(json, "print the daemon's answer; with --topology the links"),
 	{ 0 },
 };
 static const struct flag_group flags_nodes = { .title = "nodes", .flags = flags };
 static const char *const examples[] = {
 	"stint nodes",
 	"stint nodes --json",
+	"stint nodes --topology",
+	"stint nodes --topology --cluster cluster.yaml --svg links.svg",
 	"stint nodes drain :1 --reason 'the fan is loud'",
 	"stint nodes resume :1",
 	NULL,

@@ -1,89 +1,357 @@
 /*
- * stint quota: tenants, their weights, and what they have and used.
+ * stint quota: tenants, what they are promised, and what they have and used.
  */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
+#include "base/json.h"
 #include "cli/live.h"
 #include "cli/live_print.h"
+#include "cli/setup.h"
 #include "cli/term.h"
 #include "cli/ui.h"
+#include "io/tenants_io.h"
+#include "io/tenants_quota.h"
+#include "model/quota.h"
 
-static void tenant_row(struct table *table, const json_t *tenant)
+/* ---- the table, as a tree */
+
+enum { DEPTH_MAX = 32 };
+
+struct view {
+	const json_t *tenants;
+	struct table table;
+	struct buf name;
+};
+
+/* Empty where it is not there. */
+static const char *text_of(const json_t *object, const char *name)
 {
-	char used[DURATION_SIZE];
-	double share = live_number(tenant, "share");
+	const char *text = live_text(object, name);
 
-	table_cell(table, live_text(tenant, "name"));
-	table_cellf(table, "%g", live_number(tenant, "weight"));
-	table_cellf(table, "%.4g", live_number(tenant, "running_gpus"));
-	table_cellf(table, "%.0f", live_number(tenant, "running"));
-	table_cellf(table, "%.0f", live_number(tenant, "pending"));
-	table_cell(table, live_duration(live_number(tenant, "used_gpu_s"), used));
-	if (isnan(share))
+	return text ? text : "";
+}
+
+/* A number of devices, "all" for no limit. */
+static void limit_cell(struct table *table, const json_t *tenant, const char *key)
+{
+	double n = live_number(tenant, key);
+
+	if (isnan(n))
+		table_cell(table, "all");
+	else
+		table_cellf(table, "%.4g", n);
+}
+
+static void part_cell(struct table *table, double part)
+{
+	if (isnan(part))
 		table_cell(table, "-");
 	else
-		table_cellf(table, "%.0f%%", share * 100);
+		table_cellf(table, "%.0f%%", part * 100);
+}
+
+/* "0.70 of its share". */
+static void standing_cell(struct table *table, double standing)
+{
+	if (isnan(standing))
+		table_cell(table, "-");
+	else
+		table_cellf(table, "%.2f", standing);
+}
+
+static void tenant_row(struct view *v, const json_t *tenant, int depth)
+{
+	char used[DURATION_SIZE];
+	const char *name = text_of(tenant, "name"), *said = text_of(tenant, "guaranteed_as_said");
+
+	v->name.n = 0;
+	for (int i = 0; i < depth; i++)
+		buf_str(&v->name, "  ");
+	buf_str(&v->name, *name ? name : "(none)");
+	table_cell(&v->table, v->name.at);
+	table_cellf(&v->table, "%g", live_number(tenant, "weight"));
+	if (strchr(said, ':'))
+		table_cell(&v->table, said);
+	else
+		table_cellf(&v->table, "%.4g", live_number(tenant, "guaranteed"));
+	limit_cell(&v->table, tenant, "borrow");
+	limit_cell(&v->table, tenant, "lend");
+	table_cellf(&v->table, "%.4g", live_number(tenant, "held_gpus"));
+	table_cellf(&v->table, "%.4g", live_number(tenant, "borrowed_gpus"));
+	table_cellf(&v->table, "%.0f", live_number(tenant, "running"));
+	table_cellf(&v->table, "%.0f", live_number(tenant, "pending"));
+	table_cell(&v->table, live_duration(live_number(tenant, "used_gpu_s"), used));
+	part_cell(&v->table, live_number(tenant, "share"));
+	standing_cell(&v->table, live_number(tenant, "standing"));
+}
+
+/* Those below `parent` (empty: at the top), each followed by those below it. */
+static void rows_below(struct view *v, const char *parent, int depth)
+{
+	const json_t *tenant;
+	size_t i;
+
+	json_array_foreach(v->tenants, i, tenant)
+	{
+		const char *name = text_of(tenant, "name");
+
+		if (strcmp(text_of(tenant, "parent"), parent) != 0)
+			continue;
+		tenant_row(v, tenant, depth);
+		if (*name && depth < DEPTH_MAX)
+			rows_below(v, name, depth + 1);
+	}
 }
 
 static int show(const json_t *reply, struct err *err)
 {
-	const json_t *tenants = json_object_get(reply, "tenants");
+	struct view v = { .tenants = json_object_get(reply, "tenants") };
 	struct term term = term_of_stdout();
-	struct table table = { 0 };
 	struct buf text = { 0 };
 	int rc;
 
-	table_column(&table, "TENANT", ALIGN_LEFT, 0);
-	table_column(&table, "WEIGHT", ALIGN_RIGHT, 1);
-	table_column(&table, "GPUS", ALIGN_RIGHT, 0);
-	table_column(&table, "RUNNING", ALIGN_RIGHT, 2);
-	table_column(&table, "PENDING", ALIGN_RIGHT, 3);
-	table_column(&table, "GPU TIME", ALIGN_RIGHT, 4);
-	table_column(&table, "SHARE", ALIGN_RIGHT, 5);
-	for (size_t i = 0; i < json_array_size(tenants); i++)
-		tenant_row(&table, json_array_get(tenants, i));
-	if (json_array_size(tenants))
-		table_write(&table, TABLE_TEXT, &term, &text, NULL);
+	table_column(&v.table, "TENANT", ALIGN_LEFT, 0);
+	table_column(&v.table, "WEIGHT", ALIGN_RIGHT, 1);
+	table_column(&v.table, "GUARANTEED", ALIGN_RIGHT, 0);
+	table_column(&v.table, "BORROW", ALIGN_RIGHT, 2);
+	table_column(&v.table, "LEND", ALIGN_RIGHT, 3);
+	table_column(&v.table, "GPUS", ALIGN_RIGHT, 0);
+	table_column(&v.table, "BORROWED", ALIGN_RIGHT, 0);
+	table_column(&v.table, "RUNNING", ALIGN_RIGHT, 4);
+	table_column(&v.table, "PENDING", ALIGN_RIGHT, 2);
+	table_column(&v.table, "GPU TIME", ALIGN_RIGHT, 3);
+	table_column(&v.table, "SHARE", ALIGN_RIGHT, 5);
+	table_column(&v.table, "STANDING", ALIGN_RIGHT, 6);
+	rows_below(&v, "", 0);
+	if (json_array_size(v.tenants))
+		table_write(&v.table, TABLE_TEXT, &term, &text, NULL);
 	else
 		fprintf(stderr, "no tenants yet: the first job of one makes it known\n");
 	rc = ui_print(&text, err);
-	table_fini(&table);
+	if (!rc && json_array_size(v.tenants) && !json_is_true(json_object_get(reply, "quotas")))
+		fprintf(stderr, "quotas are not kept: stint policy set --admit quota\n");
+	table_fini(&v.table);
+	buf_fini(&v.name);
 	buf_fini(&text);
 	return rc;
+}
+
+/* ---- set */
+
+static void put(json_t *body, const char *key, const char *value)
+{
+	if (value)
+		json_object_set_new(body, key, json_string(value));
+}
+
+/* "tenant vision: weight 2, guaranteed 8": as it is now. */
+static int told(const struct args *args, const json_t *reply)
+{
+	const json_t *tenant;
+	size_t i;
+
+	json_array_foreach(json_object_get(reply, "tenants"), i, tenant)
+	{
+		double borrow = live_number(tenant, "borrow"), lend = live_number(tenant, "lend");
+		const char *parent = text_of(tenant, "parent"), *name = text_of(tenant, "name");
+
+		if (strcmp(name, args->operands.at[1]) != 0)
+			continue;
+		printf("tenant %s: weight %g", name, live_number(tenant, "weight"));
+		if (*text_of(tenant, "guaranteed_as_said"))
+			printf(", guaranteed %s", text_of(tenant, "guaranteed_as_said"));
+		if (!isnan(borrow))
+			printf(", borrow %g", borrow);
+		if (!isnan(lend))
+			printf(", lend %g", lend);
+		printf("%s%s\n", *parent ? ", below " : "", parent);
+	}
+	return 0;
 }
 
 static int set(const struct args *args, json_t **reply, struct err *err)
 {
 	json_t *body;
 
-	if (args->operands.n != 2 || strcmp(args->operands.at[0], "set") != 0 || isnan(args->load))
-		return err_set(err, ERR_USAGE, "write: stint quota set TENANT --weight W");
-	body = json_pack("{s:s, s:f}", "tenant", args->operands.at[1], "weight", args->load);
+	if (args->operands.n != 2 ||
+		(isnan(args->load) && !args->guaranteed && !args->borrow && !args->lend && !args->parent))
+		return err_set(err, ERR_USAGE,
+			"write: stint quota set TENANT with what to change: --weight W, --guaranteed N, "
+			"--borrow N, --lend N, --parent TENANT");
+	body = json_pack("{s:s}", "tenant", args->operands.at[1]);
 	if (!body)
 		return err_set(err, ERR_USAGE, "the tenant's name is not UTF-8");
+	if (!isnan(args->load))
+		json_object_set_new(body, "weight", json_real(args->load));
+	put(body, "guaranteed", args->guaranteed);
+	put(body, "borrow", args->borrow);
+	put(body, "lend", args->lend);
+	put(body, "parent", args->parent);
 	return live_post(args, "/v1/quota", body, reply, err);
+}
+
+/* ---- files */
+
+static const char *file_of(const struct args *args, struct err *err)
+{
+	if (args->operands.n == 2)
+		return args->operands.at[1];
+	err_set(err, ERR_USAGE, "write: stint quota %s FILE", args->operands.at[0]);
+	return NULL;
+}
+
+/* What is wrong with a file is found here, where its lines are known. */
+static int load(const struct args *args, json_t **reply, struct err *err)
+{
+	const char *path = file_of(args, err);
+	struct tenants tenants = { 0 };
+	struct buf yaml = { 0 };
+	json_t *body;
+	int rc;
+
+	if (!path)
+		return err->code;
+	rc = tenants_read(path, &tenants, err);
+	if (rc < 0)
+		return rc;
+	tenants_write_yaml(&tenants, &yaml);
+	body = json_pack("{s:s}", "yaml", yaml.at);
+	rc = body ? live_post(args, "/v1/quota", body, reply, err)
+		  : err_set(err, ERR_FORMAT, "%s: a name is not UTF-8", path);
+	tenants_fini(&tenants);
+	buf_fini(&yaml);
+	return rc;
+}
+
+static void check_json(const struct tenants *tenants, const struct promises *promises,
+	uint32_t devices, struct buf *out)
+{
+	struct json j;
+
+	json_init(&j, out, true);
+	json_begin_object(&j, NULL);
+	json_str(&j, "schema", "quota-check/1");
+	json_int(&j, "devices", devices);
+	json_begin_array(&j, "tenants");
+	for (uint32_t i = 0; i < tenants->n; i++) {
+		const struct tenant *t = &tenants->at[i];
+
+		json_begin_object(&j, NULL);
+		json_str(&j, "name", t->name);
+		json_double(&j, "weight", t->weight);
+		json_int(&j, "guaranteed", (int64_t)promises->of[i].total);
+		json_double(&j, "borrow", t->borrow == QUOTA_ALL ? INFINITY : t->borrow);
+		if (t->parent != TENANT_NONE)
+			json_str(&j, "parent", tenants->at[t->parent].name);
+		json_end(&j, '}');
+	}
+	json_end(&j, ']');
+	json_end(&j, '}');
+	buf_char(out, '\n');
+}
+
+static void check_text(const struct tenants *tenants, const struct promises *promises,
+	uint32_t devices, struct buf *out)
+{
+	uint64_t promised = 0;
+
+	for (uint32_t i = 0; i < tenants->n; i++)
+		promised += tenants->at[i].parent == TENANT_NONE ? promises->of[i].total : 0;
+	buf_printf(out, "%u tenant%s, %llu of %u devices promised: can be kept\n", tenants->n,
+		tenants->n == 1 ? "" : "s", (unsigned long long)promised, devices);
+}
+
+/* ERR_REFUSED: the cluster has not what is promised, or the file promises below more than above. */
+static int check(const struct args *args, struct err *err)
+{
+	const char *path = file_of(args, err);
+	struct tenants tenants = { 0 };
+	struct cluster cluster = { 0 };
+	struct promises promises;
+	struct buf text = { 0 };
+	int rc;
+
+	if (!path)
+		return err->code;
+	if (!args->cluster)
+		return err_set(err, ERR_USAGE, "--cluster is needed: a file, or NODESxDEVICES:TYPE");
+	rc = setup_cluster(args->cluster, &cluster, err);
+	if (!rc)
+		rc = tenants_read_for(&cluster, path, &tenants, err);
+	if (!rc) {
+		promises_make(&tenants, &cluster, &promises);
+		(args->json ? check_json : check_text)(&tenants, &promises, cluster.devices, &text);
+		rc = ui_print(&text, err);
+		promises_fini(&promises);
+	}
+	tenants_fini(&tenants);
+	cluster_fini(&cluster);
+	buf_fini(&text);
+	return rc;
+}
+
+static int export(const json_t *reply, struct err *err)
+{
+	const char *yaml = text_of(reply, "yaml");
+
+	if (!*yaml)
+		return err_set(err, ERR_MISSING,
+			"nothing was said of any tenant yet; write: stint quota set TENANT --guaranteed N");
+	fputs(yaml, stdout);
+	return 0;
+}
+
+/* ---- the command */
+
+static const char *const words[] = { "set", "load", "check", "export", NULL };
+
+static int choose(const struct args *args, struct err *err)
+{
+	const char *word = args->operands.n ? args->operands.at[0] : NULL;
+	int near;
+
+	for (int i = 0; word && words[i]; i++) {
+		if (!strcmp(word, words[i]))
+			return i;
+	}
+	if (!word && isnan(args->load) && !args->guaranteed && !args->borrow && !args->lend &&
+		!args->parent)
+		return 4;
+	if (!word)
+		return err_set(err, ERR_USAGE,
+			"of whom? write: stint quota set TENANT --weight W --guaranteed N");
+	near = text_nearest(word, words, 4);
+	return err_set(err, ERR_USAGE,
+		"stint quota has no '%s'%s%s%s; there are set, load, check and export", word,
+		near >= 0 ? " (did you mean " : "", near >= 0 ? words[near] : "",
+		near >= 0 ? "?)" : "");
 }
 
 static int run(const struct args *args, struct err *err)
 {
-	bool changes = args->operands.n > 0;
-	json_t *reply;
-	int rc;
+	int what = choose(args, err), rc;
+	json_t *reply = NULL;
 
-	if (!changes && !isnan(args->load))
-		return err_set(err, ERR_USAGE,
-			"--weight of whom? write: stint quota set TENANT --weight W");
-	rc = changes ? set(args, &reply, err) : live_get(args, "/v1/quota", &reply, err);
+	if (what < 0)
+		return what;
+	if (what == 2)
+		return check(args, err);
+	rc = what == 0      ? set(args, &reply, err)
+		: what == 1 ? load(args, &reply, err)
+			    : live_get(args, "/v1/quota", &reply, err);
 	if (rc)
 		return rc;
 	if (args->json)
 		rc = live_print_json(reply, err);
-	else if (!changes)
-		rc = show(reply, err);
+	else if (what == 0)
+		rc = told(args, reply);
+	else if (what == 3)
+		rc = export(reply, err);
 	else
-		printf("tenant %s: weight %g\n", args->operands.at[1], args->load);
+		rc = show(reply, err);
 	json_decref(reply);
 	return rc;
 }
@@ -97,22 +365,33 @@ static const struct flag flags[] = {
 		.preset = NAN,
 		.min = 1e-6,
 		.max = 1e6,
-		.help = "the tenant's part where shares are weighed",
+		.help = "its part against the others below the same parent",
 	},
-	SWITCH(json, "print the daemon's answer"),
+	TEXT(guaranteed, "N", "devices it gets whenever it asks: 8, v100:8,a100:4, or none"),
+	TEXT(borrow, "N", "devices beyond that while they idle: a number, or all"),
+	TEXT(lend, "N", "of its idle ones that others may have: a number, all, or v100:2"),
+	TEXT(parent, "TENANT", "the tenant it stands below; none: at the top"),
+	TEXT(cluster, "SPEC", "check: the cluster that shall keep it"),
+	SWITCH(json, "print the daemon's answer, or what was checked"),
 	{ 0 },
 };
 
 static const struct flag_group flags_quota = { .title = "tenants", .flags = flags };
-static const char *const examples[] = { "stint quota", "stint quota set vision --weight 2", NULL };
+static const char *const examples[] = { "stint quota",
+	"stint quota set vision --weight 2 --guaranteed 8 --borrow 4",
+	"stint quota check tenants.yaml --cluster 4x8:v100", "stint quota load tenants.yaml",
+	"stint quota export > tenants.yaml", NULL };
 
 const struct command command_quota = {
 	.name = "quota",
-	.summary = "tenants, their weights and what they use",
-	.operands = "[set TENANT --weight W]",
+	.summary = "tenants: what they are promised, borrow, lend and use",
+	.operands = "[set TENANT | load FILE | check FILE | export]",
 	.max_operands = 2,
 	.live = true,
 	.groups = { &flags_quota, &flags_daemon },
+	.about = "Without an operand: every tenant as a tree. GPUS and BORROWED count all below a tenant; "
+		 "STANDING is what it used of late over its share. Quotas are kept under the admission "
+		 "rule quota (stint daemon --admit quota, stint policy set --admit quota).",
 	.examples = examples,
 	.run = run,
 };

@@ -56,6 +56,7 @@ static void args_of(const struct replay_call *call, struct args *out)
 		.tenants = m->tenants,
 		.cluster = m->cluster_spec,
 		.throughputs = m->throughputs,
+		.host_profiles = m->host_profiles,
 		.profiles = m->profiles,
 		.start_cost = m->start_cost_s,
 		.resume_cost = m->resume_cost_s,
@@ -181,6 +182,8 @@ static int check_files(const struct replay_call *call, struct err *err)
 	const struct manifest *m = &call->manifest;
 	int rc = check_file(call, "throughputs", m->throughputs, m->throughputs_hash, err);
 
+	if (!rc)
+		rc = check_file(call, "host profiles", m->host_profiles, m->host_profiles_hash, err);
 	if (!rc)
 		rc = check_file(call, "failures", m->failures_file, m->failures_hash, err);
 	return rc ? rc : check_file(call, "tenants", m->tenants, m->tenants_hash, err);

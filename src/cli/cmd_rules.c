@@ -23,6 +23,8 @@ static const struct {
 	{ POLICY_ESTIMATES, "estimates", "looks at estimated run times" },
 	{ POLICY_RANDOM, "random", "makes random choices" },
 	{ POLICY_SHARES, "shares", "may put two jobs on the same devices" },
+	{ POLICY_POOLS, "pools", "may give a job devices of other nodes" },
+	{ POLICY_RENTS, "rents", "rents nodes and gives them back" },
 };
 
 enum { TRAITS = sizeof(traits) / sizeof(traits[0]) };

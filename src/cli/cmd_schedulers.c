@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "cli/form.h"
 #include "cli/html_file.h"
 #include "cli/setup.h"
 #include "cli/term.h"
@@ -147,16 +148,9 @@ static void warn(const struct schedulers_call *call)
 			thinking);
 }
 
-static int check_form(const struct args *args, struct err *err)
-{
-	if (args->json + args->csv + args->markdown > 1)
-		return err_set(err, ERR_USAGE, "--json, --csv and --markdown: give one");
-	return 0;
-}
-
 static int prepare(struct schedulers_call *call, struct err *err)
 {
-	int rc = check_form(call->args, err);
+	int rc = form_check(call->args, err);
 
 	if (!rc)
 		rc = read_modes(call, err);
@@ -239,11 +233,7 @@ static int tell(struct schedulers_call *call, struct err *err)
 	if (args->json)
 		schedulers_report_json(&report, &text);
 	else
-		schedulers_report_text(&report,
-			args->csv                ? TABLE_CSV
-				: args->markdown ? TABLE_MARKDOWN
-						 : TABLE_TEXT,
-			&term, &text);
+		schedulers_report_text(&report, form_of_table(args), &term, &text);
 	rc = ui_print(&text, err);
 	buf_fini(&text);
 	if (!rc && args->html)

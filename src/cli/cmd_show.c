@@ -102,6 +102,21 @@ static void put_words(const json_t *job, struct buf *out)
 	buf_fini(&text);
 }
 
+/* What it has of its hosts, where that is not as it asked. */
+static void put_host(const json_t *job, struct buf *out)
+{
+	double cpus = live_number(job, "held_cpus"), bytes = live_number(job, "held_mem_bytes");
+	struct buf text = { 0 };
+	char size[32];
+
+	if (cpus > 0)
+		buf_printf(&text, "%g CPU%s", cpus, cpus == 1 ? "" : "s");
+	if (bytes > 0)
+		buf_printf(&text, "%s%s of memory", cpus > 0 ? " and " : "", text_size(bytes, size));
+	live_line(out, "host", text.n ? text.at : NULL);
+	buf_fini(&text);
+}
+
 static void put_gpus(const json_t *job, struct buf *out)
 {
 	double gpus = live_number(job, "gpus"), share = live_number(job, "share");
@@ -121,6 +136,7 @@ static void put_gpus(const json_t *job, struct buf *out)
 	if (text.n && live_text(job, "node"))
 		buf_printf(&text, " of %s", live_text(job, "node"));
 	live_line(out, "devices", text.n ? text.at : NULL);
+	put_host(job, out);
 	buf_fini(&text);
 }
 

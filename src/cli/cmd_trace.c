@@ -15,6 +15,7 @@
 #include "cli/ui.h"
 #include "io/synth.h"
 #include "io/trace_io.h"
+#include "model/dag.h"
 #include "report/trace_report.h"
 
 /* A trace read for its own sake, and the cluster it is held against, if one is. */
@@ -112,8 +113,25 @@ static bool is_good(const struct checking *c)
 	return !c->strict.code && !notes_count(&c->r.notes, NOTE_PROBLEM);
 }
 
+/* Of a trace that was read: circles were refused, or broken. */
+static struct dag_shape pipelines_of(const struct trace *trace)
+{
+	struct arena arena = { 0 };
+	struct dag_shape shape = { 0 };
+	struct dag dag;
+
+	if (!trace->ndeps)
+		return shape;
+	dag_of_jobs(&dag, &arena, trace->jobs, trace->njobs, trace->deps);
+	if (dag_is_acyclic(&dag))
+		shape = dag_shape_of(&dag, &arena, NULL);
+	arena_fini(&arena);
+	return shape;
+}
+
 static void check_json(const struct checking *c, struct buf *out)
 {
+	struct dag_shape shape = pipelines_of(&c->r.trace);
 	const struct notes *notes = &c->r.notes;
 	struct json j;
 
@@ -123,6 +141,8 @@ static void check_json(const struct checking *c, struct buf *out)
 	json_str(&j, "path", c->path);
 	json_str(&j, "format", c->r.trace.format);
 	json_int(&j, "jobs", c->r.trace.njobs);
+	json_int(&j, "pipelines", shape.dags);
+	json_int(&j, "pipeline_depth", shape.depth);
 	json_bool(&j, "ok", is_good(c));
 	json_str(&j, "refused", c->strict.code ? c->strict.text : NULL);
 	json_begin_array(&j, "notes");
@@ -134,6 +154,7 @@ static void check_json(const struct checking *c, struct buf *out)
 
 static void check_text(const struct checking *c, struct buf *out)
 {
+	struct dag_shape shape = pipelines_of(&c->r.trace);
 	const struct notes *notes = &c->r.notes;
 	size_t warnings = notes_count(notes, NOTE_WARNING);
 
@@ -143,6 +164,9 @@ static void check_text(const struct checking *c, struct buf *out)
 	add_grouped(out, c->r.trace.njobs);
 	buf_printf(out, " job%s: %s, %zu warning%s\n", c->r.trace.njobs == 1 ? "" : "s",
 		is_good(c) ? "good" : "has problems", warnings, warnings == 1 ? "" : "s");
+	if (shape.dags)
+		buf_printf(out, "%s: %u pipeline%s of %u jobs, up to %u deep and %u wide\n", c->path,
+			shape.dags, shape.dags == 1 ? "" : "s", shape.jobs, shape.depth, shape.width);
 }
 
 /* Reads as a run would; if that stops at a problem, reads again and goes on after each. */

@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "cli/form.h"
 #include "cli/grid.h"
 #include "cli/html_file.h"
 #include "cli/past.h"
@@ -251,8 +252,10 @@ static void make_lines(struct whatif_call *call)
 
 static int check_args(const struct args *args, struct err *err)
 {
-	if (args->json + args->csv + args->markdown > 1)
-		return err_set(err, ERR_USAGE, "--json, --csv and --markdown: give one");
+	int rc = form_check(args, err);
+
+	if (rc)
+		return rc;
 	if (args->placer.n > 1 ||
 		(args->placer.n && strchr(args->placer.at[0], ',') && !strchr(args->placer.at[0], ':')))
 		return err_set(err, ERR_USAGE, "one other --placer at a time");
@@ -605,9 +608,7 @@ static void format(const struct whatif_call *call, struct buf *out)
 	const struct args *args = &call->args;
 	struct term term = term_of_stdout();
 	struct compare_style style = {
-		.form = args->csv        ? TABLE_CSV
-			: args->markdown ? TABLE_MARKDOWN
-					 : TABLE_TEXT,
+		.form = form_of_table(args),
 		.timings = args->timings,
 	};
 

@@ -50,7 +50,7 @@ struct args {
 	const char *tenants;
 
 	/* the world */
-	const char *cluster, *throughputs, *profiles;
+	const char *cluster, *throughputs, *profiles, *host_profiles;
 	double start_cost, resume_cost, resize_cost; /* NAN: what the trace says */
 	double mtbf, repair;                         /* 0: no failures */
 	const char *failures, *loan;
@@ -68,6 +68,9 @@ struct args {
 	/* fitting */
 	const char *goodput;
 	const char *optimus_loss, *optimus_speed;
+	const char *labels, *worker, *guess, *label_rule;
+	double quantile;
+	int64_t learn;
 
 	/* generating */
 	int64_t jobs;
@@ -75,6 +78,7 @@ struct args {
 
 	/* output */
 	const char *out, *html, *svg;
+	bool topology;
 	bool json, csv, markdown, yaml, quiet, timings, by_model;
 	int64_t top; /* rows of a long table */
 	bool all;    /* every row */
@@ -91,6 +95,7 @@ struct args {
 	const char *socket;
 	const char *state; /* of jobs; for the daemon itself its directory */
 	const char *tenant, *name, *reason;
+	const char *guaranteed, *borrow, *lend, *parent; /* of a tenant */
 	bool mine, dry_run;
 	int64_t limit, attempt, tail, after;
 	double timeout, since; /* timeout NAN: none */
@@ -117,6 +122,12 @@ struct args {
 	struct words mode;
 	int64_t machines, schedulers, partitions, levels, classes; /* partitions 0: as schedulers */
 	double rate, duration, warm_up, task_s, decision_ms, rtt_ms, period, hot;
+
+	/* fine-grained tasks */
+	int64_t workers, cpu, net, disk, gpu;
+	const char *mem, *order;
+	double ept, noise;
+	bool strict;
 
 	/* the daemon itself */
 	const char *listen, *log_level, *runs, *notify, *idle;

@@ -272,9 +272,9 @@ static bool goes_on(struct slice word)
 }
 
 /* The k-th word of "IN [OUT.csv]" without its brackets; the last one if it goes on ("JOB..."). */
-static struct slice operand_called(const struct command *command, size_t k)
+static struct slice operand_called(struct slice rest, size_t k)
 {
-	struct slice rest = slice_of(command->operands), word = { "", 0 };
+	struct slice word = { "", 0 };
 
 	for (size_t i = 0; i <= k; i++) {
 		rest = slice_trim(rest);
@@ -289,6 +289,22 @@ static struct slice operand_called(const struct command *command, size_t k)
 			word.n--;
 	}
 	return word;
+}
+
+/* "[set TENANT | load FILE]": a word to begin with, and what follows upon the one that was typed. */
+static void offer_alternatives(struct offer *o, const struct command *command,
+	const char *const *operands, size_t k)
+{
+	struct slice rest = slice_of(command->operands);
+
+	while (rest.n) {
+		struct slice one = slice_cut(&rest, '|'), first = operand_called(one, 0);
+
+		if (k == 0)
+			offer_called(o, first);
+		else if (slice_is(first, operands[0]))
+			offer_called(o, operand_called(one, k));
+	}
 }
 
 static void offer_operand(struct offer *o, const struct command *command,
@@ -313,8 +329,10 @@ static void offer_operand(struct offer *o, const struct command *command,
 		offer_command_name(o, operands, k);
 	else if (strstr(command->operands, "COMMAND"))
 		buf_str(o->out, ":files\n"); /* and of its own words nothing is known */
+	else if (strstr(command->operands, " | "))
+		offer_alternatives(o, command, operands, k);
 	else
-		offer_called(o, operand_called(command, k));
+		offer_called(o, operand_called(slice_of(command->operands), k));
 }
 
 /* ---- the line */

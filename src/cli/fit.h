@@ -10,5 +10,6 @@
 int fit_goodput_run(const struct args *args, struct err *err);
 int fit_optimus_loss_run(const struct args *args, struct err *err);
 int fit_optimus_speed_run(const struct args *args, struct err *err);
+int fit_labels_run(const struct args *args, struct err *err);
 
 #endif

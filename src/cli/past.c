@@ -147,7 +147,7 @@ static int read_trace(struct past *h, const char *path, struct err *err)
 	int rc;
 
 	silent.quiet |= is_plain_file(h, path); /* else the first scenario says it */
-	silent.throughputs = silent.profiles = NULL;
+	silent.throughputs = silent.profiles = silent.host_profiles = NULL;
 	rc = workload_read(&silent, path, (uint64_t)h->args->seed, &h->cluster, &whole, err);
 	if (rc)
 		return rc;
@@ -446,6 +446,8 @@ static int scenario_read(struct scenario *s, const struct past *h, const struct 
 			&setup->base, err);
 	if (!rc)
 		rc = file_hash(args->throughputs, &setup->throughputs_hash, err);
+	if (!rc)
+		rc = file_hash(args->host_profiles, &setup->host_profiles_hash, err);
 	if (!rc)
 		rc = file_hash(args->failures, &setup->failures_hash, err);
 	return rc;

@@ -48,6 +48,8 @@ static struct manifest manifest_of(const struct run *run, const struct sim_confi
 		.loan_hash = run->setup->loan_hash,
 		.throughputs = (char *)args->throughputs,
 		.throughputs_hash = run->setup->throughputs_hash,
+		.host_profiles = (char *)args->host_profiles,
+		.host_profiles_hash = run->setup->host_profiles_hash,
 		.profiles = (char *)args->profiles,
 		.profiles_hash = run->workload->profiles_hash,
 		.tenants = (char *)args->tenants,

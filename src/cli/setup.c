@@ -12,19 +12,23 @@
 #include "cli/ui.h"
 #include "io/cluster_io.h"
 #include "io/tenants_io.h"
+#include "model/quota.h"
+#include "policy/admission.h"
 #include "sim/belief.h"
 
 static const struct flag decider_flags[] = {
 	LIST(policy, "NAME[:OPTIONS]", "who runs now; see 'stint policies' (default fifo)"),
 	LIST(placer, "NAME[:OPTIONS]", "on which devices; see 'stint placers' (default first-fit)"),
 	TEXT(admit, "NAME[:OPTIONS]", "who may compete; see 'stint admissions' (default all)"),
-	TEXT(tenants, "FILE", "weights of tenants, YAML, for policies that share (default: none)"),
+	TEXT(tenants, "FILE", "tenants: weights, quotas and cells, YAML (default: none)"),
 	{ 0 },
 };
 
 static const struct flag world_flags[] = {
 	TEXT(cluster, "SPEC", "16x8:v100,4x4:a100 or a YAML file; see 'stint cluster'"),
 	TEXT(throughputs, "FILE", "measured speeds, Gavel's JSON or CSV (default: estimates)"),
+	TEXT(host_profiles, "FILE",
+		"what CPUs and memory do to models' speeds, CSV or Synergy's JSON (default: nothing)"),
 	TEXT(profiles, "DIR", "how models train, by batch and placement; 'catalogue' makes them up"),
 	NUMBER(start_cost, FLAG_SECONDS, "S", NAN, 0, 1e9,
 		"time before a job's first step (default: as the trace says)"),
@@ -184,6 +188,8 @@ static int check_flags(const struct args *args, struct err *err)
 		rc = input_exists("failures", args->failures, err);
 	if (!rc && args->throughputs)
 		rc = input_exists("throughputs", args->throughputs, err);
+	if (!rc && args->host_profiles)
+		rc = input_exists("host profiles", args->host_profiles, err);
 	if (!rc && args->profiles && !profiles_are_synthetic(args->profiles) &&
 		!file_is_dir(args->profiles))
 		rc = err_set(err, ERR_MISSING,
@@ -233,6 +239,33 @@ static void tell_tenants(const struct setup *setup)
 	tenants_note(&setup->tenants, &setup->base.trace, &notes);
 	ui_notes(args, args->tenants, &notes);
 	notes_fini(&notes);
+}
+
+static bool keeps_quotas(const struct chosen *admit)
+{
+	size_t n = strcspn(admit->full, ":");
+
+	for (size_t i = 0; admissions[i]; i++) {
+		if (!strncmp(admissions[i]->name, admit->full, n) && !admissions[i]->name[n])
+			return admissions[i]->quotas;
+	}
+	return false;
+}
+
+/* A quota needs both: a file that states it, and the rule that keeps it. */
+static void tell_quota(const struct setup *setup)
+{
+	bool kept = keeps_quotas(&setup->admit);
+	bool stated = quota_is_set(&setup->tenants);
+
+	if (kept && !stated)
+		ui_say(setup->args,
+			"--admit quota has nothing to keep: no tenant has a guarantee or a limit; %s",
+			setup->args->tenants ? "state some in the file of --tenants"
+					     : "give a file that states some with --tenants");
+	if (stated && !kept)
+		ui_say(setup->args, "quotas of %s are not kept: add --admit quota",
+			setup->args->tenants);
 }
 
 /* Speeds belong to models: without any there is nothing to be wrong about. */
@@ -319,9 +352,13 @@ int setup_read(const struct args *args, const char *trace, struct setup *out, st
 	if (!rc)
 		tell_tenants(out);
 	if (!rc)
+		tell_quota(out);
+	if (!rc)
 		tell_estimate(out);
 	if (!rc)
 		rc = file_hash(args->throughputs, &out->throughputs_hash, err);
+	if (!rc)
+		rc = file_hash(args->host_profiles, &out->host_profiles_hash, err);
 	if (!rc)
 		rc = file_hash(args->failures, &out->failures_hash, err);
 	return rc;
@@ -410,6 +447,8 @@ void setup_settings(const struct setup *setup, struct buf *out)
 		buf_printf(out, ", nodes borrowed as in %s", args->loan);
 	if (args->throughputs)
 		buf_printf(out, ", speeds from %s", args->throughputs);
+	if (args->host_profiles)
+		buf_printf(out, ", hosts as in %s", args->host_profiles);
 	if (args->profiles)
 		buf_printf(out, ", profiles from %s", args->profiles);
 	if (args->tenants)

@@ -44,8 +44,9 @@ struct setup {
 	struct cluster cluster;
 	struct tenants tenants; /* not bound; empty: none were given */
 	struct workload base;
-	struct loan loan;                                    /* empty: nothing is borrowed */
-	uint64_t throughputs_hash, failures_hash, loan_hash; /* of the files' bytes; 0: there is none */
+	struct loan loan; /* empty: nothing is borrowed */
+	/* Of the files' bytes; 0: there is none. */
+	uint64_t throughputs_hash, host_profiles_hash, failures_hash, loan_hash;
 };
 
 /* How many rules the words of --policy or --placer name, lists taken apart. */

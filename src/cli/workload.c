@@ -10,6 +10,7 @@
 #include "cli/speeds.h"
 #include "cli/ui.h"
 #include "io/cluster_io.h"
+#include "io/hosting_io.h"
 #include "io/past_cluster.h"
 #include "io/trace_io.h"
 #include "io/training_io.h"
@@ -117,13 +118,55 @@ static int read_trace(const struct args *args, const char *source, uint64_t seed
 	return rc;
 }
 
+static void tell_hosting(const struct args *args, const struct workload *w)
+{
+	const struct trace *trace = &w->trace;
+	uint32_t known = 0;
+
+	for (uint32_t i = 0; i < trace->njobs; i++)
+		known += trace->jobs[i].model != NAME_NONE &&
+			hosting_find(w->own_hosting, trace->jobs[i].model,
+				(uint32_t)trace->jobs[i].gpus);
+	if (known == 0)
+		ui_say(args,
+			"warning: %s says nothing of any model of the trace; CPUs and memory change no speed",
+			args->host_profiles);
+	else if (known < trace->njobs)
+		ui_say(args, "%s: CPUs and memory change the speed of %u of %u jobs",
+			args->host_profiles, known, trace->njobs);
+}
+
+/* --host-profiles: what CPUs and memory do, and the speeds that such files tell. */
+static int read_hosting(const struct args *args, const struct cluster *cluster,
+	struct workload *out, struct err *err)
+{
+	struct notes notes = { 0 };
+	int rc;
+
+	if (!args->host_profiles)
+		return 0;
+	out->own_hosting = hosting_create();
+	rc = hosting_read(args->host_profiles, cluster, &out->trace.models, out->own_hosting,
+		out->own_profile, &notes, err);
+	ui_notes(args, args->host_profiles, &notes);
+	notes_fini(&notes);
+	if (rc)
+		return rc;
+	profile_set_hosting(out->own_profile, out->own_hosting);
+	tell_hosting(args, out);
+	return 0;
+}
+
 static int read_speeds(const struct args *args, const struct cluster *cluster, struct workload *out,
 	struct err *err)
 {
+	int rc;
+
 	out->own_profile = profile_create(cluster, &out->trace.models);
 	out->profile = out->own_profile;
-	if (!args->throughputs)
-		return 0;
+	rc = read_hosting(args, cluster, out, err);
+	if (rc || !args->throughputs)
+		return rc;
 	return profile_read(args->throughputs, cluster, &out->trace.models, out->own_profile, err);
 }
 
@@ -246,6 +289,7 @@ static int read_resampled(const struct args *args, const char *source, uint64_t 
 	trace_resample(&out->trace, (uint64_t)draw, &drawn);
 	/* The profile keeps the address of the model names; the names themselves are the same. */
 	profile_destroy(out->own_profile);
+	hosting_destroy(out->own_hosting);
 	training_destroy(out->own_training);
 	trace_fini(&out->trace);
 	out->trace = drawn;
@@ -345,6 +389,7 @@ int workload_redraw(const struct args *args, const struct workload *from, uint64
 void workload_fini(struct workload *workload)
 {
 	profile_destroy(workload->own_profile);
+	hosting_destroy(workload->own_hosting);
 	training_destroy(workload->own_training);
 	trace_fini(&workload->trace);
 	notes_fini(&workload->notes);

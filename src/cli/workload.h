@@ -26,6 +26,7 @@ struct workload {
 	struct notes notes;
 	const struct profile *profile;
 	struct profile *own_profile; /* NULL: borrowed from the workload this one was drawn from */
+	struct hosting *own_hosting; /* of --host-profiles, which the profile points to; NULL: none */
 	const struct training *training; /* of --profiles; NULL: there is none */
 	struct training *own_training;   /* likewise */
 	uint64_t profiles_hash;          /* of the files read; 0: none were */

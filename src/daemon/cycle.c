@@ -250,6 +250,7 @@ static void order_errand(struct daemon *d, const struct core_note *note)
 		{ NOTE_LAUNCH, ERRAND_LAUNCH },
 		{ NOTE_STOP, ERRAND_STOP },
 		{ NOTE_RESIZE, ERRAND_RESIZE },
+		{ NOTE_RENEW, ERRAND_RENEW },
 		{ NOTE_END, ERRAND_FORGET },
 	};
 

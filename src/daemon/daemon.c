@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/notify.h"
 #include "daemon/daemon_state.h"
@@ -60,6 +61,7 @@ static void copy_config(struct daemon *d, const struct daemon_config *config)
 	d->config.placer = copy_text(config->placer);
 	d->config.admit = copy_text(config->admit);
 	d->config.tenants = copy_text(config->tenants);
+	d->config.host_profiles = copy_text(config->host_profiles);
 	d->config.program = copy_text(config->program);
 	d->config.socket = copy_text(config->socket);
 	d->config.runs = config->runs ? copy_text(config->runs)
@@ -167,6 +169,18 @@ static const char *rule(const char *said, const char *before, const char *preset
 	return mem_strdup(said ? said : before ? before : preset);
 }
 
+/* The whole of it goes into the record, so that a replay needs no other file. */
+static int read_hosts(struct daemon *d, struct err *err)
+{
+	struct file file;
+
+	if (file_read_upto(d->config.host_profiles, 4 << 20, &file, err) < 0)
+		return err_prefix(err, "host profiles");
+	d->epoch.hosts = mem_strndup(file.at, file.n);
+	file_fini(&file);
+	return 0;
+}
+
 static int choose_rules(struct daemon *d, struct err *err)
 {
 	struct last_rules last = { 0 };
@@ -180,8 +194,12 @@ static int choose_rules(struct daemon *d, struct err *err)
 	};
 	if (last.found && !d->config.tenants)
 		tenants_copy(&last.epoch.tenants, &d->epoch.tenants);
+	if (last.found && !d->config.host_profiles && last.epoch.hosts)
+		d->epoch.hosts = mem_strdup(last.epoch.hosts);
 	if (last.found)
 		epoch_fini(&last.epoch);
+	if (d->config.host_profiles && read_hosts(d, err) < 0)
+		return err->code;
 	if (d->config.tenants)
 		return tenants_read(d->config.tenants, &d->epoch.tenants, err);
 	return 0;
@@ -327,6 +345,7 @@ void daemon_close(struct daemon *d)
 	machine_fini(&d->machine);
 	cluster_fini(&d->epoch.cluster);
 	tenants_fini(&d->epoch.tenants);
+	free(d->epoch.hosts);
 	free_rules(&d->epoch.rules);
 	health_fini(&d->epoch.health);
 	json_decref(d->epoch.devices);
@@ -357,6 +376,7 @@ void daemon_close(struct daemon *d)
 	free((char *)d->config.placer);
 	free((char *)d->config.admit);
 	free((char *)d->config.tenants);
+	free((char *)d->config.host_profiles);
 	free((char *)d->config.program);
 	free((char *)d->config.socket);
 	free((char *)d->config.runs);

@@ -36,10 +36,11 @@ struct daemon_config {
 	const char *guard;     /* path of stint-guard */
 	const char *program; /* path of stint, for what is simulated beside the loop; NULL: nothing is */
 	const char *policy, *placer,
-		*admit;      /* specs; NULL: what the record says last, else the defaults */
-	const char *tenants; /* file; NULL: none */
-	const char *socket;  /* what jobs are told as STINT_SOCKET; NULL: none */
-	const char *runs;    /* directory of simulator results for the page; NULL: STATE/runs */
+		*admit;            /* specs; NULL: what the record says last, else the defaults */
+	const char *tenants;       /* file; NULL: none */
+	const char *host_profiles; /* file; NULL: what the record says last, else none */
+	const char *socket;        /* what jobs are told as STINT_SOCKET; NULL: none */
+	const char *runs; /* directory of simulator results for the page; NULL: STATE/runs */
 	uint64_t seed;
 	double forecast_every_s; /* 0: only when somebody asks */
 	struct machine_options machine;

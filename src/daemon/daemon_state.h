@@ -83,6 +83,7 @@ enum errand_kind {
 	ERRAND_LAUNCH,
 	ERRAND_STOP,
 	ERRAND_RESIZE,   /* tell it of its new size */
+	ERRAND_RENEW,    /* it has other CPUs and memory */
 	ERRAND_FIND_OUT, /* what became of an attempt */
 	ERRAND_EXPECT,   /* the world gets to know a job that waits */
 	ERRAND_FORGET,   /* and that it has ended */

@@ -53,6 +53,10 @@ static void set_devices(struct daemon *d, struct environment *env, const struct 
 	daemon_devices(d, grant, device_visible, &text);
 	set(env, "CUDA_VISIBLE_DEVICES", text.at);
 	set(env, "CUDA_DEVICE_ORDER", "PCI_BUS_ID");
+	if (grant->guest) {
+		set(env, "STINT_GUEST", "1");
+		set_number(env, "STINT_SHARE", grant->share);
+	}
 	buf_fini(&text);
 }
 
@@ -77,8 +81,8 @@ static void set_array(struct environment *env, const struct live_job *job)
 	set_number(env, "SLURM_ARRAY_TASK_ID", job->array_index);
 }
 
-static void set_attempt(struct daemon *d, struct environment *env, const struct attempt *a,
-	const char *dir)
+static void set_attempt(struct daemon *d, struct environment *env, const struct live_job *job,
+	const struct attempt *a, const char *dir)
 {
 	const struct cluster *cluster = &d->epoch.cluster;
 	char *grant = mem_printf("%s/grant", dir);
@@ -88,6 +92,11 @@ static void set_attempt(struct daemon *d, struct environment *env, const struct 
 	set_number(env, "STINT_GPUS", a->grant->gpus);
 	set(env, "STINT_TYPE", cluster->types[a->grant->type].name);
 	set(env, "STINT_NODE", cluster->nodes[a->grant->slots[0].node].name);
+	if (a->grant->cpus > 0 || job->base.cpus > 0)
+		set_number(env, "STINT_CPUS", a->grant->cpus > 0 ? a->grant->cpus : job->base.cpus);
+	if (a->grant->mem_bytes > 0 || job->base.mem_bytes > 0)
+		set_number(env, "STINT_MEM_BYTES",
+			(double)(a->grant->mem_bytes > 0 ? a->grant->mem_bytes : job->base.mem_bytes));
 	set(env, "STINT_DIR", dir);
 	set(env, "STINT_GRANT", grant);
 	free(grant);
@@ -119,7 +128,7 @@ static bool is_of_a_job(const char *variable)
 static void set_here(struct daemon *d, struct environment *env, const struct live_job *job,
 	const struct attempt *a, const char *dir)
 {
-	set_attempt(d, env, a, dir);
+	set_attempt(d, env, job, a, dir);
 	set_number(env, "SLURM_JOB_ID", job->id);
 	set_array(env, job);
 	set_devices(d, env, a->grant);

@@ -105,6 +105,7 @@ static int open_core(struct daemon *d, struct core **out, struct err *err)
 		.cluster = &d->epoch.cluster,
 		.rules = d->epoch.rules,
 		.tenants = &d->epoch.tenants,
+		.hosts = d->epoch.hosts,
 		.seed = d->epoch.seed,
 		.care = d->epoch.care,
 		.health = &d->epoch.health,

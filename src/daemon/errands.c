@@ -38,6 +38,21 @@ static int64_t tasks_max(void)
 	return most * 15 / 100;
 }
 
+/* ---- what an attempt may take of the host */
+
+static double cpus_for(const struct attempt *a, const struct submission *what)
+{
+	return a && a->grant->cpus > 0 ? a->grant->cpus : what->cpus;
+}
+
+/* Its share of the memory is for caching: only who said how much it needs is held to a limit, and never to less. */
+static int64_t memory_for(const struct live_job *job, const struct attempt *a)
+{
+	int64_t asked = job->base.mem_bytes;
+
+	return asked > 0 && a && a->grant->mem_bytes > asked ? a->grant->mem_bytes : asked;
+}
+
 /* What there is beside the launch while it lasts. */
 struct launch_words {
 	char *dir, *out, *err_out;
@@ -72,9 +87,10 @@ static void fill_launch(struct daemon *d, const struct live_job *job, const stru
 		.grace_s = job->grace_s,
 		.checkpoint = what->checkpoint,
 		.time_s = job->time_s > 0 ? fmax(0.001, job->time_s - job->used_s) : 0,
-		.cpus = what->cpus,
+		.cpus = cpus_for(a, what),
 		.tasks_max = tasks_max(),
-		.mem_bytes = what->mem_bytes,
+		.mem_bytes = memory_for(job, a),
+		.mem_watch = job->mem_most > 0,
 		.gpus = job->cpu_only ? 0 : (uint32_t)job->base.gpus,
 		.requeue = job->requeue,
 	};
@@ -231,6 +247,32 @@ static bool tell_size(struct daemon *d, const struct errand *errand)
 	return false;
 }
 
+/* It goes on with other CPUs and memory: its group is bound by these, and its file says so. */
+static bool renew(struct daemon *d, const struct errand *errand)
+{
+	const struct live_job *job = core_job(d->core, errand->job);
+	const struct attempt *a = core_attempt(d->core, errand->job, errand->attempt);
+	struct submission what;
+	struct err err = { 0 };
+	int rc;
+
+	if (!job || !a || a->phase != PHASE_RUNNING || a->stop)
+		return true; /* a launch that is still to come says the same */
+	rc = daemon_submission(d, job->id, &what, &err);
+	if (rc == 0) {
+		rc = hands_limit(d->hands, job->id, a->number, cpus_for(a, &what),
+			memory_for(job, a), &err);
+		submission_fini(&what);
+	}
+	if (rc == 0)
+		rc = daemon_write_grant(d, job, a->number, a->grant, &err);
+	if (rc < 0)
+		log_warning(d->log,
+			"job %u, attempt %u cannot have other CPUs and memory (%s): trying again",
+			job->id, a->number, err.text);
+	return rc == 0;
+}
+
 static bool find_again(struct daemon *d, const struct errand *errand)
 {
 	const struct attempt *a = core_attempt(d->core, errand->job, errand->attempt);
@@ -270,6 +312,7 @@ static bool run_errand(struct daemon *d, const struct errand *errand)
 		[ERRAND_LAUNCH] = launch,
 		[ERRAND_STOP] = stop,
 		[ERRAND_RESIZE] = tell_size,
+		[ERRAND_RENEW] = renew,
 		[ERRAND_FIND_OUT] = find_again,
 		[ERRAND_EXPECT] = expect,
 		[ERRAND_FORGET] = forget,

@@ -37,6 +37,10 @@ static void grant_text(struct daemon *d, const struct live_job *job, const struc
 		json_str(&j, NULL, text);
 	}
 	json_end(&j, ']');
+	if (grant->cpus > 0)
+		json_double(&j, "cpus", grant->cpus);
+	if (grant->mem_bytes > 0)
+		json_int(&j, "mem_bytes", grant->mem_bytes);
 	json_end(&j, '}');
 	buf_char(out, '\n');
 	buf_fini(&devices);

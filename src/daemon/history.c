@@ -29,6 +29,7 @@ static const struct kind kinds[] = {
 	{ "update", NULL, "changed" },
 	{ "start", "policy", "given devices" },
 	{ "resize", "policy", "given another size" },
+	{ "renew", "policy", "given other CPUs and memory" },
 	{ "stop", "policy", "asked to stop" },
 	{ "begun", "machine", "its command runs" },
 	{ "progress", "job", "reported progress" },
@@ -265,6 +266,8 @@ static void tell_exit(const json_t *body, struct buf *text)
 		buf_printf(text, ", by signal %.0f", number);
 	else if (code >= 0)
 		buf_printf(text, ", exit code %.0f", code);
+	if (member_bool(body, "over_memory", false) && member_text(body, "text"))
+		buf_printf(text, ": %s", member_text(body, "text"));
 }
 
 static void tell_end(const struct record_event *event, struct buf *text)

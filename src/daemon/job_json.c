@@ -91,6 +91,10 @@ static void put_asked(const struct daemon *d, const struct live_job *job, struct
 	put_text(j, "types", job->types);
 	if (job->base.share > 0)
 		json_double(j, "share", job->base.share);
+	if (job->base.mem_bytes > 0)
+		json_int(j, "mem_bytes", job->base.mem_bytes);
+	if (job->mem_most > 0)
+		json_int(j, "mem_most", job->mem_most);
 	json_int(j, "priority", job->base.priority);
 	json_double(j, "weight", job->base.weight);
 	put_moment(d, j, "submit", job->arrival_s);
@@ -415,6 +419,10 @@ void job_to_json(struct daemon *d, const struct live_job *job, struct json *j, e
 	put_totals(d, job, core_engine_job(d->core, job), now_s, j);
 	if (a) {
 		json_int(j, "held_gpus", a->grant->gpus);
+		if (a->grant->cpus > 0)
+			json_double(j, "held_cpus", a->grant->cpus);
+		if (a->grant->mem_bytes > 0)
+			json_int(j, "held_mem_bytes", a->grant->mem_bytes);
 		json_str(j, "type", d->epoch.cluster.types[a->grant->type].name);
 		put_nodes(d, j, a->grant);
 		put_devices(d, j, a->grant);

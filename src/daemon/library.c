@@ -28,8 +28,9 @@ static void put_tenants(const struct daemon *d, struct desk *desk)
 	desk->tenants = arena_array(&desk->words, struct desk_tenant, stated->n + 1);
 	for (uint32_t i = 0; i < stated->n; i++)
 		desk->tenants[i] = (struct desk_tenant){
-			arena_strdup(&desk->words, stated->at[i].name ? stated->at[i].name : ""),
-			stated->at[i].weight,
+			.name = arena_strdup(&desk->words, stated->at[i].name ? stated->at[i].name : ""),
+			.weight = stated->at[i].weight,
+			.parent = stated->at[i].parent,
 		};
 }
 

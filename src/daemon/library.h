@@ -15,6 +15,11 @@
 struct desk_tenant {
 	const char *name;
 	double weight;
+	uint32_t parent;        /* index; TENANT_NONE: at the top */
+	const char *guaranteed; /* as it was said; empty: not at all */
+	double devices;         /* guaranteed in all, with what follows from those below */
+	double borrow, lend;    /* INFINITY: no limit */
+	double held, borrowed;  /* now, with all below */
 };
 
 /* What a tenant has and has used; for who asks for quotas. */
@@ -45,6 +50,8 @@ struct desk {
 	struct desk_use *uses; /* nuses of them; verb_quota() puts them there */
 	size_t nuses;
 	const char *policy;
+	bool quotas;      /* are kept */
+	const char *yaml; /* the table of tenants; verb_quota() */
 	size_t live;      /* jobs that have not ended */
 	uint64_t refused; /* jobs whose deadlines could not be promised */
 };

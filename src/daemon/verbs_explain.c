@@ -135,6 +135,18 @@ static void put_no_causes(const char *verdict, struct json *j)
 	json_end(j, '}');
 }
 
+/* What it has of its hosts, where the policy says so. */
+static void host_text(const struct grant *grant, struct buf *out)
+{
+	char size[32];
+
+	if (grant->cpus > 0)
+		buf_printf(out, " with %g CPU%s", grant->cpus, grant->cpus == 1 ? "" : "s");
+	if (grant->mem_bytes > 0)
+		buf_printf(out, " %s %s of memory", grant->cpus > 0 ? "and" : "with",
+			text_size((double)grant->mem_bytes, size));
+}
+
 /* One that has devices, or is to give them back. */
 static void answer_running(struct daemon *d, struct call *call, const struct live_job *job)
 {
@@ -152,6 +164,7 @@ static void answer_running(struct daemon *d, struct call *call, const struct liv
 			a->grant->gpus == 1 ? "" : "s");
 		daemon_devices(d, a->grant, device_index, &text);
 		buf_str(&text, ")");
+		host_text(a->grant, &text);
 	} else
 		buf_str(&text, "it runs");
 	if (!isnan(job->begun_s))

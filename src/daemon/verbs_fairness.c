@@ -96,9 +96,11 @@ static void read_fairness(struct record *record, const struct desk *desk, struct
 	bool more;
 	struct json j;
 
-	for (uint32_t i = 0; i < desk->ntenants; i++)
-		s.f.tenants.at[fairness_tenant(&s.f, desk->tenants[i].name)].weight =
-			desk->tenants[i].weight;
+	for (uint32_t i = 0; i < desk->ntenants; i++) {
+		size_t at = fairness_tenant(&s.f, desk->tenants[i].name); /* which may move the list */
+
+		s.f.tenants.at[at].weight = desk->tenants[i].weight;
+	}
 	if (spans_walk(record, desk, s.f.from_s, add_job, &s, &more, &err) < 0) {
 		call_fail(call, err.code, err.text);
 		fairness_fini(&s.f);

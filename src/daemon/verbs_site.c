@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "daemon/verbs_run.h"
+#include "io/cluster_io.h"
 
 /* ---- nodes */
 
@@ -86,6 +87,31 @@ static const char *state_of(const struct daemon *d, uint32_t node)
 		: "up";
 }
 
+/* How the machine is built; not where others run the jobs. */
+static void put_host_shape(const struct daemon *d, struct json *j)
+{
+	struct host_shape shape = d->machine.shape;
+
+	if (shape.cores == 0)
+		return;
+	json_begin_object(j, "host_shape");
+	json_int(j, "sockets", shape.sockets);
+	json_int(j, "numa_nodes", shape.numa_nodes);
+	json_int(j, "cores", shape.cores);
+	json_int(j, "threads", shape.threads);
+	json_end(j, '}');
+}
+
+/* As YAML, with all its links: what simulations can be given. */
+static void put_cluster(const struct cluster *cluster, struct json *j)
+{
+	struct buf yaml = { 0 };
+
+	cluster_write_yaml(cluster, &yaml);
+	json_str(j, "cluster", yaml.at);
+	buf_fini(&yaml);
+}
+
 void verb_nodes(struct daemon *d, struct call *call)
 {
 	const struct cluster *cluster = &d->epoch.cluster;
@@ -98,6 +124,8 @@ void verb_nodes(struct daemon *d, struct call *call)
 	json_str(&j, "cgroups", hands_kind(d->hands));
 	json_int(&j, "cpus", d->machine.cpus);
 	json_int(&j, "mem_bytes", d->machine.mem_bytes);
+	put_host_shape(d, &j);
+	put_cluster(cluster, &j);
 	json_begin_array(&j, "nodes");
 	for (uint32_t node = 0; node < cluster->nnodes; node++) {
 		const struct node *n = &cluster->nodes[node];
@@ -139,6 +167,8 @@ static int try_rules(const struct rule_specs *rules, struct err *err)
 	struct engine_config trial = { 0 };
 	int rc = rules_choose(rules, &trial, err);
 
+	if (rc == 0)
+		rc = rules_live(&trial, err);
 	rules_release(&trial);
 	return rc;
 }

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "daemon/verbs_run.h"
+#include "model/label.h"
 
 enum {
 	AFTER_MOST = 200000
@@ -149,6 +150,30 @@ static void guess_run_time(struct daemon *d, const struct caller *caller, struct
 	mean_s = record_mean_run_s(d->record, caller->uid, what->name, 8);
 	if (mean_s > 0)
 		what->estimate_s = mean_s;
+}
+
+/* What earlier ones of its name had, with the whole machine for those that need more (model/label.h). */
+static void label_memory(struct daemon *d, const struct caller *caller, struct submission *what)
+{
+	enum { RUNS = 200, GRAIN = 1 << 20 };
+	struct label_sample samples[RUNS];
+	double bytes[RUNS], ran_s[RUNS];
+	uint32_t n;
+
+	if (!what->mem_auto)
+		return;
+	what->mem_bytes = what->mem_most = d->machine.mem_bytes;
+	n = record_peaks(d->record, caller->uid, what->name, RUNS, bytes, ran_s);
+	for (uint32_t i = 0; i < n; i++)
+		samples[i] = (struct label_sample){ bytes[i], ran_s[i] };
+	if (n < (uint32_t)what->mem_auto)
+		return;
+	label_sort(samples, n);
+	what->mem_bytes =
+		((int64_t)label_first(samples, n, (double)what->mem_most, LABEL_WASTE, 0) / GRAIN + 1) *
+		GRAIN;
+	if (what->mem_bytes > what->mem_most)
+		what->mem_bytes = what->mem_most;
 }
 
 /* `words` is the submission as JSON text; `of` the job whose row has it (0: this one). */
@@ -305,6 +330,7 @@ static int add_one(struct daemon *d, struct call *call, const json_t *words, str
 		remember(call, known, NULL);
 	} else if (rc == 0) {
 		guess_run_time(d, &call->caller, &what);
+		label_memory(d, &call->caller, &what);
 		full = submission_to_json(&what);
 		text = json_dumps(full, JSON_COMPACT);
 		rc = expand_after(d, &what, err);

@@ -7,6 +7,9 @@
 #include "base/scan.h"
 #include "daemon/library.h"
 #include "daemon/verbs_run.h"
+#include "io/tenants_io.h"
+#include "io/tenants_quota.h"
+#include "placement/quota.h"
 
 struct uses {
 	VEC(struct desk_use) at;
@@ -78,36 +81,168 @@ static void count_live(struct daemon *d, struct desk *desk)
 	vec_fini(&uses.at);
 }
 
-static double weight_of(const struct desk *desk, const char *name)
+/* ---- quotas, onto the desk */
+
+static double limit(uint32_t devices)
+{
+	return devices == QUOTA_ALL ? INFINITY : devices;
+}
+
+/* With all below; by what the tenant asked for in all, where nobody keeps a ledger. */
+static void count_held(const struct daemon *d, const struct desk *desk, struct desk_tenant *tenants)
+{
+	const struct quota *quota = core_quota(d->core);
+
+	for (size_t i = 0; i < desk->nuses; i++) {
+		const struct desk_use *use = &desk->uses[i];
+		uint32_t at = 0;
+
+		while (at < desk->ntenants && strcmp(tenants[at].name, use->name) != 0)
+			at++;
+		for (; at < desk->ntenants; at = tenants[at].parent)
+			tenants[at].held += use->gpus;
+	}
+	for (uint32_t i = 0; i < desk->ntenants; i++) {
+		tenants[i].borrowed = fmax(0, tenants[i].held - tenants[i].devices);
+		if (quota) {
+			struct quota_standing s = quota_standing(quota, i);
+
+			tenants[i].held = s.held;
+			tenants[i].borrowed = s.borrowed;
+		}
+	}
+}
+
+static void put_quotas(const struct daemon *d, struct desk *desk)
+{
+	const struct tenants *stated = core_tenants(d->core);
+	struct promises promises;
+	struct buf yaml = { 0 };
+
+	promises_make(stated, &d->epoch.cluster, &promises);
+	for (uint32_t i = 0; i < stated->n && i < desk->ntenants; i++) {
+		const struct tenant *t = &stated->at[i];
+		struct desk_tenant *out = &desk->tenants[i];
+		struct buf text = { 0 };
+
+		quota_tell_guaranteed(stated, t, &text);
+		out->guaranteed = arena_strdup(&desk->words, text.at ? text.at : "");
+		out->devices = (double)promises.of[i].total;
+		out->borrow = limit(t->borrow);
+		out->lend = t->nparts ? 0 : limit(t->lend);
+		for (uint32_t k = 0; k < t->nparts; k++)
+			out->lend += limit(t->parts[k].lend);
+		buf_fini(&text);
+	}
+	promises_fini(&promises);
+	tenants_write_yaml(stated, &yaml);
+	desk->yaml = stated->n ? arena_strdup(&desk->words, yaml.at) : NULL;
+	desk->quotas = core_quota(d->core) != NULL;
+	buf_fini(&yaml);
+	count_held(d, desk, desk->tenants);
+}
+
+/* ---- the answer */
+
+static const struct desk_tenant *stated_of(const struct desk *desk, const char *name)
 {
 	for (uint32_t i = 0; i < desk->ntenants; i++) {
 		if (!strcmp(desk->tenants[i].name, name))
-			return desk->tenants[i].weight;
+			return &desk->tenants[i];
 	}
-	return 1;
+	return NULL;
+}
+
+static double weight_of(const struct desk *desk, const char *name)
+{
+	const struct desk_tenant *t = stated_of(desk, name);
+
+	return t ? t->weight : 1;
+}
+
+static uint32_t parent_of(const struct desk *desk, const char *name)
+{
+	const struct desk_tenant *t = stated_of(desk, name);
+
+	return t ? t->parent : TENANT_NONE;
+}
+
+/* By weight among those below the same parent, of what that has. */
+static double share_of(const struct desk *desk, const struct uses *uses, const char *name)
+{
+	uint32_t parent = parent_of(desk, name);
+	double weights = 0, above = 1;
+
+	for (size_t i = 0; i < uses->at.n; i++) {
+		if (parent_of(desk, uses->at.at[i].name) == parent)
+			weights += weight_of(desk, uses->at.at[i].name);
+	}
+	if (parent != TENANT_NONE)
+		above = share_of(desk, uses, desk->tenants[parent].name);
+	return weights > 0 ? above * weight_of(desk, name) / weights : 0;
+}
+
+/* With all below. */
+static double used_by(const struct desk *desk, const struct uses *uses, const char *name)
+{
+	double used = 0;
+
+	for (size_t i = 0; i < uses->at.n; i++) {
+		const char *who = uses->at.at[i].name;
+
+		for (; strcmp(who, name) != 0; who = desk->tenants[parent_of(desk, who)].name) {
+			if (parent_of(desk, who) == TENANT_NONE)
+				break;
+		}
+		used += !strcmp(who, name) ? uses->at.at[i].used_gpu_s : 0;
+	}
+	return used;
+}
+
+static void put_quota(const struct desk *desk, const struct desk_use *use, struct json *j)
+{
+	const struct desk_tenant *t = stated_of(desk, use->name);
+
+	if (t && t->parent != TENANT_NONE)
+		json_str(j, "parent", desk->tenants[t->parent].name);
+	json_double(j, "guaranteed", t ? t->devices : 0);
+	if (t && *t->guaranteed)
+		json_str(j, "guaranteed_as_said", t->guaranteed);
+	json_double(j, "borrow", t ? t->borrow : INFINITY); /* no limit is null */
+	json_double(j, "lend", t ? t->lend : INFINITY);
+	json_double(j, "held_gpus", t ? t->held : use->gpus);
+	json_double(j, "borrowed_gpus", t ? t->borrowed : use->gpus);
+}
+
+static void put_use(const struct desk *desk, const struct uses *uses, const struct desk_use *use,
+	double all, struct json *j)
+{
+	double share = share_of(desk, uses, use->name);
+
+	json_begin_object(j, NULL);
+	json_str(j, "name", use->name);
+	json_double(j, "weight", weight_of(desk, use->name));
+	json_double(j, "share", share);
+	json_int(j, "running", use->running);
+	json_int(j, "pending", use->pending);
+	json_int(j, "running_gpus", use->gpus);
+	json_double(j, "used_gpu_s", use->used_gpu_s);
+	if (all > 0 && share > 0)
+		json_double(j, "standing", used_by(desk, uses, use->name) / all / share);
+	put_quota(desk, use, j);
+	json_end(j, '}');
 }
 
 static void put_uses(const struct desk *desk, const struct uses *uses, const char *only, struct json *j)
 {
-	double weights = 0;
+	double all = 0;
 
 	for (size_t i = 0; i < uses->at.n; i++)
-		weights += weight_of(desk, uses->at.at[i].name);
+		all += uses->at.at[i].used_gpu_s;
 	json_begin_array(j, "tenants");
 	for (size_t i = 0; i < uses->at.n; i++) {
-		const struct desk_use *use = &uses->at.at[i];
-
-		if (only && strcmp(only, use->name) != 0)
-			continue;
-		json_begin_object(j, NULL);
-		json_str(j, "name", use->name);
-		json_double(j, "weight", weight_of(desk, use->name));
-		json_double(j, "share", weight_of(desk, use->name) / weights);
-		json_int(j, "running", use->running);
-		json_int(j, "pending", use->pending);
-		json_int(j, "running_gpus", use->gpus);
-		json_double(j, "used_gpu_s", use->used_gpu_s);
-		json_end(j, '}');
+		if (!only || strcmp(only, uses->at.at[i].name) == 0)
+			put_use(desk, uses, &uses->at.at[i], all, j);
 	}
 	json_end(j, ']');
 }
@@ -126,6 +261,9 @@ static void answer_quota(struct record *record, const struct desk *desk, struct 
 	json_str(&j, "policy", desk->policy);
 	json_int(&j, "devices", desk->ndevices);
 	json_int(&j, "use_days", USE_DAYS);
+	json_bool(&j, "quotas", desk->quotas);
+	if (desk->yaml)
+		json_str(&j, "yaml", desk->yaml);
 	put_uses(desk, &uses, only, &j);
 	json_end(&j, '}');
 	vec_fini(&uses.at);
@@ -141,6 +279,7 @@ void verb_quota(struct daemon *d, struct call *call)
 {
 	library_ask(d, call, read_quota);
 	count_live(d, call->desk);
+	put_quotas(d, call->desk);
 }
 
 /* After a change, which is answered by the loop once it is durable. */
@@ -149,6 +288,7 @@ static void answer_changed(struct daemon *d, struct call *call)
 	struct desk *desk = desk_create(d);
 
 	count_live(d, desk);
+	put_quotas(d, desk);
 	answer_quota(d->record, desk, call, NULL);
 	desk_destroy(desk);
 }
@@ -165,34 +305,97 @@ static void state_tenants(struct daemon *d)
 	}
 }
 
+/* ---- changes */
+
+static int set_weight(struct tenant *tenant, const json_t *args, struct err *err)
+{
+	double weight = member_number(args, "weight", tenant->weight);
+
+	if (!(weight >= TENANT_WEIGHT_MIN && weight <= TENANT_WEIGHT_MAX))
+		return err_set(err, ERR_USAGE, "weight: a number from %g to %g is needed",
+			TENANT_WEIGHT_MIN, TENANT_WEIGHT_MAX);
+	tenant->weight = weight;
+	return 0;
+}
+
+static int set_parent(struct tenants *tenants, uint32_t tenant, const char *parent, struct err *err)
+{
+	uint32_t above = TENANT_NONE;
+
+	if (!parent)
+		return 0;
+	if (*parent && strcmp(parent, "none") != 0) {
+		above = tenants_find(tenants, parent, strlen(parent));
+		if (above == TENANT_NONE)
+			return err_set(err, ERR_MISSING,
+				"parent: there is no tenant \"%.80s\"; "
+				"give it a quota first",
+				parent);
+	}
+	if (above == tenant)
+		return err_set(err, ERR_REFUSED, "parent: \"%.80s\" cannot be its own parent", parent);
+	tenants->at[tenant].parent = above;
+	if (tenants_cycle(tenants) != TENANT_NONE)
+		return err_set(err, ERR_REFUSED, "parent: \"%.80s\" stands below \"%.80s\" already",
+			parent, tenants->at[tenant].name);
+	return 0;
+}
+
+static int set_quota(struct tenants *tenants, uint32_t i, const json_t *args, struct err *err)
+{
+	const char *guaranteed = member_text(args, "guaranteed");
+	const char *borrow = member_text(args, "borrow"), *lend = member_text(args, "lend");
+
+	if (set_weight(&tenants->at[i], args, err) < 0 ||
+		(guaranteed && quota_say_guaranteed(tenants, i, guaranteed, err) < 0) ||
+		(lend && quota_say_lend(tenants, i, lend, err) < 0))
+		return err->code;
+	if (borrow && !quota_number(borrow, true, &tenants->at[i].borrow))
+		return err_set(err, ERR_USAGE,
+			"borrow: \"%.80s\" is not a number of devices; write 4, or all", borrow);
+	return set_parent(tenants, i, member_text(args, "parent"), err);
+}
+
+/* The table as it shall be; everybody who has jobs is in it. */
+static int change_tenants(struct daemon *d, const struct call *call, struct err *err)
+{
+	struct tenants *tenants = &d->epoch.tenants;
+	const char *name = member_text(call->args, "tenant"), *yaml = member_text(call->args, "yaml");
+
+	if (yaml) {
+		struct tenants read = { 0 };
+
+		if (tenants_read_yaml("tenants", yaml, strlen(yaml), &read, err) < 0)
+			return err->code = err->code == ERR_REFUSED ? ERR_REFUSED : ERR_USAGE;
+		tenants_fini(tenants);
+		*tenants = read;
+	}
+	state_tenants(d);
+	if (yaml)
+		return 0;
+	if (!name || !*name)
+		return err_set(err, ERR_USAGE, "tenant: a name is needed");
+	tenants_add(tenants, name, strlen(name));
+	return set_quota(tenants, tenants_find(tenants, name, strlen(name)), call->args, err);
+}
+
 void verb_set_quota(struct daemon *d, struct call *call)
 {
-	const char *tenant = member_text(call->args, "tenant");
-	double weight = member_number(call->args, "weight", NAN);
 	struct tenants before;
 	struct err err = { 0 };
-	uint32_t i;
 
-	if (!tenant || !*tenant) {
-		call_problem(call, 400, 2, "tenant: a name is needed");
-		return;
-	}
-	if (!(weight >= TENANT_WEIGHT_MIN && weight <= TENANT_WEIGHT_MAX)) {
-		call_problem(call, 400, 2, "weight: a number from %g to %g is needed",
-			TENANT_WEIGHT_MIN, TENANT_WEIGHT_MAX);
-		return;
-	}
 	tenants_copy(&d->epoch.tenants, &before);
-	state_tenants(d);
-	tenants_add(&d->epoch.tenants, tenant, strlen(tenant));
-	i = tenants_find(&d->epoch.tenants, tenant, strlen(tenant));
-	d->epoch.tenants.at[i].weight = weight;
-	if (daemon_new_epoch(d, "tenants", &err) == 0) {
+	if (change_tenants(d, call, &err) == 0 &&
+		quota_check(&d->epoch.tenants, &d->epoch.cluster, &err) == 0 &&
+		daemon_new_epoch(d, "tenants", &err) == 0) {
 		tenants_fini(&before);
 		answer_changed(d, call);
-	} else {
-		tenants_fini(&d->epoch.tenants);
-		d->epoch.tenants = before;
-		call_fail(call, err.code, err.text);
+		return;
 	}
+	tenants_fini(&d->epoch.tenants);
+	d->epoch.tenants = before;
+	if (err.code == ERR_USAGE)
+		call_problem(call, 400, 2, "%s", err.text);
+	else
+		call_fail(call, err.code, err.text);
 }

@@ -37,6 +37,8 @@ static void news_of_ending(struct daemon *d, const struct ending *e)
 		json_object_set_new(body, "grace_s", json_real(fmax(0, e->ended_s - e->asked_s)));
 	if (e->bounced)
 		json_object_set_new(body, "bounced", json_true());
+	if (e->over_memory)
+		json_object_set_new(body, "over_memory", json_true());
 	if (e->node_failed)
 		json_object_set_new(body, "node_failed", json_true());
 	if (e->text[0])

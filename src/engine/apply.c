@@ -92,13 +92,21 @@ static void list_active(struct engine *e, uint32_t id)
 	e->active.at[i] = id;
 }
 
+/* It competes from now on. */
+static void join(struct engine *e, const struct job *job)
+{
+	e->demand += job->gpus;
+	if (e->quota)
+		quota_ask(e->quota, job);
+}
+
 static void admit(struct engine *e, struct job *job)
 {
 	job->state = JOB_PENDING;
 	engine_set_reason(e, job,
 		(struct reason){ .why = e->period_s > 0 ? WHY_ROUND : WHY_NEW, .other = JOB_NONE });
 	list_active(e, job->id);
-	e->demand += job->gpus;
+	join(e, job);
 	engine_mark(e, job->id);
 }
 
@@ -108,6 +116,8 @@ static void keep_out(struct engine *e, struct job *job, struct reason why)
 		engine_tell(e, (struct event){ .kind = EV_HOLD, .job = job->id, .reason = why });
 	job->state = JOB_HELD;
 	engine_set_reason(e, job, why);
+	if (e->quota && why.why == WHY_QUOTA)
+		quota_outside(e->quota, job);
 }
 
 /* Asks admission about a job that just came or is held.  Returns whether it is still held. */
@@ -151,7 +161,7 @@ static bool still_held(struct engine *e, struct job *job)
 }
 
 /* Whoever gets in or is refused may change the answer for those before it, so until nobody moves. */
-static void reconsider_held(struct engine *e)
+void engine_reconsider(struct engine *e)
 {
 	size_t before;
 
@@ -160,6 +170,8 @@ static void reconsider_held(struct engine *e)
 
 		before = e->held.n;
 		e->held_for_room = false;
+		if (e->quota)
+			quota_nobody_outside(e->quota);
 		for (size_t i = 0; i < before; i++) {
 			uint32_t id = e->held.at[i];
 
@@ -216,6 +228,15 @@ static void ask_for(const struct engine *e, struct job *job, uint32_t type, int3
 	job->gpus = gpus;
 }
 
+/* Whether it could run on the whole cluster, with its process apart from its devices where the policy does that. */
+static bool could_ever(struct engine *e, const struct job *job)
+{
+	bool pools = (e->config->policy.rule->traits & POLICY_POOLS) && !job->nodes &&
+		!job->units && !e->config->cluster->even;
+
+	return plan_could_ever(&e->plan, job) || (pools && plan_could_ever_apart(&e->plan, job));
+}
+
 /* Whether it fits as asked, or else with fewer devices of the type if it takes fewer; then it asks for these. */
 static bool cut_to_fit(struct engine *e, struct job *job, uint32_t type)
 {
@@ -223,11 +244,11 @@ static bool cut_to_fit(struct engine *e, struct job *job, uint32_t type)
 	struct job trial = *job;
 
 	if (job->gpus_by_type)
-		return plan_could_ever(&e->plan, job);
+		return could_ever(e, job);
 	if (trial.gpus > most)
 		trial.gpus = most;
 	for (; trial.gpus >= job->min_gpus; trial.gpus--) {
-		if (!plan_could_ever(&e->plan, &trial))
+		if (!could_ever(e, &trial))
 			continue;
 		if (trial.gpus != job->gpus)
 			ask_for(e, job, type, trial.gpus);
@@ -255,14 +276,21 @@ static bool could_run(struct engine *e, struct job *job, struct reason *why)
 	if (why->why == WHY_TOO_LARGE)
 		return false;
 	job->types = types;
-	return cut_to_fit(e, job, type);
+	if (cut_to_fit(e, job, type))
+		return true;
+	if (e->plan.never.why != WHY_NONE)
+		*why = e->plan.never;
+	return false;
 }
 
 bool engine_could_run(struct engine *e, const struct job *job, struct reason *why)
 {
 	struct job trial = *job;
+	struct round round = engine_round(e);
 
-	return could_run(e, &trial, why);
+	if (!could_run(e, &trial, why))
+		return false;
+	return !e->quota || admission_could_ever(&round, &trial, why);
 }
 
 bool engine_is_choosy(const struct engine *e)
@@ -328,7 +356,7 @@ uint32_t engine_adopt(struct engine *e, const struct job *spec, const struct gra
 	job->reason = (struct reason){ .why = WHY_NONE, .other = JOB_NONE };
 	job->grant = plan_adopt(&e->plan, job, grant);
 	e->running++;
-	e->demand += job->gpus;
+	join(e, job);
 	list_active(e, job->id);
 	engine_mark(e, job->id);
 	if (!e->dirty) /* whoever decides now has not seen it */
@@ -339,6 +367,37 @@ uint32_t engine_adopt(struct engine *e, const struct job *spec, const struct gra
 	return job->id;
 }
 
+/*
+ * Of what its tenant could never have nobody need think: types of which it may not have enough, and of one that takes
+ * several sizes the larger ones.
+ */
+static void cut_to_quota(struct engine *e, struct job *job)
+{
+	uint32_t most = 0, best = 0, types = 0, asked = 0;
+
+	for (uint32_t type = 0; e->quota && type < e->config->cluster->ntypes; type++) {
+		uint32_t here = job_may_use(job, type) ? quota_most(e->quota, job, type) : 0;
+
+		if (here >= (job_is_fraction(job) ? 1 : job_least_on(job, type)))
+			types |= UINT32_C(1) << type;
+		if (here >= job_gpus_on(job, type))
+			asked |= UINT32_C(1) << type;
+		if (here > most) {
+			most = here;
+			best = type;
+		}
+	}
+	if (!types) /* admission says so */
+		return;
+	job->types = asked ? asked : types; /* what it asks for where it can have it, else less */
+	if (job->gpus_by_type || job->min_gpus == job->max_gpus)
+		return;
+	if (most < (uint32_t)job->gpus)
+		ask_for(e, job, best, (int32_t)most);
+	if (most < (uint32_t)job->max_gpus)
+		job->max_gpus = (int32_t)most;
+}
+
 static void submit(struct engine *e, const struct job *spec)
 {
 	struct reason why;
@@ -346,14 +405,17 @@ static void submit(struct engine *e, const struct job *spec)
 
 	if (!could_run(e, job, &why)) {
 		reject(e, job, why);
-		reconsider_held(e);
-	} else if (gate_shut(e)) {
+		engine_reconsider(e);
+		return;
+	}
+	cut_to_quota(e, job);
+	if (gate_shut(e)) {
 		keep_out(e, job, (struct reason){ .why = WHY_ADMISSION, .other = JOB_NONE });
 		vec_push(&e->held, job->id);
 	} else if (still_held(e, job)) {
 		vec_push(&e->held, job->id);
 	} else if (job->state == JOB_REJECTED) {
-		reconsider_held(e); /* jobs that came earlier may follow it */
+		engine_reconsider(e); /* jobs that came earlier may follow it */
 	}
 }
 
@@ -389,6 +451,8 @@ static void end_active(struct engine *e, struct job *job, enum job_state state)
 	e->ended++;
 	e->active_ended++;
 	e->demand -= job->gpus;
+	if (e->quota)
+		quota_unask(e->quota, job);
 }
 
 /* Seconds it takes as asked; of one that changes its batch, as profiled. */
@@ -412,7 +476,7 @@ static void finish(struct engine *e, uint32_t id, double done)
 		(struct event){ .kind = EV_FINISH, .job = id, .grant = job->grant, .value = done });
 	job->fair_s = alone_s(e, job) * course_crowding(&e->course, id, job->arrival_s);
 	let_go(e, job);
-	reconsider_held(e);
+	engine_reconsider(e);
 }
 
 static void unlist_held(struct engine *e, uint32_t id)
@@ -444,11 +508,14 @@ static void withdraw(struct engine *e, uint32_t id)
 	}
 	engine_tell(e, (struct event){ .kind = EV_WITHDRAW, .job = id, .grant = job->grant });
 	let_go(e, job);
-	reconsider_held(e);
+	engine_reconsider(e);
 }
 
+/* Its process counts as a device of the node if all of these are meant. */
 static bool holds_any(const struct job *job, uint32_t node, uint64_t devices)
 {
+	if (job->grant && job->grant->host == node + 1 && devices == UINT64_MAX)
+		return true;
 	for (uint32_t i = 0; job->grant && i < job->grant->nslots; i++) {
 		if (job->grant->slots[i].node == node && job->grant->slots[i].devices & devices)
 			return true;
@@ -555,7 +622,7 @@ static int lose_all(struct engine *e, uint32_t node, uint64_t devices, struct er
 
 static int node_down(struct engine *e, uint32_t node, struct err *err)
 {
-	if (!engine_node_turns(e, node, false))
+	if (!engine_node_turns(e, node, false) || !engine_rented_turns(e, node, false, false))
 		return 0;
 	engine_tell(e, (struct event){ .kind = EV_NODE_DOWN, .job = JOB_NONE, .node = node });
 	if (lose_all(e, node, UINT64_MAX, err) < 0)
@@ -563,13 +630,13 @@ static int node_down(struct engine *e, uint32_t node, struct err *err)
 	plan_node_up(&e->plan, node, false);
 	e->node_failures++;
 	e->capacity_changed = true;
-	reconsider_held(e); /* those that follow a job given up now never will run */
+	engine_reconsider(e); /* those that follow a job given up now never will run */
 	return 0;
 }
 
-static void node_up(struct engine *e, uint32_t node)
+static void node_up(struct engine *e, uint32_t node, bool rented)
 {
-	if (!engine_node_turns(e, node, true))
+	if (!engine_node_turns(e, node, true) || !engine_rented_turns(e, node, true, rented))
 		return;
 	plan_node_up(&e->plan, node, true);
 	e->capacity_changed = true;
@@ -591,7 +658,7 @@ static int devices_turn(struct engine *e, const struct event *event, struct err 
 		return err->code;
 	plan_devices_up(&e->plan, event->node, event->devices, up);
 	e->capacity_changed = true;
-	reconsider_held(e);
+	engine_reconsider(e);
 	return engine_settle_company(e, err);
 }
 
@@ -606,7 +673,7 @@ static void devices_drain(struct engine *e, const struct event *event)
 		});
 	plan_devices_drain(&e->plan, event->node, event->devices);
 	e->capacity_changed = true;
-	reconsider_held(e);
+	engine_reconsider(e);
 }
 
 int engine_apply(struct engine *e, const struct event *event, struct err *err)
@@ -631,7 +698,7 @@ int engine_apply(struct engine *e, const struct event *event, struct err *err)
 			return err->code;
 		return engine_settle_company(e, err);
 	case EV_NODE_UP:
-		node_up(e, event->node);
+		node_up(e, event->node, event->value > 0);
 		return 0;
 	case EV_WITHDRAW:
 		withdraw(e, event->job);

@@ -211,9 +211,11 @@ static int change_some(struct engine *e, uint32_t *jobs, int n, struct leaving *
 
 	for (int i = 0; i < n; i++) {
 		const struct plan_entry *entry = &e->plan.entries.at[jobs[i]];
+		bool stays = grant_same_devices(entry->held, entry->next);
 
-		clear_leaving(leaving, entry->held);
-		if (must_wait(leaving, entry->next)) {
+		if (!stays)
+			clear_leaving(leaving, entry->held);
+		if (!stays && must_wait(leaving, entry->next)) {
 			set_leaving(leaving, entry->held);
 			jobs[left++] = jobs[i];
 		} else if (change(e, &e->jobs.at[jobs[i]], entry->next, err) < 0) {
@@ -238,7 +240,7 @@ static int list_changes(struct engine *e, uint32_t *jobs)
 }
 
 /*
- * Nobody moves to devices that another has yet to leave.  In a ring of jobs that wait for each other
+ * Nobody moves to devices that another has yet to leave; new terms on the same devices wait for nobody.  In a ring of jobs that wait for each other
  * one must let go: it is stopped here and started again with the others.
  */
 static int carry_out_changes(struct engine *e, struct err *err)
@@ -250,8 +252,12 @@ static int carry_out_changes(struct engine *e, struct err *err)
 	if (n == 0)
 		return 0;
 	leaving = arena_array(&e->scratch, struct leaving, e->config->cluster->nnodes);
-	for (int i = 0; i < n; i++)
-		set_leaving(leaving, e->plan.entries.at[jobs[i]].held);
+	for (int i = 0; i < n; i++) {
+		const struct plan_entry *entry = &e->plan.entries.at[jobs[i]];
+
+		if (!grant_same_devices(entry->held, entry->next))
+			set_leaving(leaving, entry->held);
+	}
 	while (n > 0) {
 		int left = change_some(e, jobs, n, leaving, err);
 

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "engine/state.h"
+#include "placement/quota.h"
 
 enum {
 	TIMED_EVERY = 16
@@ -38,8 +39,13 @@ static int ask_policy(struct engine *e, struct err *err)
 	struct round round = engine_round(e);
 	const struct chosen_policy *policy = &e->config->policy;
 	bool timed = e->decisions % TIMED_EVERY == 0;
-	double before_s = timed ? clock_thread_cpu_s() : 0;
-	int rc = policy->rule->decide(policy->state, &round, &e->plan, err);
+	double before_s;
+	int rc;
+
+	if ((policy->rule->traits & POLICY_AHEAD) && e->driver->later)
+		round.nlater = e->driver->later(e->world, round.njobs, &round.later);
+	before_s = timed ? clock_thread_cpu_s() : 0;
+	rc = policy->rule->decide(policy->state, &round, &e->plan, err);
 
 	if (timed) {
 		e->timed_cpu_s += fmax(0, clock_thread_cpu_s() - before_s - e->clock_cost_s);
@@ -100,6 +106,29 @@ static int check(struct engine *e, struct err *err)
 	return 0;
 }
 
+/*
+ * The reason is the quota if there is room for the job wherever its tenant may not have it, and nowhere else: policies
+ * that ask for many at once see only that it got nothing.
+ */
+static void blame_quota(const struct engine *e, const struct job *job, struct reason *why)
+{
+	struct reason said = { .why = WHY_NONE };
+
+	if (!e->plan.gated || plan_grant(&e->plan, job->id))
+		return;
+	for (uint32_t type = 0; type < e->config->cluster->ntypes; type++) {
+		struct grant_part part = { type, job_least_on(job, type) };
+
+		if (!job_may_use(job, type) || plan_room(&e->plan, job, type) < part.gpus)
+			continue;
+		if (quota_allows(e->plan.quota, &e->plan, job, &part, 1,
+			    job_is_fraction(job) ? 0 : part.gpus, &said))
+			return;
+	}
+	if (said.why == WHY_QUOTA)
+		*why = said;
+}
+
 /* What policies need not know: drained devices are not up to them, and avoided ones free. */
 static struct reason refined(const struct engine *e, const struct job *job, struct reason reason)
 {
@@ -107,7 +136,16 @@ static struct reason refined(const struct engine *e, const struct job *job, stru
 		reason.why = WHY_DRAINED;
 	if (reason.why == WHY_FRAGMENTED && job->navoid)
 		reason.why = WHY_AVOIDS;
+	if (reason.why == WHY_FRAGMENTED || reason.why == WHY_BUSY)
+		blame_quota(e, job, &reason);
 	return reason;
+}
+
+/* Whose devices were taken back is not told that they are gone while the one who took them has some. */
+static bool still_taken_back(const struct engine *e, const struct job *job, struct reason now)
+{
+	return job->reason.why == WHY_RECLAIMED && job->reason.other != JOB_NONE &&
+		e->jobs.at[job->reason.other].grant && now.why == WHY_BUSY;
 }
 
 static void keep_reasons(struct engine *e)
@@ -119,7 +157,7 @@ static void keep_reasons(struct engine *e)
 		bool named = job->reason.other == JOB_NONE && reason.other != JOB_NONE;
 		bool news = job->reason.why != reason.why || named;
 
-		if (job->state != JOB_PENDING)
+		if (job->state != JOB_PENDING || still_taken_back(e, job, reason))
 			continue;
 		engine_set_reason(e, job, reason);
 		if (news)
@@ -128,18 +166,38 @@ static void keep_reasons(struct engine *e)
 	}
 }
 
+/* Whoever had to give back what it had borrowed may find room elsewhere: the policy is asked once more, and not for ever. */
+static void ask_again_for_the_stopped(struct engine *e, bool news)
+{
+	for (size_t i = 0; news && i < e->plan.reasons.n; i++) {
+		const struct plan_reason *said = &e->plan.reasons.at[i];
+
+		if (said->reason.why == WHY_RECLAIMED && !plan_grant(&e->plan, said->job))
+			plan_wake(&e->plan, e->now_s);
+	}
+}
+
 int engine_decide(struct engine *e, struct err *err)
 {
 	uint32_t running = e->running;
+	bool news = e->dirty;
 
 	compact_active(e);
+	engine_begin_renting(e);
 	e->shared = e->plan.space.overlaps > 0;
+	e->plan.jobs = e->jobs.at;
+	e->plan.now_s = e->now_s;
 	plan_begin(&e->plan);
-	if (ask_policy(e, err) < 0 || check(e, err) < 0 || engine_carry_out(e, err) < 0)
+	if (ask_policy(e, err) < 0)
+		return err->code;
+	engine_keep_promises(e);
+	ask_again_for_the_stopped(e, news);
+	if (check(e, err) < 0 || engine_carry_out(e, err) < 0)
 		return err->code;
 	if (running > 0 || e->running > 0 || e->plan.touched.n > 0)
 		e->idle = 0;
 	plan_commit(&e->plan);
 	keep_reasons(e);
-	return 0;
+	engine_let_in_idle(e);
+	return engine_rent(e, err);
 }

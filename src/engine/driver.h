@@ -3,7 +3,7 @@
  *
  * The engine reads no clock; it waits for the next event.  A simulator
  * answers at once and jumps there, a live driver blocks until it is true.
- * All parts are required.
+ * All parts are required but the last.
  */
 #ifndef ENGINE_DRIVER_H
 #define ENGINE_DRIVER_H
@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "model/event.h"
 #include "model/job.h"
+#include "model/round.h"
 
 enum act {
 	ACT_START,  /* begin (or resume) `job` on `grant` */
@@ -43,8 +44,15 @@ struct driver {
 	int (*act)(void *self, struct action *action, struct err *err);
 	/* Whether no job will be submitted any more. */
 	bool (*over)(void *self);
+	/* Whoever lends nodes brings one up: EV_NODE_UP with value 1 follows in its time.  NULL: nobody does. */
+	int (*rent)(void *self, uint32_t node, double now_s, struct err *err);
 	/* A node failed under `job`, which still shows what it held; answers the steps that survive in `done`. */
 	int (*lost)(void *self, const struct job *job, double now_s, double *done, struct err *err);
+	/*
+	 * Jobs that will be submitted once others have ended, until the next call; `njobs` are in the engine.
+	 * Returns how many.  NULL: they are submitted before, or nobody knows.
+	 */
+	uint32_t (*later)(void *self, uint32_t njobs, const struct later **out);
 };
 
 #endif

@@ -62,11 +62,15 @@ struct round engine_round(struct engine *e)
 		.cluster = e->config->cluster,
 		.belief = e->config->belief,
 		.tenants = e->config->tenants,
+		.quota = e->quota,
 		.on_loan = engine_on_loan(e),
 		.jobs = e->jobs.at,
 		.njobs = (uint32_t)e->jobs.n,
 		.active = e->active.at,
 		.nactive = (uint32_t)e->active.n,
+		.held = e->held.at,
+		.nheld = (uint32_t)e->held.n,
+		.deps = e->config->deps,
 		.changed = e->changed.at,
 		.nchanged = (uint32_t)e->changed.n,
 		.capacity_changed = e->capacity_changed,
@@ -201,15 +205,34 @@ static double clock_cost_s(void)
 	return least_s;
 }
 
-static void engine_init(struct engine *e, const struct engine_config *config,
-	const struct driver *driver, void *world)
+/* Rules that keep books begin them. */
+static int begin_placer(const struct engine_config *config, struct err *err)
+{
+	const struct chosen_placer *placer = &config->placer;
+
+	if (!placer->rule->begin ||
+		placer->rule->begin(placer->state, config->cluster, config->tenants, err) == 0)
+		return 0;
+	return err_prefix(err, "placer %s", placer->rule->name);
+}
+
+static int engine_init(struct engine *e, const struct engine_config *config,
+	const struct driver *driver, void *world, struct err *err)
 {
 	const struct policy *policy = config->policy.rule;
 
+	struct quota *quota = NULL;
+
+	if (begin_placer(config, err) < 0)
+		return err->code;
+	if (config->admission.rule->quotas &&
+		quota_create(config->cluster, config->tenants, &quota, err) < 0)
+		return err_prefix(err, "admission %s", config->admission.rule->name);
 	*e = (struct engine){
 		.config = config,
 		.driver = driver,
 		.world = world,
+		.quota = quota,
 		.decided_s = -INFINITY,
 		.boundary = -INFINITY,
 		.event_hash = HASH_START,
@@ -220,8 +243,11 @@ static void engine_init(struct engine *e, const struct engine_config *config,
 	vec_reserve(&e->shadows, config->expected_jobs);
 	plan_init(&e->plan, config->cluster, config->placer.rule, config->placer.state, config->seed);
 	e->plan.belief = config->belief->profile;
+	if (quota) /* whoever only follows another scheduler is counted, and not held back */
+		plan_set_quota(&e->plan, quota, !policy->stand_in);
 	course_init(&e->course, config->cluster, &e->plan.space.held, config->want_spans);
 	rng_init(&e->rng, config->seed, RNG_POLICY);
+	return 0;
 }
 
 static void engine_fini(struct engine *e)
@@ -235,8 +261,10 @@ static void engine_fini(struct engine *e)
 	vec_fini(&e->disturbed);
 	vec_fini(&e->beside);
 	vec_fini(&e->on_loan);
+	vec_fini(&e->rented);
 	vec_fini(&e->broken);
 	plan_fini(&e->plan);
+	quota_destroy(e->quota);
 	course_fini(&e->course);
 	arena_fini(&e->scratch);
 }
@@ -282,6 +310,7 @@ static void write_outcome(struct engine *e, double cpu_s, struct outcome *out)
 	out->cpu_s = cpu_s;
 	if (e->config->policy.rule->figures)
 		out->nfigures = e->config->policy.rule->figures(e->config->policy.state, out->figures);
+	out->nfigures = engine_cost(e, out->figures, out->nfigures);
 	out->node_failures = e->node_failures;
 	memcpy(out->waited_by_why_s, e->waited_by_why_s, sizeof(out->waited_by_why_s));
 }
@@ -294,11 +323,14 @@ static int take_a_look(struct engine *e, struct err *err)
 }
 
 struct engine *engine_create(const struct engine_config *config, const struct driver *driver,
-	void *world, double now_s)
+	void *world, double now_s, struct err *err)
 {
 	struct engine *e = mem_alloc(sizeof(*e));
 
-	engine_init(e, config, driver, world);
+	if (engine_init(e, config, driver, world, err) < 0) {
+		free(e);
+		return NULL;
+	}
 	e->now_s = now_s;
 	return e;
 }
@@ -358,6 +390,11 @@ uint64_t engine_down(const struct engine *e, uint32_t node)
 	return e->plan.space.nodes[node].up ? e->plan.space.nodes[node].down & all : all;
 }
 
+const struct quota *engine_quota(const struct engine *e)
+{
+	return e->quota;
+}
+
 uint32_t engine_up(const struct engine *e, uint32_t type)
 {
 	return e->plan.space.types[type].up;
@@ -370,7 +407,9 @@ int engine_run(const struct engine_config *config, const struct driver *driver, 
 	struct engine e;
 	int rc;
 
-	engine_init(&e, config, driver, world);
+	rc = engine_init(&e, config, driver, world, err);
+	if (rc < 0)
+		return rc;
 	rc = loop(&e, err);
 	if (rc == 0 && config->look)
 		rc = take_a_look(&e, err);

@@ -34,6 +34,7 @@ struct chosen_admission {
 };
 
 struct engine;
+struct quota;
 
 struct engine_config {
 	const struct cluster *cluster;
@@ -68,10 +69,11 @@ struct engine_config {
  *	engine_create(), engine_adopt() what is there already, then again and again
  *	engine_turn(e, now_s): everything the driver has to tell up to now, and every decision that is due
  *
- * Keeps `config` and what it points to.
+ * Keeps `config` and what it points to.  NULL with the reason: the placer cannot work with this
+ * cluster and these tenants.
  */
 struct engine *engine_create(const struct engine_config *config, const struct driver *driver,
-	void *world, double now_s);
+	void *world, double now_s, struct err *err);
 void engine_destroy(struct engine *e);
 int engine_turn(struct engine *e, double now_s, struct err *err);
 /* When it wants to decide next if nothing happens; INFINITY: only if something does. */
@@ -91,6 +93,8 @@ uint64_t engine_decisions(const struct engine *e);
 size_t engine_remember(const struct engine *e, void **out);
 /* Devices of a node that are down, all of them if the node is. */
 uint64_t engine_down(const struct engine *e, uint32_t node);
+/* What tenants hold, and may; NULL: quotas are not kept. */
+const struct quota *engine_quota(const struct engine *e);
 /* Devices of a type that somebody has or could have. */
 uint32_t engine_up(const struct engine *e, uint32_t type);
 /* Whether `job` could run on the whole cluster if it were alone; else why not.  Changes nothing. */

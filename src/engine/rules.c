@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/quota.h"
 #include "placement/placer.h"
 
 /* "name:options" taken apart; the options are inside `spec`. */
@@ -69,6 +70,17 @@ static int choose_admission(const char *text, struct chosen_admission *out, stru
 	return read_options(out->rule->options, out->rule->state_size, &spec, &out->state, err);
 }
 
+int rules_live(const struct engine_config *config, struct err *err)
+{
+	const struct policy *policy = config->policy.rule;
+
+	if (!policy->simulated_for)
+		return 0;
+	return err_set(err, ERR_USAGE,
+		"policy %s decides in simulations only: live it would need %s; try it with stint sim --policy %s",
+		policy->name, policy->simulated_for, policy->name);
+}
+
 int rules_choose(const struct rule_specs *specs, struct engine_config *out, struct err *err)
 {
 	if (choose_policy(specs->policy, &out->policy, err) < 0 ||
@@ -77,10 +89,31 @@ int rules_choose(const struct rule_specs *specs, struct engine_config *out, stru
 	return choose_admission(specs->admit, &out->admission, err);
 }
 
+int rules_suit(const struct engine_config *config, const struct tenants *tenants, struct err *err)
+{
+	const struct chosen_placer *placer = &config->placer;
+	struct tenants bound = { 0 };
+	struct names nobody = { 0 };
+	int rc;
+
+	if (config->admission.rule->quotas && tenants && tenants->n &&
+		quota_check(tenants, config->cluster, err) < 0)
+		return err_prefix(err, "admission %s", config->admission.rule->name);
+	if (!placer->rule->begin)
+		return 0;
+	if (tenants && tenants->n)
+		tenants_bind(tenants, &nobody, &bound);
+	rc = placer->rule->begin(placer->state, config->cluster, bound.n ? &bound : NULL, err);
+	tenants_fini(&bound);
+	return rc < 0 ? err_prefix(err, "placer %s", placer->rule->name) : 0;
+}
+
 void rules_release(struct engine_config *engine)
 {
 	if (engine->policy.rule && engine->policy.rule->fini && engine->policy.state)
 		engine->policy.rule->fini(engine->policy.state);
+	if (engine->placer.rule && engine->placer.rule->fini && engine->placer.state)
+		engine->placer.rule->fini(engine->placer.state);
 	free(engine->policy.state);
 	free(engine->placer.state);
 	free(engine->admission.state);

@@ -9,6 +9,7 @@
 #include "engine/course.h"
 #include "engine/engine.h"
 #include "placement/plan.h"
+#include "placement/quota.h"
 
 /* What the engine keeps of a job beside the job. */
 struct shadow {
@@ -16,6 +17,12 @@ struct shadow {
 	bool changed;          /* listed in engine.changed */
 	bool disturbed;        /* listed in engine.disturbed */
 	uint32_t fruitless;    /* losses in a row without a step saved in between */
+};
+
+/* A node that can be rented. */
+struct rented {
+	bool asked, up;
+	double since_s; /* when it was asked for */
 };
 
 struct engine {
@@ -40,14 +47,17 @@ struct engine {
 	uint32_t ended;
 	int64_t demand; /* GPUs asked for by admitted jobs */
 
-	VEC(bool) on_loan; /* by node: it is borrowed now; empty unless nodes are */
-	VEC(bool) broken;  /* likewise: it failed, wherever it is */
+	VEC(bool) on_loan;         /* by node: it is borrowed now; empty unless nodes are */
+	VEC(bool) broken;          /* likewise: it failed, wherever it is */
+	VEC(struct rented) rented; /* by node; empty unless the policy rents */
+	double node_s, money;      /* of nodes that have gone back */
 	struct plan plan;
-	bool shared;      /* some device was, before this decision */
-	double period_s;  /* of the policy; 0: decides at every event */
-	double decided_s; /* when it last decided; -INFINITY before */
-	double boundary;  /* which multiple of the period that was; -INFINITY before */
-	bool dirty;       /* something happened since */
+	struct quota *quota; /* NULL: the admission rule keeps none */
+	bool shared;         /* some device was, before this decision */
+	double period_s;     /* of the policy; 0: decides at every event */
+	double decided_s;    /* when it last decided; -INFINITY before */
+	double boundary;     /* which multiple of the period that was; -INFINITY before */
+	bool dirty;          /* something happened since */
 	double dirty_since_s;
 	uint32_t idle; /* decisions in a row at which nothing ran and nothing came of it */
 
@@ -75,6 +85,14 @@ int engine_apply(struct engine *e, const struct event *event, struct err *err);
 /* Brings totals up to now; the job makes no more steps on its present grant after this. */
 void engine_settle(struct engine *e, struct job *job);
 
+/* Whoever is held outside is asked about again. */
+void engine_reconsider(struct engine *e);
+
+/* promise.c: after the policy, what tenants were promised. */
+void engine_keep_promises(struct engine *e);
+/* After the decision: whoever waits outside though its tenant idles is let in. */
+void engine_let_in_idle(struct engine *e);
+
 /* carry.c: makes what runs what the plan says. */
 /* Notes that those beside `job` on `grant` may see their company change. */
 void engine_disturb(struct engine *e, uint32_t job, const struct grant *grant);
@@ -88,6 +106,15 @@ const bool *engine_on_loan(struct engine *e);
 int engine_borrow(struct engine *e, double servers, struct err *err);
 /* A node failed or is mended; false: it is not here now, so that this is nobody's news. */
 bool engine_node_turns(struct engine *e, uint32_t node, bool up);
+
+/* renting.c: before the first decision nodes that can be rented go. */
+void engine_begin_renting(struct engine *e);
+/* What the policy asked for in this decision. */
+int engine_rent(struct engine *e, struct err *err);
+/* A rented node is up (`rented`), or one failed or is mended; false: that is nobody's news. */
+bool engine_rented_turns(struct engine *e, uint32_t node, bool up, bool rented);
+/* Adds what nodes have cost by now to the numbers of the policy, where nodes have prices. */
+uint32_t engine_cost(const struct engine *e, struct figure *out, uint32_t n);
 
 /* decide.c: one decision, checked and carried out. */
 int engine_decide(struct engine *e, struct err *err);

@@ -9,7 +9,9 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "io/cluster_cells.h"
 #include "io/csv.h"
+#include "io/topology.h"
 
 /* A million nodes of which no two are alike; reading YAML takes five times as much memory. */
 enum { CLUSTER_BYTES_MAX = 64 << 20 };
@@ -214,10 +216,15 @@ static void write_topology(const struct topology *t, struct buf *out)
 	buf_printf(out, "\n    devices: %u\n    links:\n", t->devices);
 	for (uint32_t i = 0; i < t->devices; i++) {
 		for (uint32_t j = i + 1; j < t->devices; j++) {
-			buf_printf(out, "      - %u-%u ", i, j);
-			buf_double(out, t->Bps[i * t->devices + j]);
+			buf_str(out, "      - ");
+			topology_write_link(t, i, j, out);
 			buf_char(out, '\n');
 		}
+	}
+	if (t->grouped) {
+		buf_str(out, "    groups: [");
+		topology_write_groups(t, out);
+		buf_str(out, "]\n");
 	}
 }
 
@@ -240,7 +247,8 @@ static bool follows(const struct node *a, const struct node *b, uint32_t steps)
 	char next[32];
 
 	if (!digits || a->type != b->type || a->devices != b->devices || a->rack != b->rack ||
-		a->topology != b->topology || a->cpus != b->cpus || a->mem_bytes != b->mem_bytes)
+		a->topology != b->topology || a->cpus != b->cpus || a->mem_bytes != b->mem_bytes ||
+		a->price_per_h != b->price_per_h || a->rentable != b->rentable || a->spot != b->spot)
 		return false;
 	snprintf(next, sizeof(next), "%llu", strtoull(a->name + prefix, NULL, 10) + steps);
 	return !strncmp(a->name, b->name, prefix) && !strcmp(b->name + prefix, next);
@@ -265,7 +273,36 @@ static void write_group(const struct cluster *cluster, const struct node *node, 
 		buf_str(out, ", topology: ");
 		write_text(out, cluster->topologies[node->topology].name);
 	}
+	if (node->price_per_h > 0)
+		write_number(out, "price_per_h", node->price_per_h);
+	if (node->rentable)
+		buf_str(out, ", rentable: true");
+	if (node->spot)
+		buf_str(out, ", spot: true");
 	buf_str(out, "}\n");
+}
+
+/* What devices of others and nodes by the hour cost, where that was said. */
+static void write_prices(const struct cluster *cluster, struct buf *out)
+{
+	const struct pooling *pooling = &cluster->pooling;
+	const struct renting *renting = &cluster->renting;
+
+	if (pooling->rtt_s > 0 || pooling->pcie_Bps > 0 || pooling->attach_s > 0 ||
+		pooling->detach_s > 0) {
+		buf_str(out, "pooling: {rtt: ");
+		buf_double(out, pooling->rtt_s);
+		write_number(out, "pcie", pooling->pcie_Bps);
+		write_number(out, "attach", pooling->attach_s);
+		write_number(out, "detach", pooling->detach_s);
+		buf_str(out, "}\n");
+	}
+	if (renting->boot_s > 0 || renting->period_s > 0) {
+		buf_str(out, "renting: {boot: ");
+		buf_double(out, renting->boot_s);
+		write_number(out, "period", renting->period_s);
+		buf_str(out, "}\n");
+	}
 }
 
 static void write_nodes(const struct cluster *cluster, struct buf *out)
@@ -297,5 +334,7 @@ void cluster_write_yaml(const struct cluster *cluster, struct buf *out)
 	}
 	if (cluster->even)
 		buf_str(out, "gangs: even\n");
+	write_prices(cluster, out);
 	write_nodes(cluster, out);
+	cluster_write_cells(cluster, out);
 }

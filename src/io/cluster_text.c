@@ -38,6 +38,7 @@ static const cyaml_schema_field_t topology_fields[] = {
 	TEXT(topology_text, preset),
 	TEXT(topology_text, others),
 	LIST(topology_text, links, text_schema),
+	LIST(topology_text, groups, text_schema),
 	CYAML_FIELD_END,
 };
 
@@ -52,6 +53,39 @@ static const cyaml_schema_field_t nodes_fields[] = {
 	TEXT(nodes_text, cpus),
 	TEXT(nodes_text, mem),
 	TEXT(nodes_text, topology),
+	TEXT(nodes_text, price_per_h),
+	TEXT(nodes_text, rentable),
+	TEXT(nodes_text, spot),
+	CYAML_FIELD_END,
+};
+
+static const cyaml_schema_field_t pooling_fields[] = {
+	TEXT(pooling_text, rtt),
+	TEXT(pooling_text, pcie),
+	TEXT(pooling_text, attach),
+	TEXT(pooling_text, detach),
+	CYAML_FIELD_END,
+};
+
+static const cyaml_schema_field_t renting_fields[] = {
+	TEXT(renting_text, boot),
+	TEXT(renting_text, period),
+	CYAML_FIELD_END,
+};
+
+static const cyaml_schema_field_t level_fields[] = {
+	TEXT(level_text, name),
+	TEXT(level_text, of),
+	CYAML_FIELD_END,
+};
+
+static const cyaml_schema_value_t level_schema = {
+	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct level_text, level_fields),
+};
+
+static const cyaml_schema_field_t cells_fields[] = {
+	TEXT(cells_text, type),
+	LIST(cells_text, levels, level_schema),
 	CYAML_FIELD_END,
 };
 
@@ -70,13 +104,17 @@ static const cyaml_schema_value_t type_schema = MAPPING(type_text, type_fields);
 static const cyaml_schema_value_t rack_schema = MAPPING(rack_text, rack_fields);
 static const cyaml_schema_value_t topology_schema = MAPPING(topology_text, topology_fields);
 static const cyaml_schema_value_t nodes_schema = MAPPING(nodes_text, nodes_fields);
+static const cyaml_schema_value_t cells_schema = MAPPING(cells_text, cells_fields);
 
 static const cyaml_schema_field_t cluster_fields[] = {
 	LIST(cluster_text, types, type_schema),
 	LIST(cluster_text, racks, rack_schema),
 	LIST(cluster_text, topologies, topology_schema),
 	LIST(cluster_text, nodes, nodes_schema),
+	LIST(cluster_text, cells, cells_schema),
 	CYAML_FIELD_MAPPING("network", CYAML_FLAG_OPTIONAL, struct cluster_text, network, network_fields),
+	CYAML_FIELD_MAPPING("pooling", CYAML_FLAG_OPTIONAL, struct cluster_text, pooling, pooling_fields),
+	CYAML_FIELD_MAPPING("renting", CYAML_FLAG_OPTIONAL, struct cluster_text, renting, renting_fields),
 	TEXT(cluster_text, gangs),
 	CYAML_FIELD_END,
 };

@@ -18,12 +18,14 @@ struct rack_text {
 
 struct topology_text {
 	char *name, *devices, *preset, *others;
-	char **links; /* "0-1 50GB/s" */
-	uint32_t nlinks;
+	char **links;  /* "0-1 50GB/s" */
+	char **groups; /* a socket each: "0-3", "0-1 | 2-3" */
+	uint32_t nlinks, ngroups;
 };
 
 struct nodes_text {
 	char *count, *name, *first, *type, *devices, *rack, *cpus, *mem, *topology;
+	char *price_per_h, *rentable, *spot;
 	char **racks;
 	uint32_t nracks;
 };
@@ -32,14 +34,35 @@ struct network_text {
 	char *node_link, *rack_uplink;
 };
 
+struct level_text {
+	char *name, *of;
+};
+
+struct cells_text {
+	char *type;
+	struct level_text *levels;
+	uint32_t nlevels;
+};
+
+struct pooling_text {
+	char *rtt, *pcie, *attach, *detach;
+};
+
+struct renting_text {
+	char *boot, *period;
+};
+
 struct cluster_text {
 	struct type_text *types;
 	struct rack_text *racks;
 	struct topology_text *topologies;
 	struct nodes_text *nodes;
+	struct cells_text *cells;
 	struct network_text network;
+	struct pooling_text pooling;
+	struct renting_text renting;
 	char *gangs;
-	uint32_t ntypes, nracks, ntopologies, nnodes;
+	uint32_t ntypes, nracks, ntopologies, nnodes, ncells;
 };
 
 /* Of a pointer to a struct cluster_text. */

@@ -10,10 +10,12 @@
 #include <string.h>
 
 #include "base/names.h"
+#include "io/cluster_cells.h"
 #include "io/cluster_text.h"
 #include "io/topology.h"
 #include "io/units.h"
 #include "io/yaml.h"
+#include "model/links.h"
 
 /* ---- values */
 
@@ -35,6 +37,8 @@ struct at {
 
 #define PATH(at, key) YAML_PATH({ (at).list, 0 }, { NULL, (at).entry }, { key, 0 })
 #define NETWORK(key) YAML_PATH({ "network", 0 }, { key, 0 })
+#define POOLING(key) YAML_PATH({ "pooling", 0 }, { key, 0 })
+#define RENTING(key) YAML_PATH({ "renting", 0 }, { key, 0 })
 
 static bool read_number(struct slice s, double *out)
 {
@@ -51,6 +55,19 @@ static const struct kind kind_speed = { unit_speed,
 	"write a speed such as 25GB/s, 100Gb/s or bytes per second" };
 static const struct kind kind_flops = { unit_flops,
 	"write operations per second such as 125TFLOPS or 125e12" };
+static bool read_seconds(struct slice s, double *out)
+{
+	return slice_seconds(s, out) && *out >= 0;
+}
+
+static bool read_flag(struct slice s, double *out)
+{
+	*out = slice_is(s, "true") || slice_is(s, "yes");
+	return *out > 0 || slice_is(s, "false") || slice_is(s, "no");
+}
+
+static const struct kind kind_seconds = { read_seconds, "write a time such as 0.1ms, 30s or 1h" };
+static const struct kind kind_flag = { read_flag, "write true or false" };
 static const struct kind kind_number = { read_number, "write a number, 0 or more" };
 
 static void get(struct reader *r, const char *text, const struct yaml_step *path,
@@ -220,6 +237,20 @@ static void read_racks(struct reader *r, const struct cluster_text *in)
 		read_rack(r, &in->racks[i], (struct at){ "racks", i }, up_Bps);
 }
 
+/* Devices of other nodes, and nodes that can be rented. */
+static void read_prices(struct reader *r, const struct cluster_text *in)
+{
+	struct pooling *pooling = &r->cluster->pooling;
+	struct renting *renting = &r->cluster->renting;
+
+	get(r, in->pooling.rtt, POOLING("rtt"), &kind_seconds, &pooling->rtt_s);
+	get(r, in->pooling.pcie, POOLING("pcie"), &kind_speed, &pooling->pcie_Bps);
+	get(r, in->pooling.attach, POOLING("attach"), &kind_seconds, &pooling->attach_s);
+	get(r, in->pooling.detach, POOLING("detach"), &kind_seconds, &pooling->detach_s);
+	get(r, in->renting.boot, RENTING("boot"), &kind_seconds, &renting->boot_s);
+	get(r, in->renting.period, RENTING("period"), &kind_seconds, &renting->period_s);
+}
+
 /* The rack of that name.  Where the file lists racks it must be one of them, else it is new. */
 static uint32_t find_rack(struct reader *r, const struct cluster_text *in, const char *name,
 	const struct yaml_step *path)
@@ -283,37 +314,6 @@ static uint32_t find_topology(const struct cluster *cluster, const char *name)
 	return TOPOLOGY_NONE;
 }
 
-/* "0-1 50GB/s" */
-static bool split_link(struct slice text, struct range devices, int64_t *i, int64_t *j, double *Bps)
-{
-	const char *dash = memchr(text.at, '-', text.n);
-	const char *blank = memchr(text.at, ' ', text.n);
-
-	if (!dash || !blank || blank < dash)
-		return false;
-	return slice_int((struct slice){ text.at, (size_t)(dash - text.at) }, i) &&
-		slice_int((struct slice){ dash + 1, (size_t)(blank - dash - 1) }, j) &&
-		unit_speed((struct slice){ blank, text.n - (size_t)(blank - text.at) }, Bps) &&
-		*i >= devices.min && *i <= devices.max && *j >= devices.min && *j <= devices.max &&
-		*i != *j;
-}
-
-static void read_link(struct reader *r, struct topology *t, const char *text,
-	const struct yaml_step *path)
-{
-	struct range devices = { 0, t->devices - 1 };
-	double Bps;
-	int64_t i, j;
-
-	if (split_link(slice_trim(slice_of(text)), devices, &i, &j, &Bps))
-		topology_link(t, (uint32_t)i, (uint32_t)j, Bps);
-	else
-		r->rc = yaml_fail(&r->yaml, path, r->err,
-			"\"%.80s\" is not understood; write two different devices from 0 to %u and "
-			"their speed, such as 0-1 50GB/s",
-			text, t->devices - 1);
-}
-
 static void read_links(struct reader *r, struct topology *t, const struct topology_text *text,
 	struct at at)
 {
@@ -322,9 +322,34 @@ static void read_links(struct reader *r, struct topology *t, const struct topolo
 	get(r, text->others, PATH(at, "others"), &kind_speed, &others_Bps);
 	if (!text->preset || text->others)
 		topology_link_all(t, others_Bps);
-	for (uint32_t i = 0; i < text->nlinks && !r->rc; i++)
-		read_link(r, t, text->links[i],
-			YAML_PATH({ at.list, 0 }, { NULL, at.entry }, { "links", 0 }, { NULL, i }));
+	for (uint32_t i = 0; i < text->nlinks && !r->rc; i++) {
+		if (!topology_read_link(t, slice_of(text->links[i])))
+			r->rc = yaml_fail(&r->yaml,
+				YAML_PATH({ at.list, 0 }, { NULL, at.entry }, { "links", 0 },
+					{ NULL, i }),
+				r->err,
+				"\"%.80s\" is not understood; write two different devices from 0 to %u and "
+				"their speed, such as 0-1 50GB/s, or 0-1 50GB/s x2 for two links",
+				text->links[i], t->devices - 1);
+	}
+}
+
+static void read_groups(struct reader *r, struct topology *t, const struct topology_text *text,
+	struct at at)
+{
+	uint64_t seen = 0;
+	struct buf why = { 0 };
+
+	if (text->ngroups)
+		topology_begin_groups(t);
+	for (uint32_t i = 0; i < text->ngroups && !r->rc; i++) {
+		if (!topology_read_group(t, slice_of(text->groups[i]), &seen, &why))
+			r->rc = yaml_fail(&r->yaml,
+				YAML_PATH({ at.list, 0 }, { NULL, at.entry }, { "groups", 0 },
+					{ NULL, i }),
+				r->err, "\"%.80s\": %s", text->groups[i], why.at);
+	}
+	buf_fini(&why);
 }
 
 static void read_topology(struct reader *r, const struct topology_text *text, struct at at)
@@ -354,6 +379,7 @@ static void read_topology(struct reader *r, const struct topology_text *text, st
 	index = preset ? topology_preset_add(preset, r->cluster, text->name)
 		       : cluster_add_topology(r->cluster, text->name, (uint32_t)devices);
 	read_links(r, &r->cluster->topologies[index], text, at);
+	read_groups(r, &r->cluster->topologies[index], text, at);
 }
 
 /* ---- nodes */
@@ -464,13 +490,19 @@ static void read_group(struct reader *r, const struct cluster_text *in, uint32_t
 	struct group g = { .text = &in->nodes[entry], .at = { "nodes", entry } };
 	const struct nodes_text *text = g.text;
 	int64_t left = NODES_MAX - r->cluster->nnodes;
+	double rentable = 0, spot = 0;
 
 	g.count = (uint32_t)get_int(r, text->count, PATH(g.at, "count"), 1, (struct range){ 1, left });
 	g.first = get_int(r, text->first, PATH(g.at, "first"), 0, (struct range){ 0, INT32_MAX });
 	g.node.devices = (uint32_t)get_int(r, text->devices, PATH(g.at, "devices"), 8,
-		(struct range){ 1, NODE_DEVICES_MAX });
+		(struct range){ 0, NODE_DEVICES_MAX });
 	get(r, text->cpus, PATH(g.at, "cpus"), &kind_number, &g.node.cpus);
 	get_bytes(r, text->mem, PATH(g.at, "mem"), &g.node.mem_bytes);
+	get(r, text->price_per_h, PATH(g.at, "price_per_h"), &kind_number, &g.node.price_per_h);
+	get(r, text->rentable, PATH(g.at, "rentable"), &kind_flag, &rentable);
+	get(r, text->spot, PATH(g.at, "spot"), &kind_flag, &spot);
+	g.node.rentable = rentable > 0;
+	g.node.spot = spot > 0;
 	check_text(r, text->name, PATH(g.at, "name"));
 	check_type_name(r, text->type, PATH(g.at, "type"));
 	if (!r->rc && text->rack && text->nracks)
@@ -495,11 +527,17 @@ static void read_cluster(struct reader *r, const struct cluster_text *in)
 	}
 	read_types(r, in);
 	read_racks(r, in);
+	read_prices(r, in);
 	for (uint32_t i = 0; i < in->ntopologies && !r->rc; i++)
 		read_topology(r, &in->topologies[i], (struct at){ "topologies", i });
 	for (uint32_t i = 0; i < in->nnodes && !r->rc; i++)
 		read_group(r, in, i);
 	check_types_used(r, in);
+	if (!r->rc)
+		r->rc = cluster_read_cells(&r->yaml, in, r->cluster, r->err);
+	if (!r->rc && r->cluster->devices == 0)
+		r->rc = yaml_fail(&r->yaml, YAML_PATH({ "nodes", 0 }), r->err,
+			"no node has a device; hosts with devices: 0 use those of others, so some must have one");
 }
 
 int cluster_read_yaml(const char *where, const char *text, size_t n, struct cluster *out,

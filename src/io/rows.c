@@ -12,13 +12,6 @@
 
 enum { MANY_JOBS = 8192 };
 
-/* "job `job` comes after the job with id `id`", to be resolved when all ids are known. */
-struct dep {
-	uint32_t job;
-	uint32_t line;
-	struct slice id; /* in the text, or in the trace's */
-};
-
 /* ---- the header ---- */
 
 static void note_unknown(struct rows *rows, struct slice field)
@@ -232,7 +225,8 @@ static void add_deps(struct rows *rows)
 		}
 		/* Copied: a quoted field is gone with its row. */
 		id.at = trace_text(rows->out, id.at, id.n);
-		rows->deps[rows->ndeps++] = (struct dep){ rows->out->njobs, (uint32_t)rows->line, id };
+		rows->deps[rows->ndeps++] = (struct row_dep){ rows->out->njobs,
+			(uint32_t)rows->line, id, JOB_NONE };
 	}
 }
 
@@ -386,24 +380,6 @@ static int read_row(struct rows *rows, struct err *err)
 
 /* ---- the end ---- */
 
-static int resolve(struct rows *rows, const struct dep *dep, struct err *err)
-{
-	uint32_t other = ids_find(&rows->ids, rows->out, dep->id);
-
-	if (other != JOB_NONE && other != dep->job) {
-		trace_add_dep(rows->out, dep->job, other);
-		return 0;
-	}
-	if (!rows->options->lenient) {
-		err_set(err, ERR_FORMAT, "field 'after': \"%.60s\" is %s; correct or remove it",
-			dep->id.at, other == JOB_NONE ? "not the id of a job" : "the job itself");
-		return err_prefix(err, "%s:%u", rows->out->source, dep->line);
-	}
-	notes_add(rows->notes, NOTE_PROBLEM, dep->line, "after", "correct or remove it",
-		"names a job that is not here, or itself; the dependency does not count");
-	return 0;
-}
-
 struct place {
 	double arrival_s;
 	uint32_t position;
@@ -474,12 +450,8 @@ int rows_finish(struct rows *rows, struct err *err)
 {
 	if (!rows->out->njobs)
 		return no_jobs(rows, err);
-	for (size_t i = 0; i < rows->ndeps; i++) {
-		int rc = resolve(rows, &rows->deps[i], err);
-
-		if (rc)
-			return rc;
-	}
+	if (rows_link(rows, err) < 0)
+		return err->code;
 	give_lines(rows);
 	return 0;
 }

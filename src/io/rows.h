@@ -26,6 +26,14 @@
 
 struct rows;
 
+/* "Job `job` comes after the job with id `id`", to be resolved when all ids are known. */
+struct row_dep {
+	uint32_t job;
+	uint32_t line;
+	struct slice id; /* in the text, or in the trace's */
+	uint32_t other;  /* the job with that id; JOB_NONE: the dependency does not count */
+};
+
 /* What an importer assumes or drops in every file that has the column. */
 struct remark {
 	enum note_level level;
@@ -80,7 +88,7 @@ struct rows {
 	struct job fresh; /* as job_init() leaves one */
 	double last_arrival_s;
 	bool unsorted;
-	struct dep *deps;
+	struct row_dep *deps;
 	size_t ndeps, deps_cap;
 	uint32_t *lines; /* by position; NULL without notes */
 	size_t lines_cap;
@@ -104,6 +112,9 @@ void rows_start(struct rows *rows, size_t line, struct job *job);
 int rows_end(struct rows *rows, struct job *job, struct err *err);
 /* After the last: dependencies, and an error if there is no job at all. */
 int rows_finish(struct rows *rows, struct err *err);
+
+/* Makes dependencies of the trace of those read; rows_finish() does. */
+int rows_link(struct rows *rows, struct err *err);
 
 /* For a header without a column: the field by which it seems to be meant. */
 bool rows_meant(const struct rows *rows, int column, struct slice *field);

@@ -16,6 +16,7 @@
 #include "base/hash.h"
 #include "base/option.h"
 #include "base/rng.h"
+#include "io/synth_dags.h"
 #include "model/catalogue.h"
 
 enum gpus { GPUS_PHILLY, GPUS_HELIOS, GPUS_GAVEL, GPUS_POW2, GPUS_ONE };
@@ -31,6 +32,8 @@ struct synth {
 	bool models;
 	double deadlines, elastic, opportunistic;
 	double start_cost_s, resume_cost_s, checkpoint_every_s;
+	double dags;
+	int dag_jobs, dag_form;
 };
 
 static const char *const gpus_choices[] = { "philly", "helios", "gavel", "pow2", "one", NULL };
@@ -52,6 +55,9 @@ static const struct option options[] = {
 	OPT_DOUBLE(struct synth, deadlines, 0, 0, 1, "fraction of jobs with a deadline of 1.1 to 3 run times"),
 	OPT_DOUBLE(struct synth, elastic, 0, 0, 1, "fraction of jobs that take a quarter to four times their devices"),
 	OPT_DOUBLE(struct synth, opportunistic, 0, 0, 1, "fraction of jobs that run on what is left"),
+	OPT_DOUBLE(struct synth, dags, 0, 0, 1, "fraction of jobs in pipelines, whose jobs come together and wait for each other"),
+	OPT_INT(struct synth, dag_jobs, 8, 2, 100000, "jobs of a pipeline"),
+	OPT_CHOICE(struct synth, dag_form, DAG_LAYERS, dag_form_names, "layers: of four, each job waits for one to three of the last; fork: first, many, last"),
 	OPT_DOUBLE(struct synth, start_cost_s, 0, 0, 1e6, "before the first step"),
 	OPT_DOUBLE(struct synth, resume_cost_s, 30, 0, 1e6, "save and restore around a preemption"),
 	OPT_DOUBLE(struct synth, checkpoint_every_s, 1800, 0, 1e9, "a lost node costs at most this; 0: saved on preemption only"),
@@ -336,7 +342,7 @@ static void draw_wishes(const struct synth *s, const struct room *room, struct j
 /* ---- the whole */
 
 /* A generator of its own for each question, so that options do not move each other's numbers. */
-enum part { PART_SIZE, PART_ARRIVAL, PART_WHO };
+enum part { PART_SIZE, PART_ARRIVAL, PART_WHO, PART_DAG };
 
 static struct rng part_rng(const struct synth *s, enum part part)
 {
@@ -365,6 +371,7 @@ static void draw_sizes(const struct synth *s, struct trace *trace, const struct 
 static void draw(const struct synth *s, struct trace *trace, const struct room *room)
 {
 	struct rng arrivals = part_rng(s, PART_ARRIVAL), who = part_rng(s, PART_WHO);
+	struct rng dags = part_rng(s, PART_DAG);
 	struct cast cast;
 
 	cast_init(&cast, s, trace);
@@ -377,15 +384,23 @@ static void draw(const struct synth *s, struct trace *trace, const struct room *
 		draw_model(&cast, job, &who);
 		draw_wishes(s, room, job, trace->work[i], &who);
 	}
+	if (s->dags > 0)
+		synth_dags(trace, s->dags, (uint32_t)s->dag_jobs, (enum dag_form)s->dag_form, &dags);
 }
 
+/* Without pipelines nothing is said of them: the same draws keep the name, and the hash, they always had. */
 static char *describe(const struct synth *s)
 {
+	struct option said[sizeof(options) / sizeof(*options)] = { 0 };
 	struct buf text = { 0 };
+	size_t n = 0;
 	char *copy;
 
+	for (const struct option *o = options; o->name; o++)
+		if (s->dags > 0 || strncmp(o->name, "dag", 3) != 0)
+			said[n++] = *o;
 	buf_str(&text, "synth:");
-	option_format(options, s, &text);
+	option_format(said, s, &text);
 	copy = mem_strndup(text.at, text.n);
 	buf_fini(&text);
 	return copy;
@@ -414,11 +429,5 @@ int synth_trace(const char *text, const struct cluster *cluster, struct trace *o
 
 void synth_help(struct buf *out)
 {
-	for (const struct option *o = options; o->name; o++) {
-		buf_printf(out, "  %-20s %s (", o->name, o->help);
-		option_range(o, out);
-		buf_str(out, "; default ");
-		option_preset(o, out);
-		buf_str(out, ")\n");
-	}
+	option_help(options, out);
 }

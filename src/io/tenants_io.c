@@ -14,12 +14,17 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "io/tenants_cells.h"
+#include "io/tenants_quota.h"
 #include "io/yaml.h"
+#include "model/quota.h"
 
 /* ---- the file as it is written: NULL where a value is left out or empty */
 
 struct tenant_text {
 	char *name, *parent, *weight, *within;
+	struct tenant_cell_text *cells;
+	uint32_t ncells;
 };
 
 struct tenants_text {
@@ -36,6 +41,9 @@ static const cyaml_schema_field_t tenant_fields[] = {
 	TEXT(parent),
 	TEXT(weight),
 	TEXT(within),
+	CYAML_FIELD_SEQUENCE_COUNT("cells", TEXT_FLAGS, struct tenant_text, cells, ncells,
+		&tenant_cell_schema, 0, CYAML_UNLIMITED),
+	QUOTA_FIELDS,
 	CYAML_FIELD_END,
 };
 
@@ -58,6 +66,7 @@ static const cyaml_schema_value_t tenants_schema = {
 struct reader {
 	struct yaml yaml;
 	struct tenants *tenants;
+	const struct cluster *cluster; /* that shall keep what is promised, or NULL: not known */
 	struct err *err;
 };
 
@@ -139,7 +148,11 @@ static int read_tenant(struct reader *r, uint32_t entry, const struct tenant_tex
 		return rc;
 	tenant = &r->tenants->at[entry];
 	rc = read_weight(r, entry, text->weight, &tenant->weight);
-	return rc ? rc : read_within(r, entry, text->within, &tenant->within);
+	if (!rc)
+		rc = read_within(r, entry, text->within, &tenant->within);
+	if (!rc)
+		rc = tenants_read_cells(&r->yaml, entry, text->cells, text->ncells, r->tenants, r->err);
+	return rc ? rc : tenants_quota_read(&r->yaml, r->tenants, entry, r->err);
 }
 
 /* ---- the tree */
@@ -193,6 +206,24 @@ static int check_tree(struct reader *r)
 	return rc;
 }
 
+/* Below nobody is more promised than above, and by the cluster no more than it has: else the file is well, but refused. */
+static int check_promises(struct reader *r)
+{
+	struct buf text = { 0 };
+	uint32_t at;
+	int rc = 0;
+
+	if (quota_conflicts(r->tenants, r->cluster, &at, &text)) {
+		if (at == TENANT_NONE)
+			err_set(r->err, ERR_REFUSED, "%s: %s", r->yaml.where, text.at);
+		else
+			yaml_fail(&r->yaml, PATH(at, "guaranteed"), r->err, "%s", text.at);
+		rc = r->err->code = ERR_REFUSED;
+	}
+	buf_fini(&text);
+	return rc;
+}
+
 /* ---- the file */
 
 static int read_tenants(struct reader *r, const struct tenants_text *in)
@@ -208,14 +239,16 @@ static int read_tenants(struct reader *r, const struct tenants_text *in)
 		rc = read_tenant(r, i, &in->tenants[i]);
 	for (uint32_t i = 0; i < in->ntenants && !rc; i++)
 		rc = read_parent(r, i, in->tenants[i].parent);
-	return rc ? rc : check_tree(r);
+	if (!rc)
+		rc = check_tree(r);
+	return rc ? rc : check_promises(r);
 }
 
-int tenants_read_yaml(const char *where, const char *text, size_t n, struct tenants *out,
-	struct err *err)
+static int read_for(const struct cluster *cluster, const char *where, const char *text, size_t n,
+	struct tenants *out, struct err *err)
 {
 	struct tenants tenants = { .hash = hash_bytes(HASH_START, text, n) };
-	struct reader r = { .tenants = &tenants, .err = err };
+	struct reader r = { .tenants = &tenants, .cluster = cluster, .err = err };
 	int rc = yaml_open(&r.yaml, where, text, n, &tenants_schema, err);
 
 	if (rc)
@@ -229,18 +262,30 @@ int tenants_read_yaml(const char *where, const char *text, size_t n, struct tena
 	return rc;
 }
 
+int tenants_read_yaml(const char *where, const char *text, size_t n, struct tenants *out,
+	struct err *err)
+{
+	return read_for(NULL, where, text, n, out, err);
+}
+
 static const size_t FILE_MAX = 64 << 20;
 
-int tenants_read(const char *path, struct tenants *out, struct err *err)
+int tenants_read_for(const struct cluster *cluster, const char *path, struct tenants *out,
+	struct err *err)
 {
 	struct file file;
 	int rc = file_read_upto(path, FILE_MAX, &file, err);
 
 	if (rc)
 		return rc;
-	rc = tenants_read_yaml(path, file.at, file.n, out, err);
+	rc = read_for(cluster, path, file.at, file.n, out, err);
 	file_fini(&file);
 	return rc;
+}
+
+int tenants_read(const char *path, struct tenants *out, struct err *err)
+{
+	return tenants_read_for(NULL, path, out, err);
 }
 
 /* ---- where file and trace do not meet */
@@ -337,10 +382,12 @@ void tenants_write_yaml(const struct tenants *tenants, struct buf *out)
 		buf_str(out, "\n    weight: ");
 		buf_double(out, t->weight);
 		buf_printf(out, "\n    within: %s\n", within_names[t->within]);
-		if (t->parent == TENANT_NONE)
-			continue;
-		buf_str(out, "    parent: ");
-		json_quote(out, tenants->at[t->parent].name);
-		buf_char(out, '\n');
+		tenants_quota_write(tenants, t, out);
+		if (t->parent != TENANT_NONE) {
+			buf_str(out, "    parent: ");
+			json_quote(out, tenants->at[t->parent].name);
+			buf_char(out, '\n');
+		}
+		tenants_write_cells(t, out);
 	}
 }

@@ -7,14 +7,19 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "io/notes.h"
+#include "model/cluster.h"
 #include "model/tenant.h"
 #include "model/trace.h"
 
 /*
  * Reads a table that is not bound yet; its parents form a tree.  Errors name line, field and
- * what to do.  Release with tenants_fini().
+ * what to do; ERR_REFUSED: all is well written, but more is promised below a tenant than to itself.
+ * Release with tenants_fini().
  */
 int tenants_read(const char *path, struct tenants *out, struct err *err);
+/* The same, and what the cluster cannot keep is ERR_REFUSED, too; the smallest conflict of all is named. */
+int tenants_read_for(const struct cluster *cluster, const char *path, struct tenants *out,
+	struct err *err);
 /* The same from memory; `where` names it in messages. */
 int tenants_read_yaml(const char *where, const char *text, size_t n, struct tenants *out,
 	struct err *err);

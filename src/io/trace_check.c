@@ -12,7 +12,9 @@
 
 #include "base/mem.h"
 #include "io/capacity.h"
+#include "io/circle.h"
 #include "io/trace_io.h"
+#include "model/dag.h"
 
 #define DAY_S 86400.0
 
@@ -211,77 +213,27 @@ static void check_deps(const struct check *c, uint32_t i)
 	}
 }
 
-/* Who waits for whom, the other way round: by job, a stretch of `waiters`. */
-struct waiting {
-	uint32_t *first; /* waiters[first[j] .. first[j + 1]] wait for job j */
-	uint32_t *waiters;
-	uint32_t *waits; /* by job: for how many it waits */
-};
-
-static void waiting_fini(struct waiting *w)
-{
-	free(w->first);
-	free(w->waiters);
-	free(w->waits);
-}
-
-static struct waiting waiting_of(const struct trace *t)
-{
-	struct waiting w = {
-		.first = mem_alloc(mem_array_size((size_t)t->njobs + 2, sizeof(*w.first))),
-		.waiters = mem_alloc(mem_array_size(t->ndeps, sizeof(*w.waiters))),
-		.waits = mem_alloc(mem_array_size(t->njobs, sizeof(*w.waits))),
-	};
-
-	/* Counted two places ahead: filling moves each start to its place. */
-	for (uint32_t i = 0; i < t->ndeps; i++)
-		if (t->deps[i] < t->njobs)
-			w.first[t->deps[i] + 2]++;
-	for (uint32_t j = 2; j < t->njobs + 2; j++)
-		w.first[j] += w.first[j - 1];
-	for (uint32_t i = 0; i < t->njobs; i++) {
-		const struct job *job = &t->jobs[i];
-
-		for (uint32_t k = 0; k < job->ndeps; k++) {
-			uint32_t other = t->deps[job->first_dep + k];
-
-			if (other >= t->njobs)
-				continue;
-			w.waiters[w.first[other + 1]++] = i;
-			w.waits[i]++;
-		}
-	}
-	return w;
-}
-
-/*
- * Takes away jobs that wait for nobody until there are none; what is left waits in a circle, or
- * behind one.
- */
+/* Readers refuse circles; a trace may have been made otherwise. */
 static void check_circles(const struct check *c)
 {
 	const struct trace *t = c->trace;
-	struct waiting w = waiting_of(t);
-	uint32_t *free_jobs = mem_alloc(mem_array_size(t->njobs, sizeof(*free_jobs)));
-	uint32_t n = 0;
+	struct arena arena = { 0 };
+	struct buf text = { 0 };
+	uint32_t *circle, *lines, n;
+	struct dag dag;
 
-	for (uint32_t i = 0; i < t->njobs; i++)
-		if (!w.waits[i])
-			free_jobs[n++] = i;
-	for (uint32_t at = 0; at < n; at++) {
-		uint32_t job = free_jobs[at];
-
-		for (uint32_t k = w.first[job]; k < w.first[job + 1]; k++)
-			if (--w.waits[w.waiters[k]] == 0)
-				free_jobs[n++] = w.waiters[k];
+	dag_of_jobs(&dag, &arena, t->jobs, t->njobs, t->deps);
+	n = dag_cycle(&dag, &arena, &circle);
+	if (n) {
+		lines = arena_array(&arena, uint32_t, n);
+		for (uint32_t i = 0; i < n; i++)
+			lines[i] = (uint32_t)notes_line(c->notes, circle[i]);
+		circle_text(t, circle, lines, n, &text);
+		notes_add(c->notes, NOTE_PROBLEM, lines[0], "after", "remove one of these dependencies",
+			"jobs wait for each other in a circle: %s; none of them can start", text.at);
 	}
-	for (uint32_t i = 0; i < t->njobs; i++)
-		if (w.waits[i])
-			say(c, i, NOTE_PROBLEM, "after",
-				"jobs wait for each other in a circle: none can start",
-				"remove one of the dependencies");
-	free(free_jobs);
-	waiting_fini(&w);
+	buf_fini(&text);
+	arena_fini(&arena);
 }
 
 /* ---- the whole ---- */

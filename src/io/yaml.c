@@ -76,6 +76,19 @@ static size_t line_of(yaml_document_t *document, const struct yaml_step *path)
 	return line + 1;
 }
 
+yaml_node_t *yaml_at(struct yaml *yaml, const struct yaml_step *path)
+{
+	yaml_node_t *node = yaml_document_get_root_node(&yaml->document);
+
+	for (; node && !is_end(path); path++) {
+		yaml_node_t *key = NULL;
+
+		node = path->key ? field_of(&yaml->document, node, path->key, &key)
+				 : entry_of(&yaml->document, node, path->entry);
+	}
+	return node;
+}
+
 /* "nodes #2 devices" for people, who count from one. */
 static void name_place(const struct yaml_step *path, struct buf *out)
 {
@@ -87,6 +100,11 @@ static void name_place(const struct yaml_step *path, struct buf *out)
 		else
 			buf_printf(out, "#%u", s->entry + 1);
 	}
+}
+
+uint32_t yaml_line(struct yaml *yaml, const struct yaml_step *path)
+{
+	return (uint32_t)line_of(&yaml->document, path);
 }
 
 int yaml_fail(struct yaml *yaml, const struct yaml_step *path, struct err *err, const char *fmt, ...)

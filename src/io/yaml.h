@@ -39,6 +39,11 @@ int yaml_open(struct yaml *yaml, const char *where, const char *text, size_t n,
 	const cyaml_schema_value_t *schema, struct err *err);
 void yaml_fini(struct yaml *yaml);
 
+/* The line of a value, from 1; of what is as far down the path as the document goes. */
+uint32_t yaml_line(struct yaml *yaml, const struct yaml_step *path);
+/* What stands at the path, for values that no schema can say; NULL: nothing does. */
+yaml_node_t *yaml_at(struct yaml *yaml, const struct yaml_step *path);
+
 /* ERR_FORMAT: "WHERE:LINE: FIELD: …". */
 int yaml_fail(struct yaml *yaml, const struct yaml_step *path, struct err *err, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));

@@ -98,6 +98,8 @@ void grant_to_json(const struct grant *grant, const struct cluster *cluster, str
 		json_bool(&j, "mixed", true);
 	if (grant->balanced)
 		json_bool(&j, "balanced", true);
+	if (grant->guest)
+		json_bool(&j, "guest", true);
 	if (grant->batch)
 		json_int(&j, "batch", grant->batch);
 	if (grant->share != 1)
@@ -106,6 +108,10 @@ void grant_to_json(const struct grant *grant, const struct cluster *cluster, str
 		json_double(&j, "until_s", grant->until_s);
 		json_double(&j, "steps", grant->steps);
 	}
+	if (grant->cpus > 0)
+		json_double(&j, "cpus", grant->cpus);
+	if (grant->mem_bytes > 0)
+		json_int(&j, "mem_bytes", grant->mem_bytes);
 	json_end(&j, '}');
 }
 
@@ -145,10 +151,13 @@ int grant_from_json(const json_t *json, const struct cluster *cluster, struct gr
 	}
 	g->mixed = member_bool(json, "mixed", false);
 	g->balanced = member_bool(json, "balanced", false);
+	g->guest = member_bool(json, "guest", false);
 	g->batch = (uint32_t)member_int(json, "batch", 0);
 	g->share = member_number(json, "share", 1);
 	g->until_s = member_number(json, "until_s", 0);
 	g->steps = member_number(json, "steps", 0);
+	g->cpus = member_number(json, "cpus", 0);
+	g->mem_bytes = member_int(json, "mem_bytes", 0);
 	*out = g;
 	return 0;
 }

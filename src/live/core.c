@@ -3,10 +3,12 @@
  */
 #include "live/core.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/hosting_io.h"
 #include "live/core_state.h"
 
 static const char *const note_names[NOTE_KINDS] = {
@@ -14,6 +16,7 @@ static const char *const note_names[NOTE_KINDS] = {
 	[NOTE_LAUNCH] = "launch",
 	[NOTE_STOP] = "stop",
 	[NOTE_RESIZE] = "resize",
+	[NOTE_RENEW] = "renew",
 	[NOTE_STATE] = "state",
 	[NOTE_OVER] = "over",
 	[NOTE_END] = "end",
@@ -70,6 +73,19 @@ static void copy_config(struct core *c, const struct core_config *config)
 	};
 }
 
+static int read_hosts(struct core *c, const char *text, struct err *err)
+{
+	if (!text)
+		return 0;
+	c->hosting = hosting_create();
+	if (hosting_read_text("host profiles", slice_of(text), c->cluster, &c->model_names,
+		    c->hosting, c->speeds, NULL, err) < 0)
+		return err->code;
+	profile_learn_names(c->speeds);
+	profile_set_hosting(c->speeds, c->hosting);
+	return 0;
+}
+
 int core_open(const struct core_config *config, double now_s, struct core **out, struct err *err)
 {
 	struct core *c = mem_alloc(sizeof(*c));
@@ -79,7 +95,10 @@ int core_open(const struct core_config *config, double now_s, struct core **out,
 	c->next_gate_s = INFINITY;
 	c->start_cost_s = NAN;
 	copy_config(c, config);
-	if (rules_choose(&c->rules, &c->engine_config, err) < 0) {
+	if (read_hosts(c, config->hosts, err) < 0 ||
+		rules_choose(&c->rules, &c->engine_config, err) < 0 ||
+		rules_live(&c->engine_config, err) < 0 ||
+		rules_suit(&c->engine_config, &c->tenants, err) < 0) {
 		core_close(c);
 		return err->code;
 	}
@@ -108,9 +127,12 @@ void core_close(struct core *c)
 	vec_fini(&c->of_engine);
 	vec_fini(&c->outside);
 	vec_fini(&c->queue);
+	vec_fini(&c->later);
+	arena_fini(&c->later_words);
 	vec_fini(&c->notes);
 	arena_fini(&c->words);
 	profile_destroy(c->speeds);
+	hosting_destroy(c->hosting);
 	agents_destroy(c->agents);
 	names_fini(&c->tenant_names);
 	names_fini(&c->model_names);
@@ -239,6 +261,8 @@ static void take_over(struct core *c, struct live_job *job)
 
 static void begin_epoch(struct core *c)
 {
+	struct err err = { 0 };
+
 	if (c->tenants.n) {
 		for (uint32_t i = 0; i < c->tenants.n; i++)
 			names_add(&c->tenant_names, c->tenants.at[i].name,
@@ -246,7 +270,8 @@ static void begin_epoch(struct core *c)
 		tenants_bind(&c->tenants, &c->tenant_names, &c->bound);
 		c->engine_config.tenants = &c->bound;
 	}
-	c->engine = engine_create(&c->engine_config, &core_driver, c, c->now_s);
+	c->engine = engine_create(&c->engine_config, &core_driver, c, c->now_s, &err);
+	assert(c->engine); /* core_open() asked whether the rules suit */
 	core_tell_drained(c);
 	for (size_t i = 0; i < c->jobs.n; i++)
 		take_over(c, c->jobs.at[i]);

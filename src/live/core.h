@@ -41,6 +41,7 @@ struct core_config {
 	const struct cluster *cluster; /* kept */
 	struct rule_specs rules;       /* copied */
 	const struct tenants *tenants; /* not bound; copied; NULL or empty: none */
+	const char *hosts; /* text of what CPUs and memory do to models (io/hosting_io.h); NULL: nothing is known */
 	uint64_t seed;
 	struct care care;
 	const struct health *health; /* of the cluster's devices; copied; NULL: nothing is known */
@@ -51,6 +52,7 @@ enum note_kind {
 	NOTE_LAUNCH,  /* carry out: its devices are free */
 	NOTE_STOP,    /* carry out: the attempt shall end; body says why */
 	NOTE_RESIZE,  /* carry out: tell it of its new size */
+	NOTE_RENEW,   /* carry out: it has other CPUs and memory from now on, on the same devices */
 	NOTE_STATE,   /* the job's status changed otherwise */
 	NOTE_OVER,    /* the attempt has ended */
 	NOTE_END,     /* so has the job */
@@ -146,6 +148,9 @@ void core_snapshot_with(struct core *core, double now_s, const struct live_job *
 size_t core_forgotten(const struct core *core);
 const struct rule_specs *core_rules(const struct core *core);
 const struct tenants *core_tenants(const struct core *core); /* as given; may be empty */
+struct quota;
+/* What tenants hold, and may (placement/quota.h), by the same numbers; NULL: quotas are not kept. */
+const struct quota *core_quota(struct core *core);
 const struct cluster *core_cluster(const struct core *core);
 
 #endif

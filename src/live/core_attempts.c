@@ -51,6 +51,17 @@ struct attempt *core_new_attempt(struct core *c, struct live_job *job, const str
 	return a;
 }
 
+void core_renew_attempt(struct core *c, const struct live_job *job, const struct grant *grant)
+{
+	struct attempt *a = core_alive(c, job->id);
+
+	if (!a || a->stop || (a->grant->cpus == grant->cpus && a->grant->mem_bytes == grant->mem_bytes))
+		return;
+	a->grant->cpus = grant->cpus;
+	a->grant->mem_bytes = grant->mem_bytes;
+	note_grant(c, NOTE_RENEW, a, a->grant);
+}
+
 void core_retire(struct core *c, struct attempt *a, const char *text)
 {
 	a->phase = PHASE_OVER;

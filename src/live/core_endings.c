@@ -10,6 +10,7 @@ struct over {
 	bool known, timed_out;
 	bool bounced;     /* it never began, through no fault of its own */
 	bool node_failed; /* its node died under it */
+	bool over_memory; /* it was killed for having more than its label */
 	double ran_s;
 	int code, signal;
 	const char *text;
@@ -24,7 +25,7 @@ static bool judge(struct core *c, struct live_job *job, const struct attempt *a,
 	bool fine = over->code == 0 && !over->signal;
 
 	if (!over->known || a->stop || over->timed_out || over->bounced || over->node_failed ||
-		over->code == EXIT_NOT_STARTED || over->code == EXIT_NOT_FOUND)
+		over->over_memory || over->code == EXIT_NOT_STARTED || over->code == EXIT_NOT_FOUND)
 		return false;
 	return core_judge_devices(c, job, a, !fine && over->code != EXIT_CHECKPOINTED, over->ran_s);
 }
@@ -89,6 +90,22 @@ static void fail(struct core *c, struct live_job *job, const struct over *over)
 		core_end(c, job, LIVE_FAILED, over->text);
 }
 
+/*
+ * Its label was too small: once more with the largest, as another demand, so that it comes to the engine anew.
+ * Who needs more than that has failed.
+ */
+static void enlarge(struct core *c, struct live_job *job, const struct over *over)
+{
+	if (job->base.mem_bytes >= job->mem_most) {
+		job->failed++;
+		core_end(c, job, LIVE_FAILED, over->text);
+		return;
+	}
+	core_withdraw(c, job); /* which takes over what the engine knew, its demand too */
+	job->base.mem_bytes = job->mem_most;
+	run_again(c, job, over);
+}
+
 /* Machines fail now and then; a job whose guard is lost each time would go on for ever. */
 static bool may_be_lost_again(struct live_job *job)
 {
@@ -111,6 +128,8 @@ static void conclude(struct core *c, struct live_job *job, enum stop stop, const
 		core_end(c, job, LIVE_COMPLETED, NULL);
 	else if (over->timed_out)
 		core_end(c, job, LIVE_TIMEOUT, over->text);
+	else if (over->over_memory && !stop)
+		enlarge(c, job, over);
 	else if ((lost || stop == STOP_LOST) && !(job->requeue && may_be_lost_again(job)))
 		core_end(c, job, LIVE_NODE_FAIL, over->text);
 	else if ((stop == STOP_PREEMPT || stop == STOP_MOVE) && !job->requeue)
@@ -165,6 +184,7 @@ int core_exit(struct core *c, uint32_t id, uint32_t number, const json_t *body, 
 		.timed_out = member_bool(body, "timed_out", false),
 		.bounced = member_bool(body, "bounced", false),
 		.node_failed = member_bool(body, "node_failed", false),
+		.over_memory = member_bool(body, "over_memory", false),
 		.code = (int)member_int(body, "code", -1),
 		.signal = (int)member_int(body, "signal", 0),
 		.ran_s = member_number(body, "ran_s", INFINITY),

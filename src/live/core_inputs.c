@@ -299,9 +299,13 @@ static void learn_speed(struct core *c, struct live_job *job, const struct attem
 	core_measure(c, job, a, p->per_s, made, took_s);
 	if (job->base.by_steps)
 		job->base.nominal_rate = as_asked(c, job, a);
+	/* What is kept is the speed on the best devices of so many nodes. */
 	if (job->base.model != NAME_NONE && !a->grant->mixed)
 		profile_add(c->speeds, job->base.model, a->grant->type, a->grant->gpus,
-			a->grant->nslots, p->per_s);
+			a->grant->nslots,
+			p->per_s /
+				profile_link_locality(c->speeds, job->base.model, a->grant->type,
+					grant_shape(c->cluster, a->grant)));
 }
 
 /* From seconds to steps, once the job has said how many there are. */

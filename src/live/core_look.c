@@ -199,6 +199,8 @@ static struct job trial_of(struct core *core, const struct live_job *job)
 
 	trial.label = "it";
 	trial.types = live_job_types(job, core->cluster);
+	trial.tenant = job->tenant ? names_find(&core->tenant_names, job->tenant, strlen(job->tenant))
+				   : NAME_NONE;
 	trial.model = job->model ? names_find(&core->model_names, job->model, strlen(job->model))
 				 : NAME_NONE;
 	return trial;
@@ -358,6 +360,11 @@ uint64_t core_decisions(const struct core *c)
 const struct rule_specs *core_rules(const struct core *c)
 {
 	return &c->rules;
+}
+
+const struct quota *core_quota(struct core *c)
+{
+	return engine_quota(core_engine(c));
 }
 
 const struct tenants *core_tenants(const struct core *c)

@@ -111,9 +111,22 @@ static double opens_s(const struct live_job *job)
 	return job->begin_s > 0 ? job->begin_s : -INFINITY;
 }
 
+/* The job that its reason speaks of, by place: whoever runs has one already. */
+static uint32_t place_of(const struct copying *c, uint32_t engine_id)
+{
+	const struct live_job *job = engine_id < c->core->of_engine.n
+		? c->core->of_engine.at[engine_id]
+		: NULL;
+
+	return job ? snapshot_find(c->out, job->id) : JOB_NONE;
+}
+
 static void add_waiter(struct copying *c, const struct live_job *job)
 {
-	add(c, job, NULL)->opens_s = opens_s(job);
+	struct snapshot_job *one = add(c, job, NULL);
+
+	one->opens_s = opens_s(job);
+	one->job.reason.other = place_of(c, one->job.reason.other);
 	if (job->nafter)
 		vec_push(&c->followers, job);
 }

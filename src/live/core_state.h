@@ -25,14 +25,17 @@ struct core {
 	struct rule_specs rules;
 	struct tenants tenants, bound; /* as given; with every name of this epoch */
 	struct names tenant_names, model_names;
-	struct profile *speeds; /* what reports have shown, by model */
-	struct agents *agents;  /* the same of each elastic job, by the engine's number */
+	struct hosting *hosting; /* of the epoch; NULL: nothing is known */
+	struct profile *speeds;  /* what reports have shown, by model */
+	struct agents *agents;   /* the same of each elastic job, by the engine's number */
 	double now_s;
 
 	VEC(struct live_job *) jobs; /* by number; ended ones until their notes are forgotten */
 	VEC(struct attempt *) attempts;
 	VEC(struct live_job *) of_engine; /* by the engine's number; NULL: has left it */
 	VEC(struct live_job *) outside;   /* perhaps; not in the engine, and not ended */
+	VEC(struct later) later;          /* scratch: those of them that wait for others */
+	struct arena later_words;         /* of these */
 	VEC(struct told) queue;
 	size_t queue_at;
 	bool due;         /* something happened since the last step */
@@ -73,6 +76,8 @@ void core_withdraw(struct core *c, struct live_job *job);
 struct attempt *core_alive(const struct core *c, uint32_t job); /* the newest that is not over */
 struct attempt *core_find_attempt(const struct core *c, uint32_t job, uint32_t number);
 struct attempt *core_new_attempt(struct core *c, struct live_job *job, const struct grant *grant);
+/* Its attempt has what `grant` says of the hosts from now on. */
+void core_renew_attempt(struct core *c, const struct live_job *job, const struct grant *grant);
 /* Asks every attempt of the job to stop; those not launched are over at once. */
 void core_stop_attempts(struct core *c, struct live_job *job, enum stop why);
 /*

@@ -106,6 +106,7 @@ static int core_act(void *self, struct action *a, struct err *err)
 		core_new_attempt(c, job, a->grant);
 		break;
 	case ACT_RENEW:
+		core_renew_attempt(c, job, a->grant);
 		break;
 	}
 	core_restate(c, job);
@@ -134,12 +135,93 @@ static int core_lost(void *self, const struct job *lost, double now_s, double *d
 	return 0;
 }
 
+/* What it must wait for among the others: one that ends is one that ends, however. */
+static bool is_order(const struct dependency *d)
+{
+	return d->job && d->kind != AFTER_START;
+}
+
+/* Who waits outside for nothing but others, and will run if all goes well. */
+static bool follows(const struct live_job *job)
+{
+	if (job->gate != GATE_DEPENDENCY || job->engine_id != JOB_NONE || live_ended(job))
+		return false;
+	for (uint32_t i = 0; i < job->nafter; i++)
+		if (job->after[i].kind == AFTER_NOT_OK)
+			return false;
+	return true;
+}
+
+/* The place in `later` of a job that waits outside, or nlater; they are in order of their numbers. */
+static uint32_t later_find(const struct live_job *const *at, uint32_t n, uint32_t id)
+{
+	uint32_t lo = 0, hi = n;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (at[mid]->id < id)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < n && at[lo]->id == id ? lo : n;
+}
+
+static int by_id(const void *a_, const void *b_)
+{
+	const struct live_job *a = *(const struct live_job *const *)a_,
+			      *b = *(const struct live_job *const *)b_;
+
+	return a->id < b->id ? -1 : a->id > b->id;
+}
+
+static void link_later(struct core *c, const struct live_job *const *outside, uint32_t n,
+	uint32_t i, uint32_t njobs)
+{
+	const struct live_job *job = outside[i];
+	uint32_t *after = arena_array(&c->later_words, uint32_t, job->nafter), nafter = 0;
+
+	for (uint32_t k = 0; k < job->nafter; k++) {
+		const struct live_job *other = core_find(c, job->after[k].job);
+		uint32_t at;
+
+		if (!is_order(&job->after[k]) || !other)
+			continue;
+		at = other->engine_id < njobs ? other->engine_id
+					      : njobs + later_find(outside, n, other->id);
+		if (at < njobs + n)
+			after[nafter++] = at;
+	}
+	vec_push(&c->later, ((struct later){ &job->base, after, nafter }));
+}
+
+static uint32_t core_later(void *self, uint32_t njobs, const struct later **out)
+{
+	struct core *c = self;
+	const struct live_job **outside;
+	uint32_t n = 0;
+
+	c->later.n = 0;
+	arena_reset(&c->later_words);
+	outside = arena_array(&c->later_words, const struct live_job *, c->outside.n);
+	for (size_t i = 0; i < c->outside.n; i++)
+		if (follows(c->outside.at[i]))
+			outside[n++] = c->outside.at[i];
+	qsort(outside, n, sizeof(*outside), by_id);
+	for (uint32_t i = 0; i < n; i++)
+		link_later(c, outside, n, i, njobs);
+	*out = c->later.at;
+	return n;
+}
+
 const struct driver core_driver = {
 	.name = "live",
 	.wait = core_wait,
 	.act = core_act,
 	.over = core_over,
 	.lost = core_lost,
+	.later = core_later,
 };
 
 /*

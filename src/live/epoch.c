@@ -22,6 +22,49 @@ static void put_cluster(struct json *j, const struct cluster *cluster)
 	buf_fini(&yaml);
 }
 
+static void put_cells(struct json *j, const struct tenant *tenant)
+{
+	if (!tenant->ncells)
+		return;
+	json_begin_array(j, "cells");
+	for (uint32_t i = 0; i < tenant->ncells; i++) {
+		json_begin_object(j, NULL);
+		json_str(j, "cell", tenant->cells[i].cell);
+		if (tenant->cells[i].type)
+			json_str(j, "type", tenant->cells[i].type);
+		if (tenant->cells[i].pinned)
+			json_str(j, "pinned", tenant->cells[i].pinned);
+		json_int(j, "count", tenant->cells[i].count);
+		json_end(j, '}');
+	}
+	json_end(j, ']');
+}
+
+/* Of a promise by type an object, else a number; what was not said is left out. */
+static void put_quota(struct json *j, const struct tenants *table, const struct tenant *tenant)
+{
+	if (tenant->promised && !tenant->nparts)
+		json_int(j, "guaranteed", tenant->guaranteed);
+	if (tenant->nparts) {
+		json_begin_object(j, "guaranteed");
+		for (uint32_t i = 0; i < tenant->nparts; i++)
+			json_int(j, table->types.at[tenant->parts[i].type],
+				tenant->parts[i].guaranteed);
+		json_end(j, '}');
+		json_begin_object(j, "lend");
+		for (uint32_t i = 0; i < tenant->nparts; i++) {
+			if (tenant->parts[i].lend != QUOTA_ALL)
+				json_int(j, table->types.at[tenant->parts[i].type],
+					tenant->parts[i].lend);
+		}
+		json_end(j, '}');
+	}
+	if (tenant->borrow != QUOTA_ALL)
+		json_int(j, "borrow", tenant->borrow);
+	if (!tenant->nparts && tenant->lend != QUOTA_ALL)
+		json_int(j, "lend", tenant->lend);
+}
+
 static void put_tenant(struct json *j, const struct tenants *table, const struct tenant *tenant)
 {
 	json_begin_object(j, NULL);
@@ -30,6 +73,8 @@ static void put_tenant(struct json *j, const struct tenants *table, const struct
 		json_str(j, "parent", table->at[tenant->parent].name);
 	json_double(j, "weight", tenant->weight);
 	json_str(j, "within", within_names[tenant->within]);
+	put_cells(j, tenant);
+	put_quota(j, table, tenant);
 	json_end(j, '}');
 }
 
@@ -75,6 +120,7 @@ void epoch_to_json(const struct epoch *epoch, struct buf *out)
 	json_double(&j, "born_s", epoch->born_s);
 	put_cluster(&j, &epoch->cluster);
 	put_tenants(&j, &epoch->tenants);
+	put_rule(&j, "hosts", epoch->hosts);
 	put_care(&j, epoch);
 	json_end(&j, '}');
 }
@@ -108,6 +154,67 @@ static int within_of(const char *word)
 	return -1;
 }
 
+static int read_cells(const json_t *json, uint32_t tenant, struct tenants *out, struct err *err)
+{
+	const json_t *list = json_object_get(json, "cells"), *one;
+	size_t i, n = json_array_size(list);
+	struct tenant_cell *cells = mem_alloc(mem_array_size(n + 1, sizeof(*cells)));
+	int rc = 0;
+
+	json_array_foreach(list, i, one)
+	{
+		int64_t count = member_int(one, "count", 0);
+
+		cells[i] = (struct tenant_cell){ member_text(one, "cell"), member_text(one, "type"),
+			member_text(one, "pinned"), (uint32_t)count, 0 };
+		if (!cells[i].cell || count < 1 || count > UINT32_MAX)
+			rc = err_set(err, ERR_FORMAT, "tenant %s has cells that cannot be",
+				out->at[tenant].name);
+	}
+	if (!rc)
+		tenants_set_cells(out, tenant, cells, (uint32_t)n);
+	free(cells);
+	return rc;
+}
+
+static bool read_count(const json_t *json, uint32_t *out)
+{
+	json_int_t n = json_integer_value(json);
+
+	if (!json)
+		return true;
+	*out = (uint32_t)n;
+	return json_is_integer(json) && n >= 0 && n <= QUOTA_MAX;
+}
+
+/* Records of before quotas have none of these. */
+static bool read_quota(const json_t *json, struct tenants *out, uint32_t i)
+{
+	const json_t *guaranteed = json_object_get(json, "guaranteed"), *value;
+	const json_t *lend = json_object_get(json, "lend");
+	const char *type;
+	uint32_t n = 0;
+
+	if (!read_count(json_object_get(json, "borrow"), &out->at[i].borrow))
+		return false;
+	if (json_is_object(guaranteed)) {
+		json_object_foreach((json_t *)guaranteed, type, value)
+		{
+			uint32_t lent = QUOTA_ALL;
+
+			if (!read_count(value, &n) || !read_count(json_object_get(lend, type), &lent) ||
+				!tenants_promise_part(out, i, type, n, lent))
+				return false;
+		}
+		return true;
+	}
+	if (!read_count(guaranteed, &n) || !read_count(lend, &out->at[i].lend))
+		return false;
+	if (guaranteed)
+		tenants_promise(out, i, n);
+	return true;
+}
+
 static int read_tenant(const json_t *json, struct tenants *out, struct err *err)
 {
 	const char *name = member_text(json, "name");
@@ -123,7 +230,9 @@ static int read_tenant(const json_t *json, struct tenants *out, struct err *err)
 		return err_set(err, ERR_FORMAT, "tenant %s stands twice", name);
 	out->at[i].weight = weight;
 	out->at[i].within = (enum within)within;
-	return 0;
+	if (!read_quota(json, out, i))
+		return err_set(err, ERR_FORMAT, "tenant %s with a quota that cannot be", name);
+	return read_cells(json, i, out, err);
 }
 
 /* Once all are there: a parent may stand after those below it. */
@@ -179,6 +288,7 @@ int epoch_from_json(const json_t *json, struct epoch *out, struct err *err)
 		.placer = copy_member(json, "placer"),
 		.admit = copy_member(json, "admit"),
 	};
+	e.hosts = (char *)copy_member(json, "hosts");
 	health_from_json(json_object_get(json, "health"), &e.cluster, &e.health);
 	e.devices = json_incref(json_object_get(json, "devices"));
 	*out = e;
@@ -192,6 +302,7 @@ void epoch_fini(struct epoch *epoch)
 	free((char *)epoch->rules.admit);
 	cluster_fini(&epoch->cluster);
 	tenants_fini(&epoch->tenants);
+	free(epoch->hosts);
 	health_fini(&epoch->health);
 	json_decref(epoch->devices);
 	*epoch = (struct epoch){ 0 };

@@ -22,6 +22,7 @@ struct epoch {
 	double born_s;          /* the record's zero, in seconds since 1970 */
 	struct cluster cluster; /* owned by whoever filled it */
 	struct tenants tenants; /* not bound; may be empty */
+	char *hosts; /* text of what CPUs and memory do to models, owned by whoever filled it; NULL: none */
 	struct care care;
 	struct health health; /* of devices as the epoch begins */
 	/* Identities of devices, by node: [["GPU-…",…],…]; for whoever makes the next epoch.  NULL: not known. */
@@ -29,7 +30,8 @@ struct epoch {
 };
 
 /*
- * {"why","policy","placer","admit","seed","born_s","cluster":YAML,"tenants":[{"name","parent","weight","within"}],
+ * {"why","policy","placer","admit","seed","born_s","cluster":YAML,"tenants":[{"name","parent","weight","within",
+ * "guaranteed","borrow","lend","cells"}],"hosts":TEXT,
  * "avoid_after","drain_after","drain_users","health":[…],"devices":[…]}
  */
 void epoch_to_json(const struct epoch *epoch, struct buf *out);

@@ -137,6 +137,14 @@ int hands_signal(struct hands *hands, uint32_t job, uint32_t attempt, int signal
 	return hands->table->signal(hands, job, attempt, signal, err);
 }
 
+int hands_limit(struct hands *hands, uint32_t job, uint32_t attempt, double cpus, int64_t mem_bytes,
+	struct err *err)
+{
+	if (!hands->table->limit)
+		return 0;
+	return hands->table->limit(hands, job, attempt, cpus, mem_bytes, err);
+}
+
 int hands_claim(struct hands *hands, const struct holding *of, bool void_it, enum claim *out,
 	struct ending *ending, struct err *err)
 {

@@ -26,16 +26,17 @@ struct ending {
 	uint32_t job, attempt;
 	bool known; /* false: whoever ran it is gone and left no word (reboot, killed) */
 	bool bounced; /* it never began, and not for what it is: the world was not as expected.  To be tried again */
-	int code;          /* exit status, or -1; 127 or 126 with `text` if it could not start */
-	int signal;        /* that killed it, or 0 */
-	bool asked;        /* it had been asked to stop before it ended, by us or by the clock */
-	bool timed_out;    /* because its time was over */
+	int code;       /* exit status, or -1; 127 or 126 with `text` if it could not start */
+	int signal;     /* that killed it, or 0 */
+	bool asked;     /* it had been asked to stop before it ended, by us or by the clock */
+	bool timed_out; /* because its time was over */
+	bool over_memory; /* it had more than it may have, see launch.mem_watch; it was killed for that */
 	bool node_failed;  /* its node died under it */
 	double begun_s;    /* seconds since 1970; 0: the command never began */
 	double ended_s;    /* when nothing of it was left */
 	double asked_s;    /* when the stop reached it; 0: never */
 	double cpu_s;      /* user and system, of all its processes */
-	int64_t rss_bytes; /* largest */
+	int64_t rss_bytes; /* largest: of one process, or of all together where memory is watched */
 	char text[256];    /* why it could not start ("python3: not found"), else "" */
 };
 
@@ -68,6 +69,7 @@ struct launch {
 	double time_s;     /* seconds this attempt may take from when it began; 0: no limit */
 	double cpus;       /* for the cgroup, 0: no limit */
 	int64_t mem_bytes; /* likewise */
+	bool mem_watch; /* killed when all its processes together have more, cgroup or not, and says so */
 	int64_t tasks_max; /* processes and threads; 0: no limit */
 	uint32_t gpus;     /* that it asks for; 0: CPUs only */
 	bool requeue;      /* may run again */
@@ -123,6 +125,8 @@ struct hands_table {
 	int (*launch)(struct hands *hands, const struct launch *launch, struct err *err);
 	int (*stop)(struct hands *hands, uint32_t job, uint32_t attempt, bool now, struct err *err);
 	int (*signal)(struct hands *hands, uint32_t job, uint32_t attempt, int signal, struct err *err);
+	int (*limit)(struct hands *hands, uint32_t job, uint32_t attempt, double cpus,
+		int64_t mem_bytes, struct err *err); /* or NULL */
 	int (*claim)(struct hands *hands, const struct holding *of, bool void_it, enum claim *out,
 		struct ending *ending, struct err *err);
 	void (*find_guards)(const struct hands *hands, struct hands_use *of, size_t n); /* or NULL */
@@ -186,6 +190,9 @@ int hands_launch(struct hands *hands, const struct launch *launch, struct err *e
 int hands_stop(struct hands *hands, uint32_t job, uint32_t attempt, bool now, struct err *err);
 /* Any signal to the command itself (resize notices, the user's own). */
 int hands_signal(struct hands *hands, uint32_t job, uint32_t attempt, int signal, struct err *err);
+/* Another bound on its CPUs and memory from now on (0: as it is), where the world bounds them at all. */
+int hands_limit(struct hands *hands, uint32_t job, uint32_t attempt, double cpus, int64_t mem_bytes,
+	struct err *err);
 
 /*
  * After a restart, for every attempt that was ordered and is not known to have ended: finds out what

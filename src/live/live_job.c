@@ -84,6 +84,7 @@ static void fill_base(struct live_job *job, const struct submission *what)
 	base->deadline_s = job->deadline_s;
 	base->cpus = job->cpu_only ? 0 : what->cpus;
 	base->mem_bytes = what->mem_bytes;
+	job->mem_most = what->mem_auto ? what->mem_most : 0;
 	base->nodes = what->nodes > 0 ? (uint32_t)what->nodes : 0;
 	base->share = what->share < 1 ? what->share : 0;
 	base->gpu_mem_bytes = what->gpu_mem_bytes;
@@ -492,6 +493,7 @@ static void put_asked(const struct live_job *job, struct json *j)
 	put_unless(j, "class", job->base.class_, 0);
 	put_unless(j, "priority", job->base.priority, 0);
 	put_unless(j, "mem_bytes", job->base.mem_bytes, 0);
+	put_unless(j, "mem_most", job->mem_most, 0);
 	put_unless(j, "gpu_mem_bytes", job->base.gpu_mem_bytes, 0);
 	put_unless(j, "stop_signal", job->stop_signal, 15);
 	put_flag(j, "requeue", job->requeue, true);
@@ -622,6 +624,7 @@ static void get_asked(struct live_job *job, const json_t *s)
 	job->base.class_ = (uint32_t)member_int(s, "class", 0);
 	job->base.priority = (int32_t)member_int(s, "priority", 0);
 	job->base.mem_bytes = member_int(s, "mem_bytes", 0);
+	job->mem_most = member_int(s, "mem_most", 0);
 	job->base.gpu_mem_bytes = member_int(s, "gpu_mem_bytes", 0);
 	job->stop_signal = (int)member_int(s, "stop_signal", 15);
 	job->requeue = member_bool(s, "requeue", true);

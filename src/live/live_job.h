@@ -101,6 +101,7 @@ struct live_job {
 	uint32_t nafter;
 	bool cpu_only;   /* asked for no devices: runs on CPU slots */
 	bool allow_idle; /* may hold devices and do nothing */
+	int64_t mem_most; /* its memory is a label: with more than base.mem_bytes it is killed, and gets this; 0: it is not */
 
 	/* where it stands */
 	enum live_state state;

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "live/local/machine_type.h"
+#include "model/links.h"
 
 bool machine_is_gpu(const struct machine_device *device)
 {
@@ -96,6 +97,35 @@ static uint32_t add_type(struct cluster *cluster, const struct machine_device *d
 	return type;
 }
 
+/* The links among the devices of a node, which has them at `places`; TOPOLOGY_NONE where they are not known. */
+static uint32_t add_links(struct cluster *cluster, const struct machine *machine,
+	const uint32_t *places, uint32_t n)
+{
+	struct topology *t;
+	uint32_t index;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (n < 2 || places[i] >= machine->nlinked)
+			return TOPOLOGY_NONE;
+	}
+	index = cluster_add_topology(cluster,
+		arena_printf(&cluster->memory, "links%u", cluster->ntopologies), n);
+	t = &cluster->topologies[index];
+	topology_begin_groups(t);
+	for (uint32_t i = 0; i < n; i++) {
+		for (uint32_t j = 0; j < i; j++) {
+			const struct machine_link *link =
+				&machine->links[places[i] * machine->nlinked + places[j]];
+
+			topology_link(t, i, j, link->Bps);
+			topology_say_links(t, i, j, link->links);
+			topology_group(t, UINT64_C(1) << i | UINT64_C(1) << j,
+				(enum nearness)link->near);
+		}
+	}
+	return index;
+}
+
 int machine_cluster(const struct machine *machine, struct cluster *out, uint32_t **device_of,
 	struct err *err)
 {
@@ -119,6 +149,9 @@ int machine_cluster(const struct machine *machine, struct cluster *out, uint32_t
 		node = node_for(machine, device, add_type(&cluster, device));
 		node.devices = gather(machine, i, taken,
 			&places[(size_t)cluster.nnodes * NODE_DEVICES_MAX]);
+		if (machine->links)
+			node.topology = add_links(&cluster, machine,
+				&places[(size_t)cluster.nnodes * NODE_DEVICES_MAX], node.devices);
 		cluster_add_node(&cluster, node);
 	}
 	cluster.even = machine->even;

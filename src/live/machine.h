@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "live/local/host_shape.h"
 #include "model/cluster.h"
 
 struct nvml;
@@ -39,15 +40,25 @@ struct machine_host {
 	int64_t mem_bytes;
 };
 
+/* How two of its GPUs are joined. */
+struct machine_link {
+	uint8_t links; /* direct ones; 0: by the host */
+	uint8_t near;  /* enum nearness (model/links.h) */
+	double Bps;
+};
+
 struct machine {
 	char host[256];                 /* or the cluster's name */
 	uint32_t cpus;                  /* that this process may use, or of the largest host */
 	int64_t mem_bytes;              /* likewise, 0: unknown */
+	struct host_shape shape;        /* of this machine; zeroed for a cluster */
 	struct machine_host *hosts;     /* of a cluster */
 	uint32_t nhosts;                /* 0: there is this one alone */
 	struct machine_device *devices; /* GPUs, then slots */
 	uint32_t ndevices;
 	bool has_gpus;
+	struct machine_link *links; /* of the first `nlinked` devices, [i * nlinked + j]; NULL: not known */
+	uint32_t nlinked;
 	bool even;         /* a job on several hosts gets as many devices on each */
 	char driver[96];   /* "NVML 550.54", "Slurm 22.05.8", or why there is none */
 	struct nvml *nvml; /* the library; NULL: not in use */
@@ -64,7 +75,7 @@ enum { MACHINE_UP = 1, MACHINE_NEW = 2 };
 /*
  * The same as a cluster: a node for each host and type with at most NODE_DEVICES_MAX devices, with the
  * host's name and in one rack.  CPUs and memory are modelled where there is one node that they belong
- * to; slots are CPUs themselves.  `device_of` is filled with the index in `devices` of device d of node
+ * to; slots are CPUs themselves.  A node of several GPUs whose links are known has a topology.  `device_of` is filled with the index in `devices` of device d of node
  * n at [n * NODE_DEVICES_MAX + d]; malloc'ed.  ERR_USAGE: there is not a single device.
  */
 int machine_cluster(const struct machine *machine, struct cluster *out, uint32_t **device_of,

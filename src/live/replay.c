@@ -282,6 +282,7 @@ static int open_core(struct replay *r, double at_s, struct err *err)
 		.rules = r->epoch.rules,
 		.tenants = &r->epoch.tenants,
 		.seed = r->epoch.seed,
+		.hosts = r->epoch.hosts,
 		.care = r->epoch.care,
 		.health = &r->epoch.health,
 	};

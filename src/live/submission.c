@@ -271,6 +271,8 @@ static int check_numbers(const struct submission *s, struct err *err)
 		{ "gpu_mem_bytes", (double)s->gpu_mem_bytes, 0, 1e15 },
 		{ "cpus", s->cpus, 0, 1e6 },
 		{ "mem_bytes", (double)s->mem_bytes, 0, 1e15 },
+		{ "mem_auto", s->mem_auto, 0, 10000 },
+		{ "mem_most", (double)s->mem_most, 0, 1e15 },
 		{ "time_s", s->time_s, 0, TIME_MAX_S },
 		{ "estimate_s", s->estimate_s, 0, TIME_MAX_S },
 		{ "deadline", s->deadline_s, 0, 1e11 },

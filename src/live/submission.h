@@ -60,6 +60,8 @@ struct submission {
 	int32_t nodes;              /* on so many, as many devices on each; 0: as it comes */
 	double cpus;                /* of the whole job; 0: not said */
 	int64_t mem_bytes;          /* likewise */
+	int32_t mem_auto; /* it gets what earlier ones of its name had, once so many have ended; 0: mem_bytes is meant as it is */
+	int64_t mem_most; /* and this if that was too little: the daemon says */
 
 	/* when */
 	double time_s;      /* ends it after so long in all its attempts; 0: no limit */

@@ -9,6 +9,7 @@
 #include "base/vec.h"
 #include "io/notes.h"
 #include "live/submission.h"
+#include "model/label.h"
 
 const struct submission_field submission_fields[] = {
 #define FIELD(name_, letter_, value_, help_) \
@@ -138,7 +139,22 @@ PLAIN(type, read_text(s, &s->types, w))
 PLAIN(share, read_number(&s->share, w))
 PLAIN(gpu_mem, read_bytes(&s->gpu_mem_bytes, w))
 PLAIN(cpus_per_task, read_number(&s->cpus, w))
-PLAIN(mem, read_bytes(&s->mem_bytes, w))
+/* "64G", or "auto": what earlier ones had; "auto:3": once three of them have ended. */
+SETTER(mem)
+{
+	struct slice text = slice_trim(slice_of(w->text)), word = slice_cut(&text, ':');
+	int64_t n = LABEL_SAMPLES;
+
+	if (!slice_is(word, "auto")) {
+		s->mem_auto = 0;
+		return read_bytes(&s->mem_bytes, w);
+	}
+	if (text.n && (!slice_int(text, &n) || n < 1 || n > 10000))
+		return refuse(w, "auto, or auto:N with the number of runs to learn from");
+	s->mem_auto = (int32_t)n;
+	s->mem_bytes = 0;
+	return 0;
+}
 PLAIN(estimate, read_time(&s->estimate_s, w))
 PLAIN(deadline, read_moment(&s->deadline_s, w))
 PLAIN(begin, read_moment(&s->begin_s, w))

@@ -41,6 +41,8 @@ static const struct member members[] = {
 	MEMBER("gpu_mem_bytes", BYTES, gpu_mem_bytes),
 	MEMBER("cpus", NUMBER, cpus),
 	MEMBER("mem_bytes", BYTES, mem_bytes),
+	MEMBER("mem_auto", INT, mem_auto),
+	MEMBER("mem_most", BYTES, mem_most),
 	MEMBER("time_s", NUMBER, time_s),
 	MEMBER("estimate_s", NUMBER, estimate_s),
 	MEMBER("deadline", NUMBER, deadline_s),

@@ -10,6 +10,9 @@
 
 #include "base/hash.h"
 #include "model/catalogue.h"
+#include "model/links.h"
+
+enum { RINGS_KEPT = 16 }; /* of how many devices every set has a place for its answer */
 
 void cluster_fini(struct cluster *cluster)
 {
@@ -55,15 +58,44 @@ static const char *copy_text(struct cluster *out, const char *text)
 	return text ? arena_strdup(&out->memory, text) : NULL;
 }
 
+static struct topology new_topology(struct cluster *cluster, const char *name, uint32_t devices)
+{
+	size_t n = (size_t)devices * devices;
+	struct topology t = {
+		.name = copy_text(cluster, name),
+		.devices = devices,
+		.Bps = arena_array(&cluster->memory, double, n),
+		.links = arena_array(&cluster->memory, uint8_t, n),
+		.near = arena_array(&cluster->memory, uint8_t, n),
+	};
+
+	memset(t.links, LINKS_UNSAID, n);
+	if (devices <= RINGS_KEPT)
+		t.rings = arena_alloc(&cluster->memory, sizeof(*t.rings) << devices);
+	return t;
+}
+
 static void copy_topology(struct cluster *out, struct topology *topology)
 {
-	size_t n = (size_t)topology->devices * topology->devices;
-	double *Bps = arena_array(&out->memory, double, n);
+	struct topology t = new_topology(out, topology->name, topology->devices);
 
-	if (n)
-		memcpy(Bps, topology->Bps, n * sizeof(*Bps));
-	topology->Bps = Bps;
-	topology->name = copy_text(out, topology->name);
+	topology_copy_links(topology, &t);
+	*topology = t;
+}
+
+void cluster_add_ladder(struct cluster *cluster, const struct cell_ladder *ladder)
+{
+	struct cell_ladder *all = arena_array(&cluster->memory, struct cell_ladder,
+		cluster->nladders + 1);
+	struct cell_rung *rungs = arena_array(&cluster->memory, struct cell_rung, ladder->nrungs);
+
+	for (uint32_t i = 0; i < ladder->nrungs; i++)
+		rungs[i] = (struct cell_rung){ copy_text(cluster, ladder->rungs[i].name),
+			ladder->rungs[i].of };
+	for (uint32_t i = 0; i < cluster->nladders; i++)
+		all[i] = cluster->ladders[i];
+	all[cluster->nladders++] = (struct cell_ladder){ ladder->type, rungs, ladder->nrungs };
+	cluster->ladders = all;
 }
 
 void cluster_copy(const struct cluster *from, struct cluster *out)
@@ -83,6 +115,9 @@ void cluster_copy(const struct cluster *from, struct cluster *out)
 		c.racks[i].name = copy_text(&c, c.racks[i].name);
 	for (uint32_t i = 0; i < c.ntopologies; i++)
 		copy_topology(&c, &c.topologies[i]);
+	c.nladders = 0;
+	for (uint32_t i = 0; i < from->nladders; i++)
+		cluster_add_ladder(&c, &from->ladders[i]);
 	c.spec = copy_text(&c, from->spec);
 	*out = c;
 }
@@ -189,17 +224,20 @@ uint32_t cluster_add_node(struct cluster *cluster, struct node node)
 	return i;
 }
 
+double node_price_per_h(const struct cluster *cluster, uint32_t node)
+{
+	const struct node *n = &cluster->nodes[node];
+
+	return n->price_per_h > 0 ? n->price_per_h : n->devices * cluster->types[n->type].price_per_h;
+}
+
 uint32_t cluster_add_topology(struct cluster *cluster, const char *name, uint32_t devices)
 {
 	uint32_t i = cluster->ntopologies;
 
 	assert(devices && devices <= NODE_DEVICES_MAX);
 	cluster->topologies = room(cluster, cluster->topologies, i, sizeof(*cluster->topologies));
-	cluster->topologies[i] = (struct topology){
-		.name = arena_strdup(&cluster->memory, name),
-		.devices = devices,
-		.Bps = arena_array(&cluster->memory, double, devices *devices),
-	};
+	cluster->topologies[i] = new_topology(cluster, name, devices);
 	cluster->ntopologies++;
 	return i;
 }
@@ -427,6 +465,43 @@ static uint64_t hash_topology(uint64_t h, const struct topology *topology)
 	h = hash_u64(h, topology->devices);
 	for (uint32_t i = 0; i < topology->devices * topology->devices; i++)
 		h = hash_double(h, topology->Bps[i]);
+	for (uint32_t i = 0; i < topology->devices * topology->devices; i++) {
+		if (topology->grouped)
+			h = hash_u64(h, topology->near[i]);
+		/* What the speeds say by themselves is no news. */
+		if (topology->links[i] != LINKS_UNSAID &&
+			topology->links[i] != links_of_speed(topology->Bps[i]))
+			h = hash_u64(h, (uint64_t)i << 8 | topology->links[i]);
+	}
+	return h;
+}
+
+static uint64_t hash_ladder(uint64_t h, const struct cell_ladder *ladder)
+{
+	h = hash_u64(h, (uint64_t)ladder->type << 32 | ladder->nrungs);
+	for (uint32_t i = 0; i < ladder->nrungs; i++)
+		h = hash_u64(hash_text(h, ladder->rungs[i].name), ladder->rungs[i].of);
+	return h;
+}
+
+/* What most clusters say nothing of, and then it adds nothing. */
+static uint64_t hash_prices(uint64_t h, const struct cluster *cluster)
+{
+	const double facts[] = { cluster->pooling.rtt_s, cluster->pooling.pcie_Bps,
+		cluster->pooling.attach_s, cluster->pooling.detach_s, cluster->renting.boot_s,
+		cluster->renting.period_s };
+
+	for (size_t i = 0; i < sizeof(facts) / sizeof(*facts); i++)
+		h = facts[i] > 0 ? hash_double(hash_u64(h, i), facts[i]) : h;
+	for (uint32_t i = 0; i < cluster->nnodes; i++) {
+		const struct node *node = &cluster->nodes[i];
+
+		if (node->price_per_h > 0 || node->rentable || node->spot)
+			h = hash_double(hash_u64(h,
+						(uint64_t)i << 2 | (uint64_t)node->rentable << 1 |
+							node->spot),
+				node->price_per_h);
+	}
 	return h;
 }
 
@@ -445,6 +520,9 @@ uint64_t cluster_hash(const struct cluster *cluster)
 	h = hash_u64(h, cluster->ntopologies);
 	for (uint32_t i = 0; i < cluster->ntopologies; i++)
 		h = hash_topology(h, &cluster->topologies[i]);
+	for (uint32_t i = 0; i < cluster->nladders; i++)
+		h = hash_ladder(h, &cluster->ladders[i]);
 	h = hash_double(h, cluster->net_Bps);
+	h = hash_prices(h, cluster);
 	return cluster->even ? hash_double(h, 1) : h;
 }

@@ -6,6 +6,7 @@
 
 #include "base/vec.h"
 #include "model/catalogue.h"
+#include "model/links.h"
 
 struct known {
 	const char **at;
@@ -80,7 +81,7 @@ static void copy_topology(const struct topology *from, struct cluster *to)
 {
 	uint32_t i = cluster_add_topology(to, from->name, from->devices);
 
-	memcpy(to->topologies[i].Bps, from->Bps, sizeof(double) * from->devices * from->devices);
+	topology_copy_links(from, &to->topologies[i]);
 }
 
 /* Nodes without a name of their own are named by their place. */
@@ -118,6 +119,22 @@ static void copy_node(const struct cluster *from, uint32_t i, uint32_t devices, 
 	cluster_add_node(to, node);
 }
 
+/* How cells are made up, of the types that are still there. */
+static void copy_ladders(const struct cluster *from, struct cluster *out)
+{
+	for (uint32_t i = 0; i < from->nladders; i++) {
+		struct cell_ladder ladder = from->ladders[i];
+		int type = ladder.type < TYPES_MAX
+			? cluster_find_type(out, from->types[ladder.type].name)
+			: TYPES_MAX;
+
+		if (type < 0)
+			continue;
+		ladder.type = (uint32_t)type;
+		cluster_add_ladder(out, &ladder);
+	}
+}
+
 /* A copy whose nodes have `devices[i]` devices; those with none are not there, nor is a type that lost all. */
 static void copy_with(const struct cluster *from, const uint32_t *devices, struct cluster *out)
 {
@@ -140,6 +157,7 @@ static void copy_with(const struct cluster *from, const uint32_t *devices, struc
 		if (devices[i])
 			copy_node(from, i, devices[i], numbered, out);
 	}
+	copy_ladders(from, out);
 }
 
 static uint32_t *devices_of(const struct cluster *cluster)

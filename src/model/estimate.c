@@ -400,6 +400,8 @@ struct estimator *estimator_create(const struct estimate_config *config)
 	e->next_fill_s = -INFINITY;
 	e->belief = profile_create(config->cluster, config->models);
 	e->bare = profile_create(config->cluster, config->models);
+	if (config->truth) /* what hosts do to a model is told, not estimated */
+		profile_set_hosting(e->belief, profile_hosting(config->truth));
 	gather(e);
 	e->config.also = NULL;
 	e->use_prior = config->prior && catalogue_has_all(e);
@@ -455,7 +457,7 @@ static void learn_alone(struct estimator *e, const struct observation *o)
 		.beside = NAME_NONE,
 	};
 	struct cell *c = find_cell(&e->alone, key);
-	double locality = 1;
+	double locality = profile_link_locality(e->belief, o->model, o->type, o->shape);
 
 	if (!c) {
 		key.nodes = 0;
@@ -466,7 +468,7 @@ static void learn_alone(struct estimator *e, const struct observation *o)
 		learn(e, c, o->steps_per_s / locality);
 	else if (!c)
 		profile_add(e->belief, o->model, o->type, o->shape.gpus, o->shape.nodes,
-			o->steps_per_s);
+			o->steps_per_s / profile_link_locality(e->belief, o->model, o->type, o->shape));
 }
 
 static void learn_beside(struct estimator *e, const struct observation *o)

@@ -52,7 +52,7 @@ struct event {
 	const struct grant *grant; /* EV_START, EV_MIGRATE, EV_RESIZE, EV_RENEW: the new one; EV_PREEMPT, EV_FINISH, EV_LOST, EV_WITHDRAW, EV_YIELD: the old one */
 	struct reason reason;
 	bool learnt; /* EV_PROGRESS from a driver: other speeds are believed of it from now on, which may change decisions */
-	double value; /* EV_PROGRESS: steps made; EV_FINISH: steps made in all; EV_LOST, EV_YIELD: seconds of work lost (EV_YIELD from a driver: steps that are safe); EV_START: seconds until the first step; EV_MIGRATE, EV_RESIZE: devices it had; EV_RENEW: jobs beside it */
+	double value; /* EV_PROGRESS: steps made; EV_FINISH: steps made in all; EV_LOST, EV_YIELD: seconds of work lost (EV_YIELD from a driver: steps that are safe); EV_START: seconds until the first step; EV_MIGRATE, EV_RESIZE: devices it had; EV_RENEW: jobs beside it; EV_NODE_UP from a driver: 1 if it was rented */
 };
 
 const char *event_name(enum event_kind kind);

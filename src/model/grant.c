@@ -85,22 +85,40 @@ uint64_t slot_alike(struct slot slot, const struct neighbour *beside, uint32_t n
 	return alike;
 }
 
+/* How many of `n` others on these devices take a part of them: guests take nothing of whoever they are beside. */
+static uint32_t partners(const struct grant *grant, const struct neighbour *beside, uint32_t n,
+	struct slot slot, bool *host)
+{
+	uint32_t others = 0;
+
+	*host = false;
+	for (uint32_t i = 0; i < n; i++) {
+		bool guest = beside[i].grant && beside[i].grant->guest;
+
+		if (!(neighbour_devices(&beside[i], slot.node) & slot.devices))
+			continue;
+		*host |= grant->guest && !guest;
+		others += grant->guest || !guest;
+	}
+	return others;
+}
+
 double grant_lent(const struct grant *grant, const struct neighbour *beside, uint32_t n)
 {
 	double lent = 0;
 
-	if (grant->share > 0 && grant->share < 1)
+	if (grant->share > 0 && grant->share < 1 && !grant->guest)
 		return grant->gpus * (1 - grant->share);
 	for (uint32_t i = 0; n > 0 && i < grant->nslots; i++) {
 		struct slot slot = grant->slots[i];
 
 		while (slot.devices) {
 			uint64_t alike = slot_alike(slot, beside, n);
-			uint32_t others = 0;
+			bool host;
+			uint32_t others = partners(grant, beside, n,
+				(struct slot){ slot.node, alike }, &host);
 
-			for (uint32_t k = 0; k < n; k++)
-				others += (neighbour_devices(&beside[k], slot.node) & alike) != 0;
-			lent += (double)count(alike) * others / (others + 1);
+			lent += host ? count(alike) : (double)count(alike) * others / (others + 1);
 			slot.devices &= ~alike;
 		}
 	}

@@ -35,9 +35,19 @@ struct grant {
 	uint32_t batch;  /* total batch size, 0: the job's own; BATCH_TUNED: its agent chooses */
 	bool mixed;      /* its devices are of several types */
 	bool balanced; /* a faster device gets more of each batch, so that all are busy; else all get the same */
-	double share;   /* of each device's compute, 1: all of it */
-	double until_s; /* end of the turn it is given for; 0: as long as the plan keeps it */
-	double steps;   /* that it makes in this turn at most; they count when the turn ends */
+	double share; /* of each device's compute, 1: all of it */
+	bool guest; /* it has only what others on these devices leave; share is its launch rate (model/coordinator.h) */
+	/*
+	 * 1 + the node where its process runs, with all its CPUs and memory; devices elsewhere are remote
+	 * (model/pooling.h).  0: there is a part of it on each node where it has devices.
+	 */
+	uint32_t host;
+	double link_Bps; /* of the network for each remote device; 0: as much as it likes */
+	double until_s;  /* end of the turn it is given for; 0: as long as the plan keeps it */
+	double steps;    /* that it makes in this turn at most; they count when the turn ends */
+	/* What it has of its hosts in all, the same for each device; 0: as the job asked. */
+	double cpus;
+	int64_t mem_bytes;
 	struct slot slots[];
 };
 
@@ -63,7 +73,10 @@ uint64_t neighbour_devices(const struct neighbour *neighbour, uint32_t node);
  * Take them off and go on until none is left.
  */
 uint64_t slot_alike(struct slot slot, const struct neighbour *beside, uint32_t n);
-/* How many of its devices belong to others: all but its share, else of one that k jobs hold all but a k-th. */
+/*
+ * How many of its devices belong to others: all but its share, else of one that k jobs hold all but a k-th.  Guests
+ * take nothing of a device that somebody else has.
+ */
 double grant_lent(const struct grant *grant, const struct neighbour *beside, uint32_t n);
 
 #endif

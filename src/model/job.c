@@ -165,6 +165,10 @@ static const struct {
 	[WHY_DRAINED] = { "drained", "devices are drained" },
 	[WHY_AVOIDS] = { "avoids", "it failed on the devices that are free" },
 	[WHY_OUTSIDE] = { "outside", "another scheduler has not started it" },
+	[WHY_QUOTA] = { "quota", "its tenant's quota has no room for it" },
+	[WHY_CELLS] = { "cells", "its tenant's cells are in use" },
+	[WHY_CLOSER] = { "closer", "waits for a closer place" },
+	[WHY_RECLAIMED] = { "reclaimed", "its devices were borrowed and taken back" },
 };
 
 const char *why_name(enum why why)
@@ -205,6 +209,34 @@ static void deadline_text(const struct reason *reason, double now_s, struct buf 
 			reason->have == 1 ? "is" : "are");
 }
 
+/* "its tenant is at 1.3 of its share, that of job 7 at 0.7": the proof, where it is known. */
+static void share_text(const struct reason *reason, const char *other, struct buf *out)
+{
+	if (!(reason->share > 0)) {
+		buf_str(out, "its tenant is above its share");
+		return;
+	}
+	buf_printf(out, "its tenant is at %.2g of its share", reason->share);
+	if (reason->against >= 0 && reason->other != JOB_NONE)
+		buf_printf(out, ", that of %s at %.2g", other, reason->against);
+}
+
+/* What it needs, and which limit stands against it: its tenant's (or one above), or what others keep for themselves. */
+static void quota_text(const struct reason *reason, struct buf *out)
+{
+	int need = reason->need, have = reason->have;
+
+	buf_printf(out, "it needs %d device%s and its tenant's quota has room for %d", need,
+		need == 1 ? "" : "s", have);
+	if (reason->share > 0)
+		buf_printf(out, ": %.4g of at most %.4g are in use or asked for", reason->share,
+			reason->against);
+	else if (reason->against != 0)
+		buf_printf(out, ": it can never have more than %.4g", fmax(0, reason->against));
+	else
+		buf_str(out, ": others keep the rest of what is free for themselves");
+}
+
 void reason_text(const struct reason *reason, const char *other, struct buf *out)
 {
 	reason_text_at(reason, other, NAN, out);
@@ -212,7 +244,7 @@ void reason_text(const struct reason *reason, const char *other, struct buf *out
 
 void reason_text_at(const struct reason *reason, const char *other, double now_s, struct buf *out)
 {
-	char time[32];
+	char time[32], moment[48];
 	int need = reason->need, have = reason->have;
 
 	if (!other)
@@ -243,7 +275,7 @@ void reason_text_at(const struct reason *reason, const char *other, double now_s
 		buf_printf(out, "%s ranks higher and holds the devices", other);
 		break;
 	case WHY_SHARE:
-		buf_str(out, "its tenant is above its share");
+		share_text(reason, other, out);
 		break;
 	case WHY_ROUND:
 		buf_str(out, "it waits for the next round");
@@ -292,6 +324,27 @@ void reason_text_at(const struct reason *reason, const char *other, double now_s
 		break;
 	case WHY_OUTSIDE:
 		buf_str(out, "another scheduler has not started it");
+		break;
+	case WHY_QUOTA:
+		quota_text(reason, out);
+		break;
+	case WHY_CELLS:
+		buf_printf(out, "it needs %d device%s of its tenant's cells, where %d %s left",
+			need, need == 1 ? "" : "s", have, have == 1 ? "is" : "are");
+		break;
+	case WHY_CLOSER:
+		buf_str(out, "it waits for devices that lie closer together");
+		if (reason->at_s > 0 && isfinite(reason->at_s))
+			buf_printf(out, ", and takes others %s",
+				moment_text(reason->at_s, now_s, moment));
+		break;
+	case WHY_RECLAIMED:
+		if (reason->share > 0)
+			buf_printf(out,
+				"its tenant had %.4g device%s and is guaranteed %.4g; %s had a right to what it had borrowed",
+				reason->share, reason->share == 1 ? "" : "s", reason->against, other);
+		else
+			buf_printf(out, "its devices were borrowed; %s had a right to them", other);
 		break;
 	case WHY_YIELDED:
 		buf_str(out, "it gave its devices back and waits to go on");

@@ -64,6 +64,10 @@ enum why {
 	WHY_DRAINED,  /* needs `need` devices, `have` are up and not drained */
 	WHY_AVOIDS,   /* `have` are free where it failed before; it waits for `need` others */
 	WHY_OUTSIDE,  /* whoever schedules outside has not started it */
+	WHY_QUOTA, /* its tenant has `have` devices left of its quota (and of what it may borrow), it needs `need` */
+	WHY_CELLS, /* its tenant's cells have `have` devices left that lie as it wants them, it needs `need` */
+	WHY_CLOSER,    /* it waits for a closer place until at_s */
+	WHY_RECLAIMED, /* it had borrowed devices that `other` had a right to */
 	WHY_COUNT
 };
 
@@ -71,7 +75,14 @@ struct reason {
 	enum why why;
 	int32_t need, have;
 	uint32_t other; /* a job, or JOB_NONE */
-	double at_s; /* WHY_DEADLINE: the earliest deadline that could be kept; WHY_ROUND: when it is, if known; else 0 */
+	double at_s; /* WHY_DEADLINE: the earliest deadline that could be kept; WHY_ROUND, WHY_CLOSER: when it is, if known; else 0 */
+	/*
+	 * WHY_SHARE: what its tenant has over what it should have, and the same of the tenant of `other`; 0: not known.
+	 * WHY_QUOTA: devices that its tenant (or one above) has or asks for, of how many at most; 0: others keep theirs;
+	 * below 0: it may have none at all.
+	 * WHY_RECLAIMED: devices that its tenant had, of how many guaranteed.
+	 */
+	double share, against;
 };
 
 struct job {
@@ -100,8 +111,12 @@ struct job {
 	uint32_t navoid;
 	const struct node_share *pins; /* where somebody else runs it now, for policies that follow; NULL: nowhere */
 	uint32_t npins;
-	double share;              /* of each device's compute, below 1; 0: whole devices */
-	int64_t gpu_mem_bytes;     /* of each device, where it shares them; 0: not said */
+	double share;          /* of each device's compute, below 1; 0: whole devices */
+	int64_t gpu_mem_bytes; /* of each device, where it shares them; 0: not said */
+	double util; /* part of each device's compute that it keeps busy when alone; 0: not said */
+	double moves_Bps; /* between its host and each device while it runs alone beside its host; 0: not said */
+	double calls_ps; /* likewise: calls a second that wait for the device's answer */
+	int32_t stays;   /* 1: it cannot be moved, nor stopped for somebody's convenience */
 	uint32_t first_dep, ndeps; /* in the trace's list: jobs that must finish first */
 	double start_cost_s;       /* before the first step of the first start */
 	double resume_cost_s;      /* save and restore around a preemption or migration */

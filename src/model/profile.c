@@ -10,6 +10,8 @@
 #include "base/hash.h"
 #include "base/vec.h"
 #include "model/catalogue.h"
+#include "model/hosting.h"
+#include "model/links.h"
 
 /* ---- a table from four numbers to a value, open addressing */
 
@@ -108,7 +110,11 @@ struct profile {
 	VEC(struct known) known;        /* by model, as far as names were there when last looked */
 	double up_Bps;                  /* slowest uplink, 0: none known */
 	uint32_t rack_nodes[TYPES_MAX]; /* most nodes of a type in one rack */
+	bool has_links;                 /* some node has a topology */
+	double best_Bps[TYPES_MAX][NODE_DEVICES_MAX + 1]; /* of a ring of so many devices of a node; 0: as the type's */
 	uint64_t version;
+	const struct hosting *hosting; /* NULL: hosts change nothing */
+	struct hosting *own_hosting;   /* the same where it goes with this one */
 };
 
 static struct known look_up(const struct profile *profile, uint32_t model)
@@ -153,6 +159,29 @@ static void count_racks(struct profile *profile)
 	}
 }
 
+/* The best ring that topologies of a type's nodes have, for every number of devices. */
+static void find_best_rings(struct profile *profile)
+{
+	const struct cluster *cluster = profile->cluster;
+	uint64_t *seen = mem_alloc(sizeof(*seen) * (cluster->ntopologies + 1)); /* types, as bits */
+
+	for (uint32_t i = 0; i < cluster->nnodes; i++) {
+		const struct node *node = &cluster->nodes[i];
+
+		if (node->topology == TOPOLOGY_NONE || seen[node->topology] >> node->type & 1)
+			continue;
+		seen[node->topology] |= UINT64_C(1) << node->type;
+		profile->has_links = true;
+		for (uint32_t n = 2; n <= node->devices; n++) {
+			double *best = &profile->best_Bps[node->type][n];
+
+			*best = fmax(*best,
+				topology_best_ring_Bps(&cluster->topologies[node->topology], n));
+		}
+	}
+	free(seen);
+}
+
 struct profile *profile_create(const struct cluster *cluster, const struct names *models)
 {
 	struct profile *profile = mem_alloc(sizeof(*profile));
@@ -160,6 +189,7 @@ struct profile *profile_create(const struct cluster *cluster, const struct names
 	profile->cluster = cluster;
 	profile->models = models;
 	count_racks(profile);
+	find_best_rings(profile);
 	profile_learn_names(profile);
 	return profile;
 }
@@ -174,7 +204,19 @@ void profile_destroy(struct profile *profile)
 	free(profile->nearest.at);
 	vec_fini(&profile->anchors);
 	vec_fini(&profile->known);
+	hosting_destroy(profile->own_hosting);
 	free(profile);
+}
+
+void profile_set_hosting(struct profile *profile, const struct hosting *hosting)
+{
+	profile->version += profile->hosting != hosting;
+	profile->hosting = hosting;
+}
+
+const struct hosting *profile_hosting(const struct profile *profile)
+{
+	return profile->hosting;
 }
 
 static void table_copy(const struct table *from, struct table *to)
@@ -195,9 +237,13 @@ struct profile *profile_copy(const struct profile *from, const struct cluster *c
 		.cluster = cluster,
 		.models = models,
 		.up_Bps = from->up_Bps,
+		.has_links = from->has_links,
 		.version = from->version,
+		.own_hosting = hosting_copy(from->hosting),
 	};
+	profile->hosting = profile->own_hosting;
 	memcpy(profile->rack_nodes, from->rack_nodes, sizeof(profile->rack_nodes));
+	memcpy(profile->best_Bps, from->best_Bps, sizeof(profile->best_Bps));
 	for (size_t i = 0; i < from->known.n; i++)
 		vec_push(&profile->known, from->known.at[i]);
 	profile_learn_names(profile);
@@ -316,9 +362,21 @@ void profile_each(const struct profile *profile, void (*see)(void *ctx, const st
 
 /* ---- what is estimated */
 
+double profile_link_Bps(const struct profile *profile, uint32_t type, struct shape shape)
+{
+	uint32_t most = profile->cluster->types[type].max_per_node;
+	double best_Bps = 0;
+
+	if (shape.link_Bps > 0)
+		return shape.link_Bps;
+	if (profile->has_links)
+		best_Bps = profile->best_Bps[type][shape.gpus < most ? shape.gpus : most];
+	return best_Bps > 0 ? best_Bps : profile->cluster->types[type].link_Bps;
+}
+
 static double slowest_link(const struct profile *profile, uint32_t type, struct shape shape)
 {
-	double Bps = profile->cluster->types[type].link_Bps;
+	double Bps = profile_link_Bps(profile, type, shape);
 
 	if (shape.nodes < 2 || profile->cluster->net_Bps == 0)
 		return Bps;
@@ -359,11 +417,37 @@ static double estimated_locality(const struct profile *profile, uint32_t model, 
 	struct known known = known_of(profile, model);
 	double factor;
 
-	if (profile->cluster->net_Bps == 0 || !known.facts)
+	if ((profile->cluster->net_Bps == 0 && shape.link_Bps == 0) || !known.facts)
 		return 1;
 	factor = seconds(step_time(profile, known, type, profile_packed(profile, type, shape.gpus))) /
 		seconds(step_time(profile, known, type, shape));
 	return factor < 1 ? factor : 1;
+}
+
+double profile_link_locality(const struct profile *profile, uint32_t model, uint32_t type,
+	struct shape shape)
+{
+	struct known known = known_of(profile, model);
+	struct shape best = shape;
+	double factor;
+
+	if (shape.link_Bps == 0 || !known.facts)
+		return 1;
+	best.link_Bps = 0;
+	factor = seconds(step_time(profile, known, type, best)) /
+		seconds(step_time(profile, known, type, shape));
+	return factor < 1 ? factor : 1;
+}
+
+double profile_traffic(const struct profile *profile, uint32_t model, uint32_t type, struct shape shape)
+{
+	struct known known = known_of(profile, model);
+	struct step_time t;
+
+	if (!known.facts)
+		return NAN;
+	t = step_time(profile, known, type, shape);
+	return t.sync_s / seconds(t);
 }
 
 static const struct anchor *nearest_anchor(const struct profile *profile, uint32_t model,
@@ -404,7 +488,7 @@ double profile_rate(const struct profile *profile, uint32_t model, uint32_t type
 		(struct key){ model, type, shape.gpus, shape.nodes });
 
 	if (!isnan(measured))
-		return measured;
+		return measured * profile_link_locality(profile, model, type, shape);
 	measured = table_get(&profile->speeds, (struct key){ model, type, shape.gpus, 0 });
 	if (!isnan(measured))
 		return measured * estimated_locality(profile, model, type, shape);
@@ -421,17 +505,18 @@ double profile_locality(const struct profile *profile, uint32_t model, uint32_t 
 	double here, best;
 
 	if (shape.nodes == packed.nodes && shape.racks == packed.racks)
-		return 1;
+		return profile_link_locality(profile, model, type, shape);
 	here = table_get(&profile->speeds, (struct key){ model, type, shape.gpus, shape.nodes });
 	best = table_get(&profile->speeds, (struct key){ model, type, shape.gpus, packed.nodes });
 	if (shape.nodes != packed.nodes && here >= 0 && best > 0)
-		return here < best ? here / best : 1;
+		return (here < best ? here / best : 1) *
+			profile_link_locality(profile, model, type, shape);
 	return estimated_locality(profile, model, type, shape);
 }
 
 /* ---- sharing */
 
-static double measured_beside(const struct profile *profile, uint32_t type, uint32_t gpus,
+double profile_measured_beside(const struct profile *profile, uint32_t type, uint32_t gpus,
 	uint32_t a, uint32_t b)
 {
 	double together = table_get(&profile->pairs, (struct key){ a, b, type, gpus });
@@ -458,7 +543,7 @@ double profile_beside(const struct profile *profile, uint32_t type, uint32_t gpu
 {
 	const struct device_type *device = &profile->cluster->types[type];
 	struct known ka = known_of(profile, a), kb = known_of(profile, b);
-	double measured = measured_beside(profile, type, gpus, a, b);
+	double measured = profile_measured_beside(profile, type, gpus, a, b);
 	double busy;
 
 	if (!isnan(measured))
@@ -471,6 +556,29 @@ double profile_beside(const struct profile *profile, uint32_t type, uint32_t gpu
 		return 0;
 	busy = busy_fraction(profile, kb, type, gpus);
 	return isnan(busy) ? 0.5 : 1 / (1 + busy);
+}
+
+double profile_busy(const struct profile *profile, uint32_t type, uint32_t gpus, uint32_t model)
+{
+	struct known known = known_of(profile, model);
+
+	return known.facts ? busy_fraction(profile, known, type, gpus) : NAN;
+}
+
+double profile_step_s(const struct profile *profile, uint32_t type, uint32_t gpus, uint32_t model)
+{
+	struct known known = known_of(profile, model);
+
+	if (!known.facts)
+		return NAN;
+	return seconds(step_time(profile, known, type, profile_packed(profile, type, gpus)));
+}
+
+double profile_mem_bytes(const struct profile *profile, uint32_t model)
+{
+	struct known known = known_of(profile, model);
+
+	return known.facts ? catalogue_mem_bytes(known.facts, known.batch) : 0;
 }
 
 double profile_skew(const struct profile *profile, uint32_t model)

@@ -25,7 +25,12 @@ struct rates {
 /* Speeds asked for at the same version are the same; 0 where all are nominal. */
 uint64_t rates_version(const struct rates *rates);
 
-/* Nodes and racks of a grant. */
+struct host_table;
+/* What hosts do to the speed of `job` on so many devices (model/hosting.h); NULL: nothing is known. */
+const struct host_table *rates_host_table(const struct rates *rates, const struct job *job,
+	uint32_t gpus);
+
+/* Nodes and racks of a grant, and the links among its very devices where the cluster knows them. */
 struct shape grant_shape(const struct cluster *cluster, const struct grant *grant);
 
 /*
@@ -35,10 +40,21 @@ struct shape grant_shape(const struct cluster *cluster, const struct grant *gran
  * whether that is of a slower type or has company.  A balanced grant gives each device as much as it
  * can do, so that their speeds add up.  What company costs is measured for gangs of equal size; where
  * sizes differ the smaller one counts, for both.  The speed of a fraction is that on its share, and
- * other fractions do not change it.
+ * other fractions do not change it.  What the grant has of its hosts counts where the model's need of
+ * them is known; where neither the grant nor the job says, each device has its part of its node.
+ *
+ * A guest has what others leave: its launch rate times the part of the device that is idle, in the memory
+ * that is left (model/coordinator.h).  Those it is beside are slowed by no more than its launch rate allows.
  */
 double rate(const struct rates *rates, const struct job *job, const struct grant *grant,
 	const struct neighbour *beside, uint32_t n);
+
+/*
+ * Of a device of the type: what the job keeps busy of it when it is alone there, 0..1, and the bytes it needs there.
+ * Said by the job, else estimated from its model; a half, and none, where nothing is known.
+ */
+double job_util(const struct rates *rates, const struct job *job, uint32_t type);
+double job_gpu_bytes(const struct rates *rates, const struct job *job, uint32_t type);
 
 /* The same for devices not chosen yet, packed as closely as the nodes of the type allow. */
 double rate_if(const struct rates *rates, const struct job *job, uint32_t type, uint32_t gpus);

@@ -43,12 +43,7 @@ static bool consolidate_choose(void *self, const struct placing *p, struct slots
 {
 	const struct consolidate *c = self;
 
-	if (place_compact(p, out))
-		return true;
-	if (c->strict)
-		return false;
-	out->n = out->gpus = 0;
-	return place_emptiest(p, p->gpus, out) == p->gpus;
+	return place_together(p, c->strict, out);
 }
 
 const struct placer placer_consolidate = {

@@ -183,3 +183,11 @@ bool place_compact(const struct placing *p, struct slots *out)
 	}
 	return true;
 }
+
+bool place_together(const struct placing *p, bool strict, struct slots *out)
+{
+	if (place_compact(p, out))
+		return true;
+	out->n = out->gpus = 0;
+	return !strict && place_emptiest(p, p->gpus, out) == p->gpus;
+}

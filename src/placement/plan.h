@@ -23,7 +23,10 @@
 
 #include "base/vec.h"
 #include "placement/placer.h"
+#include "placement/reclaim.h"
 #include "placement/space.h"
+
+struct quota;
 
 struct plan_entry {
 	struct grant *held; /* what it has */
@@ -43,6 +46,12 @@ struct plan_reason {
 	struct reason reason;
 };
 
+/* A node to be rented, or to go back. */
+struct plan_rental {
+	uint32_t node;
+	bool rent;
+};
+
 struct plan {
 	struct space space; /* as it would be if the plan were carried out */
 	struct space empty; /* the whole cluster free, made when first asked for */
@@ -50,7 +59,20 @@ struct plan {
 	void *placer_state;
 	const struct profile *belief;
 	struct rng rng;
-	VEC(struct plan_entry) entries; /* by job */
+	const struct job *jobs; /* by id, as in the round; for taking back */
+	double now_s;
+	struct reclaim reclaim;  /* who gives way to whom; zeroed: nobody */
+	struct quota *quota;     /* what tenants hold, and may; NULL: nobody counts */
+	bool gated;              /* nobody gets more than that */
+	struct grant_part asked; /* while something is taken back: for this */
+	struct reason never; /* why the placer could never place the last job that was asked about; WHY_NONE: it did not say */
+	struct placing_note note; /* what the placer said to the last question */
+	uint32_t refused;         /* the job that it refused for a reason of its own, or JOB_NONE */
+	VEC(struct reclaim_holder) holders; /* scratch of taking back */
+	VEC(struct reclaim_group) groups;   /* likewise */
+	VEC(uint32_t) given;                /* likewise: jobs whose devices are free for a moment */
+	VEC(uint64_t) lent;                 /* likewise, by node */
+	VEC(struct plan_entry) entries;     /* by job */
 	VEC(uint32_t) touched;
 	VEC(struct plan_reason) reasons;
 	VEC(struct grant *)
@@ -58,13 +80,17 @@ struct plan {
 	bool placer_erred;   /* its answer was not what it was asked for */
 	struct slots found;  /* scratch of placers */
 	struct slots joined; /* scratch: devices put together */
-	VEC(struct plan_seat) seats; /* scratch: devices that fractions leave room on */
+	VEC(struct plan_seat) seats;     /* scratch: devices that fractions leave room on */
+	VEC(struct plan_rental) rentals; /* asked for in this round */
+	uint64_t stirred; /* grows whenever books of the placer may have changed, also if all lies as before */
 	double wake_s; /* when the policy wants to decide again though nothing happened */
 };
 
 void plan_init(struct plan *plan, const struct cluster *cluster, const struct placer *placer,
 	void *placer_state, uint64_t seed);
 void plan_fini(struct plan *plan);
+/* From now on quotas are kept: `quota` follows the plan and, if `gated`, says who may have what.  Before anybody holds anything. */
+void plan_set_quota(struct plan *plan, struct quota *quota, bool gated);
 
 /* For policies. */
 
@@ -94,6 +120,14 @@ bool plan_run_at(struct plan *plan, const struct job *job, const struct node_sha
  */
 bool plan_run_beside(struct plan *plan, const struct job *job, const struct job *host,
 	struct want want);
+/*
+ * Runs `job` on exactly these devices, each node named once, whoever else has them; want.gpus and want.type
+ * do not count.  False, and all is as it was: one of them is down, drained anew or in the hands of a fraction
+ * (a fraction: it leaves too little); the job may not use the type; its host, or the nodes if it has none,
+ * lack CPUs or memory.
+ */
+bool plan_run_upon(struct plan *plan, const struct job *job, const struct slot *slots, uint32_t n,
+	struct want want);
 /* The job goes on with what it has on nodes that are not marked (by node); it must have something there. */
 void plan_leave(struct plan *plan, const struct job *job, const bool *nodes);
 /* The job shall not run. */
@@ -106,14 +140,18 @@ const struct grant *plan_grant(const struct plan *plan, uint32_t job);
 uint32_t plan_free(const struct plan *plan, uint32_t type);
 /* The same, and if `job` is a fraction those too that others leave enough of for it. */
 uint32_t plan_room(const struct plan *plan, const struct job *job, uint32_t type);
+/* A node that can be rented shall be (and is up some time after), or shall go back: nobody shall have anything there. */
+void plan_rent(struct plan *plan, uint32_t node, bool rent);
 /* Decide again at `at_s` at the latest. */
 void plan_wake(struct plan *plan, double at_s);
+/* Whether the rule of placement itself refused `job` when it was last tried, and not want of room; the reason is said. */
+bool plan_refuses(struct plan *plan, const struct job *job);
 /* Why `job` is left out; the first reason of a round stands. */
 void plan_why(struct plan *plan, uint32_t job, struct reason reason);
 
 /* For the engine. */
 
-/* A new round: no changes, no reasons, no wake-up. */
+/* A new round: no changes, no reasons, no wake-up.  plan->jobs and now_s are the engine's to set before. */
 void plan_begin(struct plan *plan);
 /* The difference has been carried out. */
 void plan_commit(struct plan *plan);
@@ -128,5 +166,7 @@ void plan_devices_drain(struct plan *plan, uint32_t node, uint64_t devices);
 const struct grant *plan_adopt(struct plan *plan, const struct job *job, const struct grant *grant);
 /* Whether `job` could run as asked if the cluster were empty and whole. */
 bool plan_could_ever(struct plan *plan, const struct job *job);
+/* The same with its process on one node and its devices on any. */
+bool plan_could_ever_apart(struct plan *plan, const struct job *job);
 
 #endif

@@ -321,8 +321,29 @@ void space_give(struct space *space, const struct job *job, uint32_t gpus, struc
 	set_free(space, slot.node);
 	feed(space, job, gpus, slot.node, -__builtin_popcountll(slot.devices));
 	/* Sums of fractions leave dust behind; an empty node has all it has. */
-	if (n->users.n == 0)
+	if (n->users.n == 0 && n->hosted == 0)
 		n->cpus = space->cluster->nodes[slot.node].cpus;
+}
+
+bool space_can_host(const struct space *space, const struct job *job, uint32_t node)
+{
+	return space->nodes[node].up && space_feeds(space, job, 1, node, 1);
+}
+
+void space_host(struct space *space, const struct job *job, uint32_t node)
+{
+	space->nodes[node].hosted++;
+	feed(space, job, 1, node, 1);
+}
+
+void space_unhost(struct space *space, const struct job *job, uint32_t node)
+{
+	struct space_node *n = &space->nodes[node];
+
+	n->hosted--;
+	feed(space, job, 1, node, -1);
+	if (n->users.n == 0 && n->hosted == 0)
+		n->cpus = space->cluster->nodes[node].cpus;
 }
 
 void space_each_beside(const struct space *space, uint32_t job, struct slot slot,

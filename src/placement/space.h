@@ -50,6 +50,7 @@ struct space_node {
 	double cpus;              /* left */
 	int64_t mem_bytes;        /* left */
 	VEC(struct space_user) users;
+	uint32_t hosted; /* jobs whose process is here and whose devices may be elsewhere */
 	/* Users that are not alone on their devices, the first of them not counted; fractions among themselves do not count. */
 	uint32_t overlaps;
 };
@@ -121,6 +122,11 @@ uint64_t space_room(const struct space *space, const struct job *job, uint32_t n
 /* Whether the node has CPUs and memory for `n` of the `gpus` devices of a job (devices aside). */
 bool space_feeds(const struct space *space, const struct job *job, uint32_t gpus, uint32_t node,
 	uint32_t n);
+
+/* Whether the node, which is up, has all the CPUs and memory of a job; and the job takes or gives them back. */
+bool space_can_host(const struct space *space, const struct job *job, uint32_t node);
+void space_host(struct space *space, const struct job *job, uint32_t node);
+void space_unhost(struct space *space, const struct job *job, uint32_t node);
 
 /*
  * Walks nodes of a type with exactly `nfree` free devices, in node order: start with *at = 0;

@@ -62,7 +62,7 @@ static const struct admission admit_load = {
 	.decide = load_decide,
 };
 
-const struct admission *const admissions[] = { &admit_all, &admit_load, NULL };
+const struct admission *const admissions[] = { &admit_all, &admit_load, &admit_quota, NULL };
 
 const struct admission *admission_find(const char *name, struct err *err)
 {

@@ -3,6 +3,8 @@
  */
 #include "policy/kit.h"
 
+#include "policy/tried.h"
+
 const char *const misfit_names[] = { "block", "skip", NULL };
 
 double kit_tie(const struct ordering *ordering, const void *self, const struct round *round,
@@ -66,9 +68,15 @@ bool kit_run_on(const struct round *round, struct plan *plan, const struct job *
 	/* A running job stays on its type: going elsewhere costs a migration. */
 	if (held && plan_run(plan, job, want_on(job, held->type, gpus)))
 		return true;
-	for (uint32_t i = 0; i < n; i++) {
-		if (plan_run(plan, job, want_on(job, types[i], gpus)))
-			return true;
+	/* What is free on a slower type comes before what others would have to be stopped for. */
+	for (int gentle = plan->reclaim.entitled ? 1 : 0; gentle >= 0; gentle--) {
+		for (uint32_t i = 0; i < n; i++) {
+			struct want want = want_on(job, types[i], gpus);
+
+			want.gentle = gentle;
+			if (plan_run(plan, job, want))
+				return true;
+		}
 	}
 	return false;
 }
@@ -141,7 +149,7 @@ void kit_no_room(const struct round *round, struct plan *plan, const struct job 
 	struct room free = { job->gpus, 0 }, up = { job->gpus, 0 };
 
 	/* One that loses its devices in this very decision has been told who took them. */
-	if (job->grant)
+	if (job->grant || plan_refuses(plan, job))
 		return;
 	for (uint32_t type = 0; type < round->cluster->ntypes; type++) {
 		int32_t need = (int32_t)job_gpus_on(job, type);
@@ -207,9 +215,13 @@ struct queue {
 	struct plan *plan;
 	struct keyed *at;
 	uint32_t n;
-	uint32_t next;              /* jobs before this have had their turn */
-	uint32_t last[TYPES_MAX];   /* per type: no job from here on has devices of it */
+	uint32_t next;     /* jobs before this have had their turn */
+	uint32_t *holders; /* places in `at` of those that had devices when it began, in order */
+	uint32_t nholders;
+	uint32_t last[TYPES_MAX];   /* per type: no holder from here on has devices of it */
 	uint32_t behind[TYPES_MAX]; /* per type: devices of jobs that have not had their turn */
+	uint32_t *evicted;          /* scratch of one attempt: places in `at` */
+	struct tried tried;
 };
 
 static const struct job *queue_job(const struct queue *q, uint32_t i)
@@ -241,63 +253,77 @@ static void queue_fill(struct queue *q, const struct ordering *ordering, const v
 			q->behind[job->grant->type] += job->grant->gpus;
 	}
 	qsort(q->at, q->n, sizeof(*q->at), by_key);
+	if (stops_nobody(ordering))
+		return;
+	q->holders = arena_array(round->scratch, uint32_t, q->n);
+	q->evicted = arena_array(round->scratch, uint32_t, q->n);
+	for (uint32_t i = 0; i < q->n; i++) {
+		if (queue_job(q, i)->grant)
+			q->holders[q->nholders++] = i;
+	}
 	for (uint32_t type = 0; type < round->cluster->ntypes; type++)
-		q->last[type] = q->n;
+		q->last[type] = q->nholders;
 }
 
 /* Takes the devices of the last job that has some of the type and not had its turn; UINT32_MAX if there is none. */
-static uint32_t queue_evict_last(struct queue *q, uint32_t type)
+static uint32_t queue_evict_last(struct queue *q, uint32_t type, const struct job *by, uint32_t *at)
 {
-	while (q->last[type] > q->next) {
-		const struct job *job = queue_job(q, --q->last[type]);
+	const struct reclaim *r = &q->plan->reclaim;
+
+	while (*at > 0 && q->holders[*at - 1] >= q->next) {
+		const struct job *job = queue_job(q, q->holders[--*at]);
 		const struct grant *grant = plan_grant(q->plan, job->id);
 
-		if (!grant || grant->type != type)
+		if (!grant || grant->type != type || (r->keeps && r->keeps(r->self, q->plan, job, by)))
 			continue;
 		q->behind[type] -= grant->gpus;
 		plan_stop(q->plan, job);
-		return q->last[type];
+		return q->holders[*at];
 	}
 	return UINT32_MAX;
 }
 
-static void queue_restore(struct queue *q, uint32_t type, const uint32_t *evicted, uint32_t n)
+static void queue_restore(struct queue *q, uint32_t type, uint32_t n)
 {
 	while (n-- > 0) {
-		const struct job *job = queue_job(q, evicted[n]);
+		const struct job *job = queue_job(q, q->evicted[n]);
 
 		if (kit_run(q->round, q->plan, job))
 			q->behind[type] += plan_grant(q->plan, job->id)->gpus;
+		else
+			tried_forget(&q->tried);
 	}
-	q->last[type] = q->n;
+	q->last[type] = q->nholders;
 }
 
-static void queue_outranked(struct queue *q, const uint32_t *evicted, uint32_t n, const struct job *by)
+static void queue_outranked(struct queue *q, uint32_t n, const struct job *by)
 {
 	for (uint32_t i = 0; i < n; i++)
-		kit_outranked(q->plan, queue_job(q, evicted[i]), by);
+		kit_outranked(q->plan, queue_job(q, q->evicted[i]), by);
 }
 
 /* Runs the job on devices of jobs behind it, worst first. */
 static bool queue_take_over(struct queue *q, const struct job *job, uint32_t type)
 {
-	uint32_t *evicted, n = 0, i;
+	uint32_t n = 0, i, at = q->last[type];
 
 	if (plan_room(q->plan, job, type) + q->behind[type] < job_gpus_on(job, type))
 		return false;
-	evicted = arena_array(q->round->scratch, uint32_t, q->n - q->next);
-	while ((i = queue_evict_last(q, type)) != UINT32_MAX) {
-		evicted[n++] = i;
+	while ((i = queue_evict_last(q, type, job, &at)) != UINT32_MAX) {
+		q->evicted[n++] = i;
+		/* Who was passed over for this one may go for another. */
+		if (!q->plan->reclaim.keeps)
+			q->last[type] = at;
 		if (plan_run(q->plan, job, (struct want){ .type = (int)type })) {
-			queue_outranked(q, evicted, n, job);
+			queue_outranked(q, n, job);
 			return true;
 		}
 	}
-	queue_restore(q, type, evicted, n);
+	queue_restore(q, type, n);
 	return false;
 }
 
-static bool queue_try(struct queue *q, const struct ordering *ordering, const struct job *job)
+static bool queue_run(struct queue *q, const struct ordering *ordering, const struct job *job)
 {
 	uint32_t types[TYPES_MAX], n;
 
@@ -308,6 +334,22 @@ static bool queue_try(struct queue *q, const struct ordering *ordering, const st
 		if (queue_take_over(q, job, types[i]))
 			return true;
 	}
+	return false;
+}
+
+static bool queue_try(struct queue *q, const struct ordering *ordering, const struct job *job)
+{
+	/* Where the queue keeps its order it matters for each why it does not fit. */
+	bool remember = ordering->misfit == MISFIT_SKIP;
+
+	if (remember && tried_like(&q->tried, job))
+		return false;
+	if (queue_run(q, ordering, job)) {
+		tried_forget(&q->tried);
+		return true;
+	}
+	if (remember)
+		tried_add(&q->tried, job);
 	return false;
 }
 
@@ -327,6 +369,8 @@ static void queue_block(struct queue *q, const struct job *blocker)
 
 bool kit_any_free(const struct round *round, const struct plan *plan)
 {
+	if (plan->reclaim.entitled)
+		return true; /* what is lent can be had, too */
 	for (uint32_t type = 0; type < round->cluster->ntypes; type++) {
 		/* Beside fractions there may be room for more. */
 		if (plan_free(plan, type) > 0 || plan->space.types[type].parted.n > 0)
@@ -355,6 +399,7 @@ void kit_anew(const struct ordering *ordering, const void *self, const struct ro
 		kit_turn_newcomers_away(round, plan);
 		return;
 	}
+	tried_init(&q.tried, round, plan);
 	queue_fill(&q, ordering, self);
 	while (q.next < q.n) {
 		const struct job *job = queue_job(&q, q.next++);
@@ -364,7 +409,8 @@ void kit_anew(const struct ordering *ordering, const void *self, const struct ro
 			q.behind[grant->type] -= grant->gpus;
 		} else if (!queue_try(&q, ordering, job)) {
 			kit_no_room(round, plan, job);
-			if (ordering->misfit == MISFIT_BLOCK)
+			/* One that the rule of placement keeps waiting, for its quota or a closer place, stands in nobody's way. */
+			if (ordering->misfit == MISFIT_BLOCK && !plan_refuses(plan, job))
 				queue_block(&q, job);
 		}
 	}

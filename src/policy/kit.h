@@ -70,7 +70,8 @@ struct ranking {
 	VEC(uint32_t) placed;   /* by job: the walk that last put it to run */
 	uint32_t walks;         /* decisions so far */
 	bool held;              /* the last one could stop nobody */
-	VEC(uint32_t) evicted;  /* scratch of one attempt */
+	bool asked_each; /* the last one asked for each job (kit_is_particular()), and somebody waits */
+	VEC(uint32_t) evicted; /* scratch of one attempt */
 	struct heap jumps;
 };
 
@@ -125,7 +126,13 @@ bool turns_hold(const struct turns *turns, const struct round *round);
 /* Decide again at the first turn after now that is not before at_s. */
 void turns_wake(const struct turns *turns, const struct round *round, double at_s, struct plan *plan);
 
-/* Whether any device is free or has fractions on it, which may leave room for more, if the plan ran. */
+/* Whether jobs of one shape may be answered differently, so that each has to be asked for. */
+static inline bool kit_is_particular(const struct plan *plan)
+{
+	return plan->placer->particular || plan->reclaim.entitled;
+}
+
+/* Whether any device is free, lent, or has fractions on it, which may leave room for more, if the plan ran. */
 bool kit_any_free(const struct round *round, const struct plan *plan);
 /* Nothing is free: says so to jobs that came to wait since the last decision; the others know. */
 void kit_turn_newcomers_away(const struct round *round, struct plan *plan);

@@ -23,6 +23,9 @@ enum policy_traits {
 	POLICY_RANDOM = 1 << 2,    /* uses the generator */
 	POLICY_SHARES = 1 << 3,    /* may put two jobs on the same devices */
 	POLICY_MIXES = 1 << 4,     /* may give a job devices of several types */
+	POLICY_AHEAD = 1 << 5,     /* looks at jobs that wait for others (model/family.h) */
+	POLICY_POOLS = 1 << 6, /* may give a job devices of nodes other than its process runs on */
+	POLICY_RENTS = 1 << 7, /* rents nodes and gives them back; rentable ones are not there before */
 };
 
 struct policy {
@@ -81,6 +84,8 @@ struct policy {
 	size_t (*remember)(const void *self, const struct job *jobs, uint32_t njobs,
 		const void *memory, void **out);
 	void (*resume)(void *self, const void *bytes, size_t n);
+	/* What a daemon would need that none has, if it can decide in simulations only.  NULL: it can decide live, too. */
+	const char *simulated_for;
 	/* Who decides in trials and forecasts, where this one cannot: it only follows somebody.  NULL: itself. */
 	const char *stand_in;
 	/* Edits the plan.  Required. */

@@ -438,6 +438,8 @@ double ranking_crossing_s(const struct ranking *r)
 {
 	double best_waiting = INFINITY, crossing_s = INFINITY;
 
+	if (r->asked_each)
+		return -INFINITY;
 	if (r->heads.n > 0)
 		best_waiting = r->head_pool.nodes[rank_first(&r->head_pool, &r->heads)].key;
 	for (size_t i = 0; i < r->lanes.n && best_waiting < INFINITY; i++) {
@@ -455,12 +457,27 @@ double ranking_crossing_s(const struct ranking *r)
 	return crossing_s;
 }
 
+/* Where jobs of one shape are not alike nothing is gained by ranking shapes. */
+static void in_order_one_by_one(struct ranking *ranking, const struct ordering *ordering,
+	const void *self, const struct round *round, struct plan *plan)
+{
+	kit_anew(ordering, self, round, plan);
+	if (ordering->jump_s)
+		kit_wake_at_jumps(ordering, self, round, plan);
+	ranking->asked_each = kit_anybody_waits(round, plan);
+}
+
 void kit_in_order(struct ranking *ranking, const struct ordering *ordering, const void *self,
 	const struct round *round, struct plan *plan)
 {
 	struct walk w = { ranking, ordering, self, round, plan, RANK_NONE };
 	struct rank_class *c;
+	uint32_t number;
 
+	if (kit_is_particular(plan)) {
+		in_order_one_by_one(ranking, ordering, self, round, plan);
+		return;
+	}
 	if (ranking->walks++ == 0) {
 		ranking->heads = RANK_EMPTY(0);
 		ranking->openings = 1;
@@ -475,7 +492,8 @@ void kit_in_order(struct ranking *ranking, const struct ordering *ordering, cons
 			refile(&w, job->id);
 			continue;
 		}
-		ranking->classes.at[class_of(&w, job)].shut_at = ranking->openings;
+		number = class_of(&w, job); /* which may move the list */
+		ranking->classes.at[number].shut_at = ranking->openings;
 		w.failed = job->id;
 		kit_no_room(round, plan, job);
 		if (ordering->misfit == MISFIT_BLOCK)

@@ -45,6 +45,15 @@ static void put_jobs(const struct trace_stats *s, struct buf *out)
 		put_count(out, (double)s->with_deadline, "with a deadline, ");
 		put_count(out, (double)s->with_deps, "with dependencies\n");
 	}
+	if (s->dags.dags) {
+		put_name(out, "pipelines");
+		put_count(out, s->dags.dags, "of ");
+		put_count(out, s->dags.jobs, "jobs, up to ");
+		put_count(out, s->dags.depth, "deep and ");
+		put_count(out, s->dags.width, "wide, the longest way ");
+		unit_text(UNIT_SECONDS, s->dags.longest_s, out);
+		buf_char(out, '\n');
+	}
 }
 
 static void put_work(const struct trace_stats *s, struct buf *out)
@@ -192,6 +201,11 @@ void trace_report_json(const struct trace_stats *s, struct buf *out)
 	json_int(&j, "elastic", (int64_t)s->elastic);
 	json_int(&j, "with_deadline", (int64_t)s->with_deadline);
 	json_int(&j, "with_deps", (int64_t)s->with_deps);
+	json_int(&j, "dags", s->dags.dags);
+	json_int(&j, "dag_jobs", s->dags.jobs);
+	json_int(&j, "dag_depth", s->dags.depth);
+	json_int(&j, "dag_width", s->dags.width);
+	json_double(&j, "dag_longest_s", s->dags.dags ? s->dags.longest_s : NAN);
 	json_double(&j, "first_s", s->first_s);
 	json_double(&j, "last_s", s->last_s);
 	json_double(&j, "gpu_h", s->gpu_h);

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "model/cluster.h"
+#include "model/dag.h"
 #include "model/trace.h"
 #include "report/html.h"
 #include "report/term.h"
@@ -27,6 +28,7 @@ struct trace_stats {
 	uint64_t jobs;
 	uint64_t unknown_run; /* jobs without a known run time; they do not count in times and GPU-hours */
 	uint64_t elastic, with_deadline, with_deps;
+	struct dag_shape dags; /* of jobs that wait for others; zeroed where they go round in circles */
 	double first_s, last_s; /* arrivals */
 	double gpu_h;
 	double gpus_mean;

@@ -248,6 +248,23 @@ static void count_jobs(const struct trace *trace, struct trace_stats *s)
 	s->last_s = trace->njobs ? trace->jobs[trace->njobs - 1].arrival_s : 0;
 }
 
+static void pipelines(const struct trace *trace, struct trace_stats *s)
+{
+	struct arena arena = { 0 };
+	struct dag dag;
+	double *time_s;
+
+	if (!s->with_deps)
+		return;
+	time_s = arena_array(&arena, double, trace->njobs);
+	for (uint32_t i = 0; i < trace->njobs; i++)
+		time_s[i] = isfinite(run_s(trace, i)) ? run_s(trace, i) : 0;
+	dag_of_jobs(&dag, &arena, trace->jobs, trace->njobs, trace->deps);
+	if (dag_is_acyclic(&dag))
+		s->dags = dag_shape_of(&dag, &arena, time_s);
+	arena_fini(&arena);
+}
+
 void trace_stats_of(const struct trace *trace, const struct cluster *cluster, struct trace_stats *out)
 {
 	struct trace_stats s = { .load = NAN, .hash = trace->hash };
@@ -256,6 +273,7 @@ void trace_stats_of(const struct trace *trace, const struct cluster *cluster, st
 	s.format = mem_strdup(trace->format ? trace->format : "generated");
 	s.cluster_gpus = cluster ? cluster->devices : 0;
 	count_jobs(trace, &s);
+	pipelines(trace, &s);
 	run_times(trace, &s);
 	arrivals(trace, &s);
 	group_sizes(trace, &s);

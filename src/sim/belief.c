@@ -104,13 +104,7 @@ int belief_spell(const char *spec, char **out, struct err *err)
 
 void belief_help(struct buf *out)
 {
-	for (const struct option *o = belief_options; o->name; o++) {
-		buf_printf(out, "  %-20s %s (", o->name, o->help);
-		option_range(o, out);
-		buf_str(out, "; default ");
-		option_preset(o, out);
-		buf_str(out, ")\n");
-	}
+	option_help(belief_options, out);
 }
 
 struct wanted {

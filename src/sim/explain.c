@@ -59,6 +59,7 @@ static enum constraint constraint_of(enum why why)
 	case WHY_BUSY:
 	case WHY_FRAGMENTED:
 	case WHY_OUTRANKED:
+	case WHY_RECLAIMED:
 		return BY_BUSY;
 	case WHY_BEHIND:
 	case WHY_RESERVED:
@@ -66,6 +67,8 @@ static enum constraint constraint_of(enum why why)
 		return BY_QUEUE;
 	case WHY_SHARE:
 		return BY_SHARE;
+	case WHY_QUOTA:
+		return BY_QUOTA;
 	case WHY_ADMISSION:
 		return BY_ADMISSION;
 	case WHY_DEPENDENCY:
@@ -97,6 +100,7 @@ static const char *word_of(enum constraint c)
 		[BY_BEGIN] = "begin-time",
 		[BY_DEPENDENCY] = "dependency",
 		[BY_ADMISSION] = "admission",
+		[BY_QUOTA] = "quota",
 		[BY_DOWN] = "down",
 		[BY_DRAINED] = "drained",
 		[BY_AVOID] = "avoids",
@@ -396,6 +400,56 @@ static void try_priority(struct search *s)
 	vec_fini(&above);
 }
 
+/* ---- quotas */
+
+/* `ctx` is which of the two numbers; each begins with what it is now. */
+static void make_quota(struct trial *t, const void *ctx, int step)
+{
+	const struct tenant *tenant = trial_tenant(t);
+	uint32_t guaranteed = tenant ? tenant->guaranteed : 0, borrow = tenant ? tenant->borrow : 0;
+
+	if (*(const enum change_kind *)ctx == CHANGE_GUARANTEED)
+		trial_promise(t, guaranteed + (uint32_t)step, QUOTA_ALL);
+	else
+		trial_promise(t, QUOTA_ALL, borrow + (uint32_t)step);
+}
+
+/* How much more the tenant can be promised. */
+static int promisable(struct search *s, uint32_t guaranteed)
+{
+	int low = 0, high = (int)s->e->config.from->cluster.devices + 1;
+
+	while (high - low > 1) {
+		int middle = low + (high - low) / 2;
+
+		if (trial_promise(&s->trial, guaranteed + (uint32_t)middle, QUOTA_ALL))
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void try_quota(struct search *s)
+{
+	const struct tenant *tenant = trial_tenant(&s->trial);
+	enum change_kind kind = CHANGE_GUARANTEED;
+	const struct steps steps = { make_quota, &kind };
+	int step;
+
+	if (!trial_applies(&s->trial, BY_QUOTA) || (tenant && tenant->nparts))
+		return;
+	step = smallest(s, &steps, promisable(s, tenant ? tenant->guaranteed : 0));
+	if (step)
+		add_change(s, kind, (tenant ? tenant->guaranteed : 0) + (uint32_t)step);
+	kind = CHANGE_BORROW;
+	if (!tenant || tenant->borrow == QUOTA_ALL)
+		return;
+	step = smallest(s, &steps, (int)s->e->config.from->cluster.devices);
+	if (step)
+		add_change(s, kind, tenant->borrow + (uint32_t)step);
+}
+
 /* ---- waiting for others, or putting them aside */
 
 double explain_left_s(const struct snapshot *s, uint32_t i)
@@ -509,6 +563,7 @@ static void find_changes(struct search *s, uint32_t alone)
 		try_time(s);
 	if (alone >> BY_PRIORITY & 1)
 		try_priority(s);
+	try_quota(s);
 	if (s->e->config.from->nrunning)
 		try_wait(s, alone >> BY_BUSY & 1);
 	try_hold(s);
@@ -524,6 +579,10 @@ int explain(const struct explain_config *config, struct explanation *out, struct
 	out->decides_s = s.trial.until_s;
 	out->starts = starts(&s);
 	out->said = s.trial.out[config->job].reason;
+	/* That its devices were taken back says more than that they are gone. */
+	if (out->said.why == WHY_BUSY &&
+		config->from->jobs.at[config->job].job.reason.why == WHY_RECLAIMED)
+		out->said = config->from->jobs.at[config->job].job.reason;
 	if (out->said.why == WHY_NONE)
 		out->said.other = JOB_NONE;
 	if (!out->starts && s.rc >= 0)

@@ -25,6 +25,7 @@
  *	priority  the next lower one that differs against any other job would not do
  *	wait      for one that runs: of those believed to end sooner none would do.  Or, if none of
  *	          the first few would do alone, for several in order of their ends: one less would not do
+ *	guaranteed, borrow  so many for its tenant; one less would not do
  *	hold      one of one's own that runs or waits
  *	release   the job itself
  */
@@ -42,6 +43,8 @@ enum change_kind {
 	CHANGE_TYPES,
 	CHANGE_TIME,
 	CHANGE_PRIORITY,
+	CHANGE_GUARANTEED,
+	CHANGE_BORROW,
 	CHANGE_WAIT,
 	CHANGE_HOLD,
 	CHANGE_KINDS

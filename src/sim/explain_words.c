@@ -8,6 +8,10 @@
 #include "sim/explain.h"
 
 enum { SHOWN = 8 }; /* of a list of others */
+enum {
+	CHAIN = 12,
+	CHAIN_LOOK = 4
+}; /* of those who follow each other; and how far ahead is looked */
 
 static const struct snapshot *world(const struct explanation *e)
 {
@@ -39,6 +43,8 @@ const char *change_name(enum change_kind kind)
 		[CHANGE_TYPES] = "types",
 		[CHANGE_TIME] = "time",
 		[CHANGE_PRIORITY] = "priority",
+		[CHANGE_GUARANTEED] = "guaranteed",
+		[CHANGE_BORROW] = "borrow",
 		[CHANGE_WAIT] = "wait",
 		[CHANGE_HOLD] = "hold",
 	};
@@ -142,6 +148,43 @@ static const char *called(const struct explanation *e, uint32_t place, char out[
 	return out;
 }
 
+/* How many stand one behind the other before it, at most `most`: what it waits for longest. */
+static uint32_t chain_before(const struct snapshot *s, uint32_t place, uint32_t most, uint32_t *via)
+{
+	const struct snapshot_job *one = &s->jobs.at[place];
+	uint32_t longest = 0;
+
+	for (uint32_t i = 0; most && i < one->nafter && i < SHOWN; i++) {
+		uint32_t next, n = 1 + chain_before(s, one->after[i], most - 1, &next);
+
+		if (n > longest) {
+			longest = n;
+			*via = one->after[i];
+		}
+	}
+	return longest;
+}
+
+/* "7 after 5 after 2, which runs": where it follows somebody who follows somebody. */
+static void chain_text(const struct explanation *e, struct buf *out)
+{
+	const struct snapshot *s = world(e);
+	uint32_t place = e->config.job, via = 0, shown = 0;
+	char name[32];
+
+	if (chain_before(s, place, 2, &via) < 2)
+		return;
+	buf_printf(out, ": %s", called(e, place, name));
+	while (shown++ < CHAIN && chain_before(s, place, CHAIN_LOOK, &via)) {
+		buf_printf(out, " after %s", called(e, via, name));
+		place = via;
+	}
+	if (s->jobs.at[place].nafter)
+		buf_str(out, " and so on");
+	else
+		buf_printf(out, ", which %s", place < s->nrunning ? "runs" : "waits for devices");
+}
+
 static void dependency_text(const struct explanation *e, struct buf *out)
 {
 	const struct snapshot_job *one = subject(e);
@@ -154,6 +197,7 @@ static void dependency_text(const struct explanation *e, struct buf *out)
 						   : "it follows jobs ",
 			called(e, one->after[i], name));
 	buf_str(out, one->nafter == 1 ? ", which has not ended" : ", which have not all ended");
+	chain_text(e, out);
 }
 
 static void said_text(const struct explanation *e, struct buf *out)
@@ -207,6 +251,43 @@ static void avoid_text(const struct snapshot *s, const struct job *job, struct b
 		s->cluster.nodes[job->avoid[0].node].name);
 }
 
+/* What is said of its tenant, or NULL. */
+static const struct tenant *quota_of(const struct explanation *e)
+{
+	const char *name = tenant_of(world(e), &subject(e)->job);
+	uint32_t i = name ? tenants_find(&world(e)->tenants, name, strlen(name)) : TENANT_NONE;
+
+	return i == TENANT_NONE ? NULL : &world(e)->tenants.at[i];
+}
+
+/* Devices in the hands of a tenant; not of those below it. */
+static uint32_t held_by(const struct snapshot *s, uint32_t tenant)
+{
+	uint32_t held = 0;
+
+	for (uint32_t i = 0; i < s->nrunning; i++)
+		held += s->jobs.at[i].job.tenant == tenant ? s->jobs.at[i].grant->gpus : 0;
+	return held;
+}
+
+static void limits_text(const struct tenant *t, struct buf *out)
+{
+	buf_printf(out, "is guaranteed %u", t ? t->guaranteed : 0);
+	if (t && t->borrow != QUOTA_ALL)
+		buf_printf(out, " and may borrow %u", t->borrow);
+}
+
+static void quota_text(const struct explanation *e, struct buf *out)
+{
+	const char *tenant = tenant_of(world(e), &subject(e)->job);
+
+	buf_printf(out, "quotas keep it waiting: %s%s ", tenant ? "its tenant " : "its tenant",
+		tenant ? tenant : "");
+	limits_text(quota_of(e), out);
+	buf_printf(out, " and has %u; it needs %d", held_by(world(e), subject(e)->job.tenant),
+		subject(e)->job.min_gpus);
+}
+
 static void own_text(const struct explanation *e, enum constraint c, struct buf *out)
 {
 	const struct snapshot *s = world(e);
@@ -229,6 +310,9 @@ static void own_text(const struct explanation *e, enum constraint c, struct buf 
 		break;
 	case BY_ADMISSION:
 		buf_printf(out, "the admission rule %s holds it back", s->admit);
+		break;
+	case BY_QUOTA:
+		quota_text(e, out);
 		break;
 	case BY_DOWN:
 		buf_str(out, "devices it could use are down");
@@ -334,6 +418,15 @@ void explain_change_text(const struct explanation *e, const struct change *c, st
 	case CHANGE_PRIORITY:
 		buf_printf(out, "priority %.0f instead of %d", c->value, job->priority);
 		break;
+	case CHANGE_GUARANTEED:
+		buf_printf(out, "%.0f guaranteed device%s for %s instead of %u", c->value,
+			plural(c->value), tenant_of(s, job),
+			quota_of(e) ? quota_of(e)->guaranteed : 0);
+		break;
+	case CHANGE_BORROW:
+		buf_printf(out, "%.0f device%s that %s may borrow instead of %u", c->value,
+			plural(c->value), tenant_of(s, job), quota_of(e) ? quota_of(e)->borrow : 0);
+		break;
 	case CHANGE_WAIT:
 		wait_text(e, c, out);
 		break;
@@ -364,6 +457,11 @@ static void put_command(const struct explanation *e, const struct change *c, str
 		break;
 	case CHANGE_HOLD:
 		buf_printf(&text, "stint hold %s", called(e, (uint32_t)c->value, name));
+		break;
+	case CHANGE_GUARANTEED:
+	case CHANGE_BORROW:
+		buf_printf(&text, "stint quota set %s --%s %.0f", tenant_of(s, &subject(e)->job),
+			change_name(c->kind), c->value);
 		break;
 	case CHANGE_GPUS:
 		key = "resubmit";
@@ -609,6 +707,33 @@ static void put_shares(const struct explanation *e, struct json *j)
 	free(used);
 }
 
+/* What each tenant is guaranteed, may borrow, and has. */
+static void put_quotas(const struct explanation *e, struct json *j)
+{
+	const struct snapshot *s = world(e);
+
+	for (uint32_t k = 0, shown = 0; k < s->tenants.n && shown < SHOWN; k++) {
+		const struct tenant *t = &s->tenants.at[k];
+		uint32_t name = names_find(&s->tenant_names, t->name, strlen(t->name));
+		uint32_t held = held_by(s, name);
+		struct buf text = { 0 };
+
+		if (t != quota_of(e) && !held && !t->guaranteed)
+			continue;
+		shown++;
+		buf_printf(&text, "tenant %s ", t->name);
+		limits_text(t, &text);
+		buf_printf(&text, ", has %u", held);
+		json_begin_object(j, NULL);
+		json_str(j, "text", text.at);
+		json_str(j, "tenant", t->name);
+		json_int(j, "gpus", held);
+		json_int(j, "guaranteed", t->guaranteed);
+		json_end(j, '}');
+		buf_fini(&text);
+	}
+}
+
 static void put_named(const struct explanation *e, double born_s, struct json *j)
 {
 	if (e->said.other >= world(e)->jobs.n)
@@ -660,6 +785,9 @@ static void put_evidence(const struct explanation *e, const struct cause *cause,
 		break;
 	case BY_SHARE:
 		put_shares(e, j);
+		break;
+	case BY_QUOTA:
+		put_quotas(e, j);
 		break;
 	case BY_DEPENDENCY:
 		put_followed(e, born_s, j);

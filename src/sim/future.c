@@ -36,9 +36,11 @@ struct future {
 	uint32_t n;
 	struct entrant *entrants;
 	VEC(uint32_t) of_engine;  /* by the engine's number: which entrant */
-	VEC(uint32_t) dependants; /* entrants that must wait for others */
-	struct heap gates;        /* entrants by when they come */
-	struct heap ends;         /* entrants by when they are through */
+	VEC(uint32_t) dependants; /* entrants that must wait for others, in order */
+	VEC(struct later) later;  /* scratch: the same as policies see them */
+	struct arena later_words;
+	struct heap gates; /* entrants by when they come */
+	struct heap ends;  /* entrants by when they are through */
 	size_t next_down, next_drained;
 	struct job coming;   /* as told to the engine */
 	uint32_t alive;      /* jobs of the snapshot that run, or that a moment will open for */
@@ -332,12 +334,53 @@ static int future_lost(void *self, const struct job *job, double now_s, double *
 	return 0;
 }
 
+/* The place of an entrant among the dependants, which are in order; or how many there are. */
+static uint32_t dependant_at(const struct future *f, uint32_t entrant)
+{
+	uint32_t lo = 0, hi = (uint32_t)f->dependants.n;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (f->dependants.at[mid] < entrant)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < f->dependants.n && f->dependants.at[lo] == entrant ? lo
+								       : (uint32_t)f->dependants.n;
+}
+
+static uint32_t future_later(void *self, uint32_t njobs, const struct later **out)
+{
+	struct future *f = self;
+
+	f->later.n = 0;
+	arena_reset(&f->later_words);
+	for (size_t d = 0; d < f->dependants.n; d++) {
+		const struct snapshot_job *one = &f->config->from->jobs.at[f->dependants.at[d]];
+		uint32_t *after = arena_array(&f->later_words, uint32_t, one->nafter), n = 0;
+
+		for (uint32_t k = 0; k < one->nafter; k++) {
+			uint32_t id = f->entrants[one->after[k]].engine_id;
+			uint32_t at = id < njobs ? id : njobs + dependant_at(f, one->after[k]);
+
+			if (at < njobs + f->dependants.n)
+				after[n++] = at;
+		}
+		vec_push(&f->later, ((struct later){ &one->job, after, n }));
+	}
+	*out = f->later.at;
+	return (uint32_t)f->later.n;
+}
+
 static const struct driver future_driver = {
 	.name = "future",
 	.wait = future_wait,
 	.act = future_act,
 	.over = future_over,
 	.lost = future_lost,
+	.later = future_later,
 };
 
 /* ---- what becomes of jobs */
@@ -502,6 +545,8 @@ static void close_future(struct future *f)
 	heap_fini(&f->ends);
 	vec_fini(&f->of_engine);
 	vec_fini(&f->dependants);
+	vec_fini(&f->later);
+	arena_fini(&f->later_words);
 	free(f->entrants);
 	free(f->observers);
 }
@@ -523,7 +568,10 @@ int future_run(const struct future_config *config, struct future_job *out, struc
 	rc = open_rules(&f, err);
 	if (rc == 0) {
 		remind(&f);
-		engine = engine_create(&f.engine_config, &future_driver, &f, config->from->now_s);
+		engine = engine_create(&f.engine_config, &future_driver, &f, config->from->now_s, err);
+		rc = engine ? 0 : err->code;
+	}
+	if (rc == 0) {
 		adopt_running(&f, engine);
 		queue_entrants(&f);
 		rc = engine_turn(engine, config->until_s, err);

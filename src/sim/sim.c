@@ -21,9 +21,9 @@ void sim_config_init(struct sim_config *config)
 static int run_visited(const struct engine_config *config, struct world *world,
 	const struct sim_visitor *visitor, struct err *err)
 {
-	struct engine *engine = engine_create(config, &sim_driver, world, 0);
+	struct engine *engine = engine_create(config, &sim_driver, world, 0, err);
 	double at_s = visitor->next_s(visitor->self);
-	int rc = 0;
+	int rc = engine ? 0 : err->code;
 
 	for (; rc == 0 && isfinite(at_s); at_s = visitor->next_s(visitor->self)) {
 		rc = engine_turn(engine, at_s, err);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "engine/rules.h"
+#include "model/quota.h"
 
 #define ENDLESS 1e18 /* steps: nobody ends before the decision */
 
@@ -47,6 +48,7 @@ void trial_fini(struct trial *t)
 	free(t->work);
 	free(t->out);
 	names_fini(&t->names);
+	tenants_fini(&t->tenants);
 	*t = (struct trial){ 0 };
 }
 
@@ -84,6 +86,51 @@ void trial_remove(struct trial *t, uint32_t other)
 		one->opens_s = INFINITY;
 	else
 		trial_end(t, other);
+}
+
+/* ---- quotas */
+
+static const char *tenant_name(const struct trial *t)
+{
+	const struct names *names = &t->from->tenant_names;
+	uint32_t tenant = t->from->jobs.at[t->job].job.tenant;
+
+	return tenant < names->n ? names->at[tenant] : NULL;
+}
+
+const struct tenant *trial_tenant(const struct trial *t)
+{
+	const char *name = tenant_name(t);
+	uint32_t i = name ? tenants_find(&t->from->tenants, name, strlen(name)) : TENANT_NONE;
+
+	return i == TENANT_NONE ? NULL : &t->from->tenants.at[i];
+}
+
+bool trial_promise(struct trial *t, uint32_t guaranteed, uint32_t borrow)
+{
+	const char *name = tenant_name(t);
+	struct err ignored;
+	uint32_t i;
+
+	if (!name)
+		return false;
+	tenants_fini(&t->tenants);
+	tenants_copy(&t->from->tenants, &t->tenants);
+	tenants_add(&t->tenants, name, strlen(name));
+	i = tenants_find(&t->tenants, name, strlen(name));
+	if (guaranteed != QUOTA_ALL)
+		tenants_promise(&t->tenants, i, guaranteed);
+	if (borrow != QUOTA_ALL)
+		t->tenants.at[i].borrow = borrow;
+	if (quota_check(&t->tenants, &t->from->cluster, &ignored) < 0)
+		return false;
+	t->view.tenants = t->tenants;
+	return true;
+}
+
+static bool keeps_quotas(const struct snapshot *s)
+{
+	return s->admit && !strncmp(s->admit, "quota", 5) && (!s->admit[5] || s->admit[5] == ':');
 }
 
 /* ---- constraints */
@@ -144,7 +191,9 @@ bool trial_applies(const struct trial *t, enum constraint c)
 	case BY_DEPENDENCY:
 		return one->nafter > 0;
 	case BY_ADMISSION:
-		return s->admit && strcmp(s->admit, PRESET_ADMIT) != 0;
+		return s->admit && strcmp(s->admit, PRESET_ADMIT) != 0 && !keeps_quotas(s);
+	case BY_QUOTA:
+		return keeps_quotas(s);
 	case BY_DOWN:
 		return s->down.n > 0;
 	case BY_DRAINED:
@@ -210,6 +259,7 @@ void trial_lift(struct trial *t, enum constraint c)
 		one->nafter = 0;
 		break;
 	case BY_ADMISSION:
+	case BY_QUOTA:
 		t->view.admit = NULL;
 		break;
 	case BY_DOWN:

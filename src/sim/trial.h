@@ -20,6 +20,7 @@ enum constraint {
 	BY_BEGIN,      /* its time has not come: it has */
 	BY_DEPENDENCY, /* others must end first: it follows nobody */
 	BY_ADMISSION,  /* the admission rule: all are let in */
+	BY_QUOTA,      /* what tenants are guaranteed and may borrow: nobody's quota is kept */
 	BY_DOWN,       /* devices that are down: they are up */
 	BY_DRAINED,    /* devices that are drained: none are */
 	BY_AVOID,      /* devices it avoids: it failed on none */
@@ -42,6 +43,7 @@ struct trial {
 	double until_s;         /* the next decision */
 	struct snapshot view;   /* what it is changed to; shares with `from` what is the same */
 	struct names names;     /* tenants and one more */
+	struct tenants tenants; /* with another quota */
 	double *work;           /* by job; ended ones have none */
 	struct future_job *out; /* of the last run, by job */
 	uint32_t tries;         /* runs so far */
@@ -61,6 +63,13 @@ void trial_lift(struct trial *trial, enum constraint constraint);
 void trial_end(struct trial *trial, uint32_t other);
 /* Another one gives its devices back, or takes no part if it waits; whoever follows it waits on. */
 void trial_remove(struct trial *trial, uint32_t other);
+/*
+ * The job's tenant is guaranteed so many devices of any type, and may borrow so many (QUOTA_ALL: as before, each).
+ * False: that cannot be promised, and nothing has changed.
+ */
+bool trial_promise(struct trial *trial, uint32_t guaranteed, uint32_t borrow);
+/* What is said of the job's tenant; NULL: nothing. */
+const struct tenant *trial_tenant(const struct trial *trial);
 /* The job, for changes of one's own. */
 struct job *trial_job(struct trial *trial);
 

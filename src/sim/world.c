@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "base/file.h"
+#include "model/pooling.h"
 #include "sim/loan.h"
 #include "sim/trainer.h"
 
@@ -223,15 +224,28 @@ static int take_stretch(struct world *w, struct event *event, struct err *err)
 	return 0;
 }
 
-/* Seconds before the first step there. */
-static double cost_of(const struct action *a)
+/* What remote devices add to that. */
+static double remote_cost_of(const struct world *w, const struct action *a)
 {
+	const struct cluster *cluster = w->config->cluster;
+
+	return a->act == ACT_CHANGE ? pooling_move_s(cluster, a->job, a->job->grant, a->grant)
+				    : pooling_attach_s(cluster, a->job, a->grant);
+}
+
+/* Seconds before the first step there. */
+static double cost_of(const struct world *w, const struct action *a)
+{
+	double remote_s;
+
 	if (a->act == ACT_RENEW)
 		return fmax(0, a->job->ready_s - a->now_s); /* it goes on with what it is about */
+	remote_s = remote_cost_of(w, a);
 	if (a->act == ACT_CHANGE && a->job->grant->gpus != a->grant->gpus)
-		return a->job->resize_cost_s;
-	return a->act == ACT_START && a->job->attempts == 0 ? a->job->start_cost_s
-							    : a->job->resume_cost_s;
+		return a->job->resize_cost_s + remote_s;
+	return (a->act == ACT_START && a->job->attempts == 0 ? a->job->start_cost_s
+							     : a->job->resume_cost_s) +
+		remote_s;
 }
 
 static int lead(struct world *w, struct action *a, struct err *err)
@@ -245,7 +259,7 @@ static int lead(struct world *w, struct action *a, struct err *err)
 	a->seamless = cost_s < 0;
 	if (a->seamless)
 		cost_s = fmax(0, a->job->ready_s - a->now_s);
-	a->ready_s = a->now_s + (isnan(cost_s) ? cost_of(a) : cost_s);
+	a->ready_s = a->now_s + (isnan(cost_s) ? cost_of(w, a) : cost_s);
 	if (pace->begin(self, a, &stretch, err) < 0)
 		return err->code;
 	led->job = *a->job;
@@ -348,12 +362,40 @@ static struct event take_loan(struct world *w, double at_s)
 	return (struct event){ .kind = EV_LOAN, .at_s = at_s, .job = JOB_NONE, .value = servers };
 }
 
+/* ---- nodes that are rented */
+
+static double next_boot_s(const struct world *w)
+{
+	const struct heap_item *top = heap_top(&w->boots);
+
+	return top ? top->key : INFINITY;
+}
+
+static struct event take_boot(struct world *w)
+{
+	struct heap_item item = heap_pop(&w->boots);
+	struct event event = node_turns(item.key, item.id, true);
+
+	event.value = 1;
+	return event;
+}
+
+static int sim_rent(void *self, uint32_t node, double now_s, struct err *err)
+{
+	struct world *w = self;
+
+	(void)err;
+	heap_put(&w->boots, node, now_s + w->config->cluster->renting.boot_s, node);
+	return 0;
+}
+
 /* At one instant: ends, then nodes, then arrivals, so that a newcomer sees what is free. */
 static int sim_wait(void *self, double until_s, struct event *event, struct err *err)
 {
 	struct world *w = self;
 	double end_s = next_end_s(w), fate_s = next_fate_s(w), arrival_s = next_arrival_s(w);
-	double loan_s = next_loan_s(w), next_s = fmin(fmin(end_s, loan_s), fmin(fate_s, arrival_s));
+	double loan_s = next_loan_s(w), boot_s = next_boot_s(w);
+	double next_s = fmin(boot_s, fmin(fmin(end_s, loan_s), fmin(fate_s, arrival_s)));
 
 	if (next_s > until_s)
 		*event = (struct event){ .kind = EV_TIMER, .at_s = until_s };
@@ -365,6 +407,8 @@ static int sim_wait(void *self, double until_s, struct event *event, struct err 
 		*event = take_end(w);
 	else if (loan_s == next_s)
 		*event = take_loan(w, loan_s);
+	else if (boot_s == next_s)
+		*event = take_boot(w);
 	else if (fate_s == next_s)
 		*event = take_fate(w);
 	else
@@ -424,7 +468,7 @@ static int sim_act(void *self, struct action *a, struct err *err)
 	a->rate = rate(&w->truth, job, a->grant, a->beside, a->nbeside);
 	if (!(a->rate > 0))
 		return refuse_place(w, a->grant, err);
-	a->ready_s = a->now_s + cost_of(a);
+	a->ready_s = a->now_s + cost_of(w, a);
 	if (a->grant->until_s > 0) {
 		begin_turn(w, a);
 		return 0;
@@ -470,6 +514,7 @@ const struct driver sim_driver = {
 	.act = sim_act,
 	.over = sim_over,
 	.lost = sim_lost,
+	.rent = sim_rent,
 };
 
 static void draw_fates(struct world *w)
@@ -616,6 +661,7 @@ void world_fini(struct world *w)
 {
 	heap_fini(&w->ends);
 	heap_fini(&w->fates);
+	heap_fini(&w->boots);
 	vec_fini(&w->scripted);
 	vec_fini(&w->down);
 	vec_fini(&w->led);

@@ -44,6 +44,7 @@ struct world {
 	VEC(struct node_event) scripted; /* failures from a file, by time */
 	size_t next_scripted;
 	struct heap fates; /* drawn: nodes by when they next fail or are repaired */
+	struct heap boots; /* nodes that were rented, by when they are up */
 	VEC(bool) down;    /* by node, for the drawn ones */
 	struct rng failure_rng;
 	size_t next_loan; /* step of the loan to come */

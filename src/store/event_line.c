@@ -111,12 +111,25 @@ static void put_grant(struct buf *out, const struct grant *grant, const struct c
 		put_key(out, "balanced");
 		buf_str(out, "true");
 	}
+	if (grant->cpus > 0)
+		put_number(out, "cpus", grant->cpus);
+	if (grant->mem_bytes > 0)
+		put_number(out, "mem_bytes", (double)grant->mem_bytes);
+	if (grant->guest) {
+		put_key(out, "guest");
+		buf_str(out, "true");
+	}
+	if (grant->host)
+		put_text(out, "host", cluster->nodes[grant->host - 1].name);
+	if (grant->link_Bps > 0)
+		put_number(out, "link_Bps", grant->link_Bps);
 }
 
 /* Whether the reason is about how many there are, so that `have` 0 is a number and not "unknown". */
 static bool counts_devices(enum why why)
 {
-	return why == WHY_BUSY || why == WHY_FRAGMENTED || why == WHY_TOO_LARGE || why == WHY_DEADLINE;
+	return why == WHY_BUSY || why == WHY_FRAGMENTED || why == WHY_TOO_LARGE ||
+		why == WHY_DEADLINE || why == WHY_QUOTA;
 }
 
 static void put_reason(struct buf *out, const struct reason *reason, const char *other)
@@ -128,6 +141,10 @@ static void put_reason(struct buf *out, const struct reason *reason, const char 
 		put_number(out, "have", reason->have);
 	if (reason->at_s > 0 && isfinite(reason->at_s))
 		put_number(out, "fits_at", reason->at_s);
+	if (reason->share > 0) {
+		put_number(out, "share", reason->share);
+		put_number(out, "against", reason->against);
+	}
 	if (reason->other == JOB_NONE)
 		return;
 	if (other)

@@ -38,6 +38,8 @@ const struct manifest_field manifest_fields[] = {
 	{ "loan_hash", HASH, offsetof(struct manifest, loan_hash), false },
 	{ "throughputs", TEXT, offsetof(struct manifest, throughputs), false },
 	{ "throughputs_hash", HASH, offsetof(struct manifest, throughputs_hash), false },
+	{ "host_profiles", TEXT, offsetof(struct manifest, host_profiles), false },
+	{ "host_profiles_hash", HASH, offsetof(struct manifest, host_profiles_hash), false },
 	{ "profiles", TEXT, offsetof(struct manifest, profiles), false },
 	{ "profiles_hash", HASH, offsetof(struct manifest, profiles_hash), false },
 	{ "tenants", TEXT, offsetof(struct manifest, tenants), false },

@@ -124,6 +124,12 @@ uint32_t record_last_job(struct record *record); /* largest id of any event or j
 uint64_t record_last_seq(struct record *record);
 double record_last_s(struct record *record); /* at_s of the last event, 0: none */
 /* Mean of "ran_s" in the status of the last `n` completed jobs of that uid and name; NAN if there are none. */
+/*
+ * Of the last so many runs of this user's jobs of that name that went well: the most memory each had, and how
+ * long it took.  The newest first; returns how many.
+ */
+uint32_t record_peaks(struct record *record, uint32_t uid, const char *name, uint32_t n,
+	double *bytes, double *ran_s);
 double record_mean_run_s(struct record *record, uint32_t uid, const char *name, uint32_t n);
 
 /* Small facts that do not change by events: "born" (seconds since 1970), "epoch" (rules for

@@ -78,6 +78,11 @@
 		"SELECT " EVENT_SEEN \
 		" FROM event WHERE seq <= ?1 AND kind = ?2 ORDER BY seq DESC LIMIT 1") \
 	S(EVENT_AT, "SELECT " EVENT_SEEN " FROM event WHERE seq = ?1") \
+	S(PEAKS, \
+		"SELECT json_extract(event.body, '$.rss_bytes'), json_extract(event.body, '$.ran_s')" \
+		" FROM job CROSS JOIN event ON event.job = job.id AND event.kind = 'exit'" \
+		" WHERE job.uid = ?1 AND job.name = ?2 AND job.state = 'COMPLETED'" \
+		" AND json_extract(event.body, '$.code') = 0 ORDER BY job.id DESC LIMIT ?3") \
 	S(MEAN_RUN, \
 		"SELECT avg(ran_s) FROM (SELECT json_extract(status, '$.ran_s') AS ran_s FROM job" \
 		" WHERE uid = ?1 AND name = ?2 AND state = 'COMPLETED' ORDER BY id DESC LIMIT ?3)")

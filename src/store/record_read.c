@@ -364,6 +364,26 @@ uint32_t record_find_key_prefix(struct record *record, const char *prefix)
 	return id;
 }
 
+uint32_t record_peaks(struct record *record, uint32_t uid, const char *name, uint32_t n,
+	double *bytes, double *ran_s)
+{
+	struct record_query query;
+	uint32_t found = 0;
+
+	if (record_take(record, SQL_PEAKS, &query, NULL) < 0)
+		return 0;
+	sqlite3_bind_int64(query.st, 1, uid);
+	sqlite3_bind_text(query.st, 2, name, -1, SQLITE_STATIC);
+	sqlite3_bind_int64(query.st, 3, n);
+	while (found < n && sqlite3_step(query.st) == SQLITE_ROW) {
+		bytes[found] = number_of(query.st, 0);
+		ran_s[found] = number_of(query.st, 1);
+		found += bytes[found] > 0 && ran_s[found] > 0;
+	}
+	record_give(&query);
+	return found;
+}
+
 double record_mean_run_s(struct record *record, uint32_t uid, const char *name, uint32_t n)
 {
 	struct record_query query;

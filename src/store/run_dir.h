@@ -85,9 +85,11 @@ struct manifest {
 	char *estimate; /* full options of how speeds are estimated; NULL: they are known */
 	double start_cost_s, resume_cost_s, resize_cost_s; /* NAN: from the trace */
 	double mtbf_s, repair_s;
-	char *failures_file, *loan, *throughputs, *profiles, *tenants; /* loan: with its options */
+	char *failures_file, *loan; /* loan: with its options */
+	char *throughputs, *host_profiles, *profiles, *tenants;
 	/* Of their bytes; 0: no such file, or not known. */
-	uint64_t failures_hash, loan_hash, throughputs_hash, profiles_hash, tenants_hash;
+	uint64_t failures_hash, loan_hash, throughputs_hash, host_profiles_hash, profiles_hash;
+	uint64_t tenants_hash;
 	double until_s;
 	char *command; /* the command line that reproduces it */
 	uint64_t event_hash, events;

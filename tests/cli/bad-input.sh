@@ -142,6 +142,8 @@ bad_trace "two jobs with one id" 'bad.csv:3.*id' "$header" a,1,0,10 a,1,5,10
 bad_trace "no GPUs at all" 'bad.csv:2.*gpus' "$header" a,-1,0,10
 bad_trace "a word for a number" 'bad.csv:2.*gpus' "$header" a,many,0,10
 bad_trace "a row with a field too few" 'bad.csv:3' "$header" a,1,0,10 b,1,0
+bad_trace "jobs that wait for each other" "bad.csv:2: .*in a circle: job 'a' .line 2. waits for 'b' .line 3., which waits for 'a'; remove one" \
+	"$header,after" a,1,0,10,b b,1,0,10,a c,1,0,10,b
 bad_trace "a header alone" 'no jobs|at least one' "$header"
 bad_trace "something else" 'not a known trace format' 'once upon a time' 'there was a file'
 

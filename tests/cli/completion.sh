@@ -45,6 +45,9 @@ offers load "admission rules" sim x --admit l
 offers philly "formats" sim x --format phi
 offers no "the words of a choice" compare x --resample n
 offers tiresias "operands that name a rule" policies ti
+offers check "the first word of an alternative" quota ch
+offers :files "and what follows it" quota check ''
+offers set "also of two" policy s
 offers zsh "shells" completion z
 offers :files "a trace is a file" sim ''
 offers :files "so is the value of --html" sim x --html ''

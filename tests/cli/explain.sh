@@ -7,12 +7,6 @@ here=$(realpath "$(dirname "$0")")
 # shellcheck source=tests/clients/with_daemon
 . "$here/../clients/with_daemon"
 
-submit() { # FLAG... -- COMMAND...: the number in $job
-	run stint submit --parsable "$@"
-	job=$(cat stdout)
-	[ "$code" = 0 ] || report 1 "submit $*"
-}
-
 runs() { # JOB
 	stint show "$1" | grep -q '^state *RUNNING'
 }

@@ -172,4 +172,23 @@ run stint fit --optimus-speed speeds.csv
 want 0 "fit --optimus-speed"
 out '^7 points, speeds are met within ' "it says how good the fit is"
 
+# ---- labels
+{
+	echo category,time_s,cpus,mem,exhausted
+	for _ in 1 2 3 4 5 6 7 8 9; do echo "small,1,1,2G,"; done
+	echo small,1,1,10G,
+	echo small,1,1,1G,yes
+} >usage.csv
+run stint fit --labels usage.csv --learn 1
+want 0 "--labels makes labels"
+out '^small +mem +10 +2(.0)? GiB +10(.0)? GiB +10\.0' "nine of two and one of ten: two first, then ten"
+out '^1 runs that were stopped at a limit do not count' "what was stopped says nothing"
+run stint fit --labels usage.csv --worker cpus=8,mem=16G
+out 'By these labels a worker holds small 8 at a time' "8 cores and 16 GB hold eight of one core and 2 GB"
+run stint fit --labels usage.csv --worker cpus=8,mem=16G --guess mem=4G --json
+is "--json is JSON" valid_json stdout labels/1
+fails 2 "--worker: 'ram=3' is not understood" "an unknown resource" stint fit --labels usage.csv --worker ram=3
+fails 2 "--label-rule 'best' is none" "an unknown rule" stint fit --labels usage.csv --label-rule best
+fails 3 'none.csv: no such file' "a file that is not there" stint fit --labels none.csv
+
 finish

@@ -6,7 +6,7 @@
 run stint
 want 0 "stint alone is an overview"
 out 'usage: stint' "the overview says how to call it"
-is "the overview is short" [ "$(wc -l <stdout)" -lt 70 ]
+is "the overview is short" [ "$(wc -l <stdout)" -lt 80 ]
 
 run stint --version
 out '^stint [0-9]+\.[0-9]+' "--version names the version"

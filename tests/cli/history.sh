@@ -7,11 +7,6 @@ here=$(realpath "$(dirname "$0")")
 # shellcheck source=tests/clients/with_daemon
 . "$here/../clients/with_daemon"
 
-submit() { # FLAG... -- COMMAND...
-	run stint submit --parsable "$@"
-	[ "$code" = 0 ] || report 1 "submit $*"
-}
-
 is_in() { # STATE JOB
 	stint show "$2" | grep -q "^state *$1"
 }

@@ -12,12 +12,6 @@ begin() { # FLAG...
 	daemon_start --slots 6 --no-cgroups "$@"
 }
 
-submit() { # FLAG... -- COMMAND...: the number in $job
-	run stint submit --parsable "$@"
-	job=$(cat stdout)
-	[ "$code" = 0 ] || report 1 "submit $*"
-}
-
 # Until a file is there, which costs nobody anything.
 until_file() { # FILE WHAT
 	for _ in $(seq 1200); do

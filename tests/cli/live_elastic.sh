@@ -43,12 +43,6 @@ if run.stopped:
 print("done after %d steps" % state["step"])
 END
 
-submit() { # FLAG... -- COMMAND...: the number in $job
-	run stint submit --parsable "$@"
-	job=$(cat stdout)
-	[ "$code" = 0 ] || report 1 "submit $*"
-}
-
 train() { # NAME KIND CHANGE
 	rm -f "$1.end" "$1.ckpt"
 	submit --name "$1" --gpus 1 --min-gpus 1 --max-gpus 4 --grace 60s -- python3 train.py "$@"

@@ -11,12 +11,6 @@ here=$(realpath "$(dirname "$0")")
 
 faults=$(dirname "$STINT")/tests/fake/libfaults.so
 
-submit() { # FLAG... -- COMMAND...: the number in $job
-	run stint submit --parsable "$@"
-	job=$(cat stdout)
-	[ "$code" = 0 ] || report 1 "submit $*"
-}
-
 shows() { # JOB REGEX
 	stint show "$1" --json | grep -Eq -- "$2"
 }

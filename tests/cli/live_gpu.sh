@@ -8,30 +8,11 @@ here=$(realpath "$(dirname "$0")")
 . "$here/lib/check"
 # shellcheck source=tests/clients/with_daemon
 . "$here/../clients/with_daemon"
-
-STINT_NVML=$(dirname "$STINT")/tests/fake/libnvidia-ml.so.1
-export STINT_NVML FAKE_NVML=$work/gpus
-if [ ! -e "$STINT_NVML" ]; then
-	echo "skip - $STINT_NVML is not built"
-	finish
-fi
-unset CUDA_VISIBLE_DEVICES
+# shellcheck source=tests/cli/lib/gpus
+. "$here/lib/gpus"
 
 begin() {
-	"$STINT" daemon --no-http --no-cgroups --slots 2 "$@" >>daemon.log 2>&1 &
-	daemon=$!
-	last="stint daemon"
-	for _ in $(seq 400); do
-		stint nodes >/dev/null 2>&1 && return
-		sleep 0.05
-	done
-	return 1
-}
-
-submit() { # FLAG... -- COMMAND...: the number in $job
-	run stint submit --parsable "$@"
-	job=$(cat stdout)
-	[ "$code" = 0 ] || report 1 "submit $*"
+	daemon_begin --no-cgroups --slots 2 "$@"
 }
 
 device() { # UUID STATE JOBS: a line of nodes says so

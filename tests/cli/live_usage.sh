@@ -121,8 +121,8 @@ fails 2 'what shall change' "an update changes something" stint update 7
 fails 2 "--time: '60' of what" "with a unit" stint update --time 60 7
 fails 2 'an argument is missing' "wait wants to know for whom" stint wait
 fails 2 "--timeout wants a time" "and for how long" stint wait --timeout x 7
-fails 2 'write: stint quota set TENANT --weight W' "a quota has a tenant" stint quota set
-fails 2 '--weight of whom' "and the other way round" stint quota --weight 2
+fails 2 'write: stint quota set TENANT with what to change: --weight W' "a quota has a tenant" stint quota set
+fails 2 'of whom' "and the other way round" stint quota --weight 2
 fails 2 'stint policy set tiresias' "a policy is set by set" stint policy set
 fails 2 "write: stint policy set fifo" "not by its name" stint policy fifo
 fails 2 "'x' was not expected" "queue takes no jobs" stint queue x

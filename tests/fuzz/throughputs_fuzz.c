@@ -14,7 +14,7 @@ static void ask(const struct profile *profile, const struct names *models)
 {
 	for (uint32_t m = 0; m < models->n && m < 20; m++) {
 		for (uint32_t gpus = 1; gpus <= 8; gpus *= 2) {
-			struct shape shape = { gpus, 1, 1 };
+			struct shape shape = { gpus, 1, 1, 0 };
 			double speed = profile_rate(profile, m, 0, shape);
 			double beside = profile_beside(profile, 0, gpus, m, 0);
 

@@ -211,9 +211,13 @@ static const struct {
 	{ "nodes: [{name: 1}]\n...\n%FOO\n", "not valid YAML" },
 	/* values */
 	{ "nodes:\n  - devices: eight\n",
-		"lab.yaml:2: nodes #1 devices: \"eight\" is not a whole number from 1 to 64" },
-	{ "nodes: [{devices: 65}]", "\"65\" is not a whole number from 1 to 64" },
-	{ "nodes: [{devices: 0}]", "from 1 to 64" },
+		"lab.yaml:2: nodes #1 devices: \"eight\" is not a whole number from 0 to 64" },
+	{ "nodes: [{devices: 65}]", "\"65\" is not a whole number from 0 to 64" },
+	{ "nodes: [{devices: 0}]", "no node has a device" },
+	{ "nodes: [{rentable: maybe}]", "\"maybe\" is not understood; write true or false" },
+	{ "nodes: [{price_per_h: -1}]", "write a number, 0 or more" },
+	{ "renting: {boot: soon}\nnodes: [{}]", "write a time such as 0.1ms, 30s or 1h" },
+	{ "pooling: {pcie: fast}\nnodes: [{}]", "write a speed such as 25GB/s" },
 	{ "nodes: [{count: -1}]", "from 1 to 1000000" },
 	{ "nodes: [{count: 600000}, {count: 600000}]",
 		"nodes #2 count: \"600000\" is not a whole number from 1 to 400000" },
@@ -360,12 +364,20 @@ static void test_round_trips(void **state)
 		"racks: [{name: 'a \"b\" \\c'}, {name: '# no'}]\n"
 		"nodes: [{name: n009, rack: '# no'}, {name: n010}, {name: n011}, {name: '007'},\n"
 		"  {name: ': {'}, {name: x99999999999}, {name: 12}, {name: 13}]";
+	static const char *const prices =
+		"pooling: {rtt: 0.1ms, pcie: 12GB/s, attach: 1s, detach: 0.2s}\n"
+		"renting: {boot: 2m, period: 1h}\n"
+		"nodes: [{name: n0}, {name: n1, price_per_h: 3}, {name: n2, price_per_h: 3, rentable: true},\n"
+		"  {name: n3, price_per_h: 3, rentable: true, spot: true}, {name: host, devices: 0, cpus: 64}]";
 	struct cluster c = good(everything);
 
 	(void)state;
 	check_round_trip(&c);
 	cluster_fini(&c);
 	c = good(odd_names);
+	check_round_trip(&c);
+	cluster_fini(&c);
+	c = good(prices);
 	check_round_trip(&c);
 	cluster_fini(&c);
 	assert_int_equal(cluster_parse("16x8:v100,4x4:a100,1x1:x", &c, NULL), 0);

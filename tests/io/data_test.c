@@ -4,6 +4,7 @@
  */
 #include "base/file.h"
 #include "io/import_case.h"
+#include "support/data.h"
 
 static const struct {
 	const char *path, *format;
@@ -30,13 +31,6 @@ static const struct {
 	{ "synergy/static_100job_6_3_1100.0", "synergy", 100, 0.099, 0 },
 	{ "synergy/dynamic_srtf.log", "synergy", 100, 12031, 0 },
 };
-
-static const char *data_dir(void)
-{
-	const char *given = getenv("STINT_DATA");
-
-	return given ? given : "../shared/data";
-}
 
 static double total_work(const struct trace *trace)
 {

@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/property.h"
 #include "io/trace_io.h"
+#include "model/dag.h"
 
 static struct trace drawn(const char *options, const char *spec)
 {
@@ -444,6 +445,76 @@ static void test_any_options(void **state)
 	}
 }
 
+/* ---- pipelines */
+
+static struct dag_shape shape_of(const char *options, struct trace *trace)
+{
+	struct arena arena = { 0 };
+	struct err err = { 0 };
+	struct dag_shape shape;
+	struct dag dag;
+
+	if (synth_trace(options, NULL, trace, &err))
+		fail_msg("%s: %s", options, err.text);
+	dag_of_jobs(&dag, &arena, trace->jobs, trace->njobs, trace->deps);
+	assert_true(dag_is_acyclic(&dag));
+	shape = dag_shape_of(&dag, &arena, trace->work);
+	arena_fini(&arena);
+	return shape;
+}
+
+static void pipelines_have_their_form(void **state)
+{
+	static const struct {
+		const char *options;
+		uint32_t dags, jobs, depth, width;
+	} rows[] = {
+		{ "jobs=100", 0, 0, 0, 0 },
+		{ "jobs=100,dags=1,dag_jobs=5,dag_form=chain", 20, 100, 5, 1 },
+		{ "jobs=100,dags=1,dag_jobs=10,dag_form=fork", 10, 100, 3, 8 },
+		{ "jobs=100,dags=1,dag_jobs=2,dag_form=fork", 50, 100, 2, 1 },
+		{ "jobs=70,dags=1,dag_jobs=7,dag_form=tree", 10, 70, 3, 4 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct trace trace = { 0 };
+		struct dag_shape shape = shape_of(rows[i].options, &trace);
+
+		if (shape.dags != rows[i].dags || shape.jobs != rows[i].jobs ||
+			shape.depth != rows[i].depth || shape.width != rows[i].width)
+			fail_msg("%s: %u of %u jobs, %u deep, %u wide", rows[i].options, shape.dags,
+				shape.jobs, shape.depth, shape.width);
+		trace_fini(&trace);
+	}
+}
+
+/* Half of the jobs, and the rest is as without pipelines; the text says nothing of them where there are none. */
+static void pipelines_leave_the_rest_alone(void **state)
+{
+	struct trace with = { 0 }, without = { 0 };
+	struct dag_shape shape = shape_of("jobs=4000,dags=0.5", &with);
+
+	(void)state;
+	shape_of("jobs=4000", &without);
+	assert_in_range(shape.jobs, 1600, 2000); /* a layer may have nobody who waits for some of it */
+	assert_int_equal(shape.depth, 2);
+	assert_null(strstr(without.source, "dag"));
+	for (uint32_t i = 0; i < 4000; i++) {
+		assert_int_equal(with.jobs[i].gpus, without.jobs[i].gpus);
+		assert_true(with.work[i] == without.work[i]);
+		for (uint32_t k = 0; k < with.jobs[i].ndeps; k++) {
+			uint32_t other = with.deps[with.jobs[i].first_dep + k];
+
+			assert_true(other < i);
+			assert_true(with.jobs[other].arrival_s == with.jobs[i].arrival_s);
+			assert_int_equal(with.jobs[other].tenant, with.jobs[i].tenant);
+		}
+	}
+	trace_fini(&with);
+	trace_fini(&without);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -466,6 +537,8 @@ int main(void)
 		cmocka_unit_test(test_help_lists_every_option),
 		cmocka_unit_test(test_through_trace_read),
 		cmocka_unit_test(test_any_options),
+		cmocka_unit_test(pipelines_have_their_form),
+		cmocka_unit_test(pipelines_leave_the_rest_alone),
 	};
 
 	return cmocka_run_group_tests_name("synth", tests, NULL, NULL);

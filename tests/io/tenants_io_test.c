@@ -46,6 +46,38 @@ static void everything_a_file_can_say(void **state)
 	tenants_fini(&t);
 }
 
+static void quotas_are_read_and_written(void **state)
+{
+	static const char text[] =
+		"tenants:\n"
+		"  - {name: labs, guaranteed: {v100: 8, a100: 4}, borrow: all, lend: {a100: 1}}\n"
+		"  - {name: vision, parent: labs, guaranteed: {v100: 6}, lend: 0}\n"
+		"  - {name: guests, borrow: 3, lend: 2}\n"
+		"  - {name: own, guaranteed: 0, borrow: 0}\n"
+		"  - {name: silent, guaranteed: , borrow: , lend: }\n";
+	struct tenants t = good(text), again;
+	struct buf yaml = { 0 };
+
+	(void)state;
+	for (int turn = 0; turn < 2; turn++) {
+		assert_true(t.at[0].promised && t.at[0].nparts == 2 && t.at[0].guaranteed == 12);
+		assert_true(t.at[0].borrow == QUOTA_ALL && t.at[0].parts[0].lend == QUOTA_ALL);
+		assert_true(t.at[0].parts[1].guaranteed == 4 && t.at[0].parts[1].lend == 1);
+		assert_true(t.at[1].parts[0].guaranteed == 6 && t.at[1].parts[0].lend == 0);
+		assert_true(!t.at[2].promised && t.at[2].borrow == 3 && t.at[2].lend == 2);
+		assert_true(t.at[3].promised && t.at[3].guaranteed == 0 && t.at[3].borrow == 0);
+		assert_true(!t.at[4].promised && t.at[4].borrow == QUOTA_ALL &&
+			t.at[4].lend == QUOTA_ALL);
+		yaml.n = 0;
+		tenants_write_yaml(&t, &yaml);
+		again = good(yaml.at);
+		tenants_fini(&t);
+		t = again;
+	}
+	tenants_fini(&t);
+	buf_fini(&yaml);
+}
+
 static const struct {
 	const char *text, *part;
 } bad[] = {
@@ -92,6 +124,29 @@ static const struct {
 	{ "tenants: [{name: a, parent: b}, {name: b, parent: c}, {name: c, parent: d}, "
 	  "{name: d, parent: e}, {name: e, parent: f}, {name: f, parent: g}, {name: g, parent: a}]",
 		"below \"f\" below ... \"a\"); leave" },
+	{ "tenants: [{name: a, guaranteed: -1}]",
+		"\"-1\" is not a number of devices; write a whole one" },
+	{ "tenants: [{name: a, guaranteed: 1.5}]", "not a number of devices" },
+	{ "tenants: [{name: a, guaranteed: all}]", "\"all\" is not a number of devices" },
+	{ "tenants: [{name: a, guaranteed: 4294967297}]", "not a number of devices" },
+	{ "tenants: [{name: a, guaranteed: [8]}]", "a number of devices expected here" },
+	{ "tenants: [{name: a, guaranteed: {}}]", "no type is named; write {v100: 8}, or 0" },
+	{ "tenants:\n  - name: a\n    guaranteed: {v100: much}\n",
+		"labs.yaml:3: tenants #1 guaranteed v100: \"much\" is not a number" },
+	{ "tenants: [{name: a, guaranteed: {v100: 1, v100: 2}}]", "guaranteed v100: given twice" },
+	{ "tenants: [{name: a, guaranteed: {'a b': 1}}]", "types of devices expected here" },
+	{ "tenants: [{name: a, borrow: few}]",
+		"borrow: \"few\" is not a number of devices; write a whole one, such as 8, or all" },
+	{ "tenants: [{name: a, guaranteed: {v100: 4}, lend: 2}]",
+		"it is guaranteed devices by type; say of which it lends, such as {v100: 2}" },
+	{ "tenants: [{name: a, guaranteed: {v100: 4}, lend: {a100: 2}}]",
+		"it is guaranteed no a100 by type" },
+	{ "tenants:\n  - {name: p, guaranteed: 4}\n  - {name: a, parent: p, guaranteed: 3}\n  - {name: b, parent: p, guaranteed: 3}\n",
+		"labs.yaml:2: tenants #1 guaranteed: \"a\" and \"b\" are promised 3 + 3 = 6 devices, and \"p\" above has 4" },
+	{ "tenants: [{name: p, guaranteed: {v100: 4}}, {name: a, parent: p, guaranteed: 2}]",
+		"\"p\" is promised devices by type, \"a\" below it 2 of any type; say of which" },
+	{ "tenants: [{name: p, guaranteed: {v100: 4}}, {name: a, parent: p, guaranteed: {a100: 1}}]",
+		"\"a\" is promised 1 a100, and \"p\" above has 0" },
 	{ "tenants: [{name: &x a, parent: *x}]", "aliases" },
 	{ "tenants: [{name: a}]\n---\ntenants: [{name: b}]", "a second document" },
 	{ "tenants: [", "not valid YAML" },
@@ -106,7 +161,8 @@ static void what_is_wrong_is_named_with_its_line(void **state)
 		int rc = read_yaml(bad[i].text, &tenants, &err);
 
 		print_message("%s\n", err.text);
-		assert_int_equal(rc, ERR_FORMAT);
+		/* What is well written but promises too much is refused. */
+		assert_int_equal(rc, strstr(bad[i].part, "promised") ? ERR_REFUSED : ERR_FORMAT);
 		if (!strstr(err.text, bad[i].part))
 			fail_msg("wanted: %s", bad[i].part);
 		assert_int_equal(tenants.n, 77);
@@ -219,6 +275,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(everything_a_file_can_say),
+		cmocka_unit_test(quotas_are_read_and_written),
 		cmocka_unit_test(what_is_wrong_is_named_with_its_line),
 		cmocka_unit_test(where_file_and_trace_do_not_meet_is_noted),
 		cmocka_unit_test(where_they_meet_there_is_nothing_to_say),

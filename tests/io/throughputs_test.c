@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/property.h"
 #include "io/cluster_io.h"
+#include "support/data.h"
 
 /* A cluster, models, and what was read for them. */
 struct world {
@@ -41,7 +42,7 @@ static double speed(struct world *w, const char *model, uint32_t type, uint32_t 
 {
 	uint32_t m = names_find(&w->models, model, strlen(model));
 
-	return profile_rate(w->profile, m, type, (struct shape){ gpus, nodes, 1 });
+	return profile_rate(w->profile, m, type, (struct shape){ gpus, nodes, 1, 0 });
 }
 
 static double beside(struct world *w, const char *a, const char *b, uint32_t type, uint32_t gpus)
@@ -191,13 +192,6 @@ static void test_files(void **state)
 
 /* ---- the catalogue's estimate against published measurements */
 
-static const char *data_dir(void)
-{
-	const char *given = getenv("STINT_DATA");
-
-	return given ? given : "../shared/data";
-}
-
 enum { PAIRS_MAX = 4096 };
 
 /* Two columns of the same things. */
@@ -285,7 +279,7 @@ static void compare_speeds(struct world *measured, struct world *estimated, stru
 static void compare_types(struct world *measured, struct world *estimated, uint32_t type,
 	struct columns *out)
 {
-	struct shape one = { 1, 1, 1 };
+	struct shape one = { .gpus = 1, .nodes = 1, .racks = 1 };
 
 	for (uint32_t m = 0; m < measured->models.n; m++)
 		add(out,

@@ -1,5 +1,7 @@
 #include "io/topology.h"
 
+#include "model/links.h"
+
 #include <string.h>
 
 #include "base/property.h"

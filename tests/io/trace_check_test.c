@@ -61,8 +61,6 @@ static const struct {
 		"all jobs arrive at the same time", NOTE_WARNING, 0, 1, "arrival_s", "batch" },
 	{ "waiting for a later job", NULL, "id,arrival_s,duration_s,after\na,0,5,b\nb,1,5,\n",
 		"waits for a job that arrives later", NOTE_WARNING, 2, 1, "after", "job 'a'" },
-	{ "a circle", NULL, "id,arrival_s,duration_s,after\na,0,5,\nb,1,5,c|a\nc,2,5,b\nd,3,5,a\n",
-		"wait for each other in a circle", NOTE_PROBLEM, 3, 2, "after", "job 'b'" },
 	{ "dependencies without a circle", NULL,
 		"id,arrival_s,duration_s,after\na,0,5,\nb,1,5,a\nc,2,5,a|b\nd,3,5,a|b|c\n", NULL },
 	{ "steps need speeds", NULL, "arrival_s,steps\n0,5\n1,5\n",
@@ -113,6 +111,91 @@ static void what_a_run_would_trip_over(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++)
 		check_row(i);
+}
+
+/* ---- jobs that wait for each other ---- */
+
+static const char circle_csv[] = "id,arrival_s,duration_s,after\n"
+				 "a,0,5,e\nb,1,5,c|a\nc,2,5,b\nd,3,5,b\ne,4,5,f\nf,5,5,a\n";
+static const char smallest[] =
+	"jobs wait for each other in a circle: job 'b' (line 3) waits for 'c' (line 4), "
+	"which waits for 'b'";
+
+static void a_circle_is_refused(void **state)
+{
+	struct notes notes = { 0 };
+	struct trace trace = { 0 };
+	struct err err = { 0 };
+
+	(void)state;
+	assert_int_not_equal(read_text(circle_csv, NULL, false, &trace, &notes, &err), 0);
+	if (!strstr(err.text, smallest) || !strstr(err.text, ":3: field 'after'"))
+		fail_msg("it says: %s", err.text);
+	notes_fini(&notes);
+}
+
+/* Both circles are named, and one dependency of each does not count. */
+static void a_lenient_reader_breaks_circles(void **state)
+{
+	struct notes notes = { 0 };
+	struct trace trace = { 0 };
+	struct err err = { 0 };
+
+	(void)state;
+	assert_int_equal(read_text(circle_csv, NULL, true, &trace, &notes, &err), 0);
+	assert_non_null(find_note(&notes, smallest));
+	assert_non_null(find_note(&notes,
+		"job 'a' (line 2) waits for 'e' (line 6), which waits for 'f' (line 7), which waits for 'a'"));
+	assert_int_equal(trace.ndeps, 5);
+	trace_check(&trace, NULL, &notes);
+	assert_int_equal(notes_count(&notes, NOTE_PROBLEM), 2);
+	trace_fini(&trace);
+	notes_fini(&notes);
+}
+
+static void many_circles_do_not_take_long(void **state)
+{
+	enum { PAIRS = 20000 };
+	struct buf text = { 0 };
+	struct notes notes = { 0 };
+	struct trace trace = { 0 };
+	struct err err = { 0 };
+
+	(void)state;
+	buf_str(&text, "id,arrival_s,duration_s,after\n");
+	for (int i = 0; i < PAIRS; i++)
+		buf_printf(&text, "a%d,0,5,b%d\nb%d,0,5,a%d\n", i, i, i, i);
+	assert_int_equal(read_text(text.at, NULL, true, &trace, &notes, &err), 0);
+	assert_non_null(find_note(&notes, "more jobs wait for each other in circles"));
+	assert_int_equal(trace.njobs, 2 * PAIRS);
+	assert_true(trace.ndeps < 200);
+	trace_fini(&trace);
+	notes_fini(&notes);
+	buf_fini(&text);
+}
+
+static void check_names_the_smallest_circle(void **state)
+{
+	struct notes notes = { 0 };
+	struct trace trace = { 0 };
+	const struct note *note;
+
+	(void)state;
+	for (uint32_t i = 0; i < 12; i++) {
+		trace_add(&trace)->gpus = 1;
+		trace.work[i] = 5;
+	}
+	for (uint32_t i = 0; i < 12; i++)
+		trace_add_dep(&trace, i, (i + 1) % 12);
+	trace_finish(&trace, 0);
+	trace_check(&trace, NULL, &notes);
+	note = find_note(&notes, "in a circle");
+	assert_non_null(note);
+	if (!strstr(note->text,
+		    "'7', which waits for another and so on, 12 jobs in all, the last of which waits for '0'"))
+		fail_msg("it says: %s", note->text);
+	trace_fini(&trace);
+	notes_fini(&notes);
 }
 
 /* ---- nodes with CPUs and memory ---- */
@@ -246,6 +329,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_a_run_would_trip_over),
+		cmocka_unit_test(a_circle_is_refused),
+		cmocka_unit_test(a_lenient_reader_breaks_circles),
+		cmocka_unit_test(many_circles_do_not_take_long),
+		cmocka_unit_test(check_names_the_smallest_circle),
 		cmocka_unit_test(nodes_must_feed_their_devices),
 		cmocka_unit_test(a_problem_is_told_once),
 		cmocka_unit_test(broken_jobs),

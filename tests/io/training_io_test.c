@@ -18,15 +18,9 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "io/training_io.h"
+#include "support/data.h"
 
 #define COUNT(rows) (sizeof(rows) / sizeof(*(rows)))
-
-static const char *data_dir(void)
-{
-	const char *given = getenv("STINT_DATA");
-
-	return given ? given : "../shared/data";
-}
 
 struct world {
 	struct cluster cluster;
@@ -72,7 +66,8 @@ static const char *const good[] = {
 	"local_bsz,step_time,sync_time,placement\n8,0.1,0.01,1\n16,0.2,0.01,1\n8,0.2,0.1,4-12\n16,0.3,0.1,4-12\n",
 	"num_nodes,num_replicas,local_bsz,step_time,sync_time\n4,4,8,0.3,0.1\n4,4,16.0,0.4,0.1\n",
 	"progress,iteration,metric,grad_sqr,grad_var\n10,10,1,1,2\n20,20,2,1,3\n",
-	"progress,iteration,metric,grad_sqr,grad_var\n10.5,6,1,1,2\n19.5,11,2,1,3\n", NULL
+	"progress,iteration,metric,grad_sqr,grad_var\n10.5,6,1,1,2\n19.5,11,2,1,3\n",
+	NULL,
 };
 
 struct folder_case {

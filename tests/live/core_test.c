@@ -96,6 +96,79 @@ static void endings_have_their_states(void **state)
 	}
 }
 
+/* ---- labels */
+
+static const char over_memory[] =
+	"{\"known\":true,\"code\":-1,\"signal\":9,\"over_memory\":true,\"text\":\"had more\"}";
+
+/* Once more with the largest, and then it has failed, whatever it says of retries. */
+static void a_label_that_was_too_small_is_tried_once_more(void **state)
+{
+	struct play p;
+
+	(void)state;
+	play_open(&p, "1x1", "fifo");
+	play_submit(&p, 0, (struct ask){ .gpus = 1, .retries = 5, .mem_bytes = 100, .mem_most = 900 });
+	assert_true(play_number(&p, 1, "mem_bytes") == 100);
+	play_begun(&p, 1, 1, 1);
+	play_do(&p, 9, "exit", 1, 1, over_memory);
+	play_says(&p, "over 1.1, state 1, start 1.2, launch 1.2");
+	assert_true(play_number(&p, 1, "mem_bytes") == 900);
+	play_begun(&p, 10, 1, 2);
+	play_do(&p, 19, "exit", 1, 2, over_memory);
+	play_says(&p, "over 1.2, end 1");
+	play_state(&p, 1, "FAILED");
+	play_close(&p);
+}
+
+static void what_it_had_before_the_label_was_raised_outlives_the_daemon(void **state)
+{
+	struct play p;
+
+	(void)state;
+	play_open(&p, "1x1", "fifo");
+	play_submit(&p, 0, (struct ask){ .gpus = 1, .mem_bytes = 100, .mem_most = 900 });
+	play_begun(&p, 1, 1, 1);
+	play_do(&p, 9, "exit", 1, 1, over_memory);
+	play_restart(&p, 10);
+	assert_true(play_number(&p, 1, "mem_bytes") == 900);
+	play_begun(&p, 11, 1, 2);
+	play_exit(&p, 20, 1, 2, 0);
+	play_state(&p, 1, "COMPLETED");
+	play_close(&p);
+}
+
+/* ---- pipelines */
+
+/* Who waits outside for others counts: the short job with a long one behind it goes before the longer one. */
+static void policies_see_who_waits_outside(void **state)
+{
+	static const struct {
+		const char *policy, *says;
+	} rows[] = {
+		{ "moldable", "over 1.1, end 1, start 3.1, launch 3.1" },
+		{ "ursa:order=srjf", "over 1.1, end 1, start 2.1, launch 2.1" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct play p;
+
+		play_open(&p, "1x1", rows[i].policy);
+		play_submit(&p, 0, (struct ask){ .gpus = 1, .estimate_s = 50 });
+		play_begun(&p, 1, 1, 1);
+		play_submit(&p, 2, (struct ask){ .gpus = 1, .estimate_s = 10 });
+		play_submit(&p, 3, (struct ask){ .gpus = 1, .estimate_s = 5 });
+		play_submit(&p, 4,
+			(struct ask){ .gpus = 1, .estimate_s = 20, .after = { { AFTER_OK, 3 } } });
+		play_submit(&p, 5,
+			(struct ask){ .gpus = 1, .estimate_s = 20, .after = { { AFTER_ANY, 4 } } });
+		play_exit(&p, 51, 1, 1, 0);
+		play_says(&p, rows[i].says);
+		play_close(&p);
+	}
+}
+
 /* ---- preemption */
 
 static void open_with_a_victim(struct play *p)
@@ -1371,6 +1444,9 @@ int main(void)
 		cmocka_unit_test(a_failure_ends_a_job_and_retries_are_counted),
 		cmocka_unit_test(what_was_checkpointed_runs_again),
 		cmocka_unit_test(endings_have_their_states),
+		cmocka_unit_test(policies_see_who_waits_outside),
+		cmocka_unit_test(a_label_that_was_too_small_is_tried_once_more),
+		cmocka_unit_test(what_it_had_before_the_label_was_raised_outlives_the_daemon),
 		cmocka_unit_test(an_attempt_that_was_not_launched_cannot_end_or_begin),
 		cmocka_unit_test(the_heir_is_launched_when_the_victim_has_gone),
 		cmocka_unit_test(a_victim_that_was_through_has_completed),

@@ -28,6 +28,11 @@ static void an_epoch_reads_back_as_it_was(void **state)
 	epoch.tenants.at[lab].weight = 0.1;
 	epoch.tenants.at[lab].parent = tenants_add(&epoch.tenants, "above", 5);
 	epoch.tenants.at[1].within = WITHIN_FIFO;
+	tenants_promise(&epoch.tenants, 1, 9);
+	epoch.tenants.at[1].borrow = 3;
+	epoch.tenants.at[1].lend = 0;
+	tenants_promise_part(&epoch.tenants, lab, "v100", 4, 1);
+	tenants_promise_part(&epoch.tenants, lab, "a100", 2, QUOTA_ALL);
 	epoch_to_json(&epoch, &text);
 	json = json_loads(text.at, 0, NULL);
 	assert_string_equal(member_text(json, "why"), "start");
@@ -38,6 +43,16 @@ static void an_epoch_reads_back_as_it_was(void **state)
 	assert_int_equal(again.tenants.at[0].parent, 1);
 	assert_true(again.tenants.at[0].weight == 0.1);
 	assert_int_equal(again.tenants.at[1].within, WITHIN_FIFO);
+	assert_true(again.tenants.at[1].promised && again.tenants.at[1].guaranteed == 9);
+	assert_true(again.tenants.at[1].borrow == 3 && again.tenants.at[1].lend == 0);
+	assert_true(again.tenants.at[0].nparts == 2 && again.tenants.at[0].guaranteed == 6);
+	assert_true(again.tenants.at[0].borrow == QUOTA_ALL && again.tenants.at[0].lend == QUOTA_ALL);
+	for (uint32_t i = 0; i < 2; i++) {
+		const struct tenant_part *part = &again.tenants.at[0].parts[i];
+		bool v100 = !strcmp(again.tenants.types.at[part->type], "v100");
+
+		assert_true(part->guaranteed == (v100 ? 4 : 2) && part->lend == (v100 ? 1 : QUOTA_ALL));
+	}
 	again.why = "start";
 	epoch_to_json(&again, &second);
 	assert_string_equal(text.at, second.at);
@@ -64,6 +79,9 @@ static const struct {
 	{ "below itself",
 		"{\"cluster\":\"nodes:\\n  - {devices: 1}\\n\",\"tenants\":[{\"name\":\"a\",\"within\":\"fair\",\"parent\":\"a\"}]}",
 		"below itself" },
+	{ "a quota that cannot be",
+		"{\"cluster\":\"nodes:\\n  - {devices: 1}\\n\",\"tenants\":[{\"name\":\"a\",\"within\":\"fair\",\"guaranteed\":-1}]}",
+		"quota" },
 	{ "a weight that cannot be",
 		"{\"cluster\":\"nodes:\\n  - {devices: 1}\\n\",\"tenants\":[{\"name\":\"a\",\"within\":\"fair\",\"weight\":-1}]}",
 		"weight" },

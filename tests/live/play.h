@@ -59,6 +59,7 @@ struct play {
 struct ask {
 	int gpus, min_gpus, max_gpus, retries, priority;
 	double share, estimate_s, begin_s, deadline_s;
+	int64_t mem_bytes, mem_most; /* most: the memory is a label */
 	bool hold, no_requeue;
 	const char *tenant, *model, *types;
 	uint32_t array_id, array_limit;
@@ -588,6 +589,9 @@ static inline char *play_draft(const struct play *p, uint32_t id, const struct a
 	what.deadline_s = ask->deadline_s > 0 ? p->epoch.born_s + ask->deadline_s : 0;
 	what.hold = ask->hold;
 	what.retries = ask->retries;
+	what.mem_bytes = ask->mem_bytes;
+	what.mem_most = ask->mem_most;
+	what.mem_auto = ask->mem_most > 0;
 	what.priority = ask->priority;
 	what.requeue = !ask->no_requeue;
 	what.tenant = ask->tenant;

@@ -285,6 +285,10 @@ static void fields(void **state)
 		{ "time", "60", "time: '60' of what? write 60s, 60m or 60h" },
 		{ "time", "-2h", "time: '-2h'" },
 		{ "mem", "64G", NULL },
+		{ "mem", "auto", NULL },
+		{ "mem", "auto:3", NULL },
+		{ "mem", "auto:0", "auto, or auto:N" },
+		{ "mem", "automatic", "mem: " },
 		{ "mem", "4000", "mem: '4000' of what? write 4000G" },
 		{ "gpu_mem", "lots", "gpu_mem: 'lots'" },
 		{ "grace", "90", NULL },
@@ -355,6 +359,24 @@ static void fields_say_what_they_mean(void **state)
 	submission_fini(&s);
 }
 
+/* The later word wins, both ways. */
+static void memory_is_said_or_learnt(void **state)
+{
+	const struct submission_context context = { .now_s = 1e9, .cwd = "/w" };
+	struct submission s;
+	struct err err = { 0 };
+
+	(void)state;
+	submission_init(&s);
+	assert_int_equal(s.mem_auto, 0);
+	assert_int_equal(submission_set(&s, "mem", "2G", &context, &err), 0);
+	assert_int_equal(submission_set(&s, "mem", "auto", &context, &err), 0);
+	assert_true(s.mem_auto == 10 && s.mem_bytes == 0);
+	assert_int_equal(submission_set(&s, "mem", "2G", &context, &err), 0);
+	assert_true(s.mem_auto == 0 && s.mem_bytes == 2147483648);
+	submission_fini(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -367,6 +389,7 @@ int main(void)
 		cmocka_unit_test(moments),
 		cmocka_unit_test(fields),
 		cmocka_unit_test(fields_say_what_they_mean),
+		cmocka_unit_test(memory_is_said_or_learnt),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

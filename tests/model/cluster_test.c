@@ -173,8 +173,10 @@ static struct cluster rich(void)
 	assert_int_equal(cluster_add_type(&c, "V100"), type);
 	c.topologies[topology].Bps[1] = c.topologies[topology].Bps[2] = 5e10;
 	cluster_add_rack(&c, NULL, 0);
-	cluster_add_node(&c, (struct node){ "head", type, 2, rack, topology, 32, 1 << 20 });
-	cluster_add_node(&c, (struct node){ NULL, type, 4, rack, TOPOLOGY_NONE, 0, 0 });
+	cluster_add_node(&c,
+		(struct node){ "head", type, 2, rack, topology, 32, 1 << 20, 0, false, false });
+	cluster_add_node(&c,
+		(struct node){ NULL, type, 4, rack, TOPOLOGY_NONE, 0, 0, 0, false, false });
 	c.net_Bps = 1e9;
 	return c;
 }

@@ -168,21 +168,22 @@ static const struct {
 	const char *other;
 	const char *want;
 } sentences[] = {
-	{ { WHY_BUSY, 4, 1, JOB_NONE, 0 }, NULL, "it needs 4 devices and 1 is free" },
-	{ { WHY_BUSY, 1, 0, JOB_NONE, 0 }, NULL, "it needs 1 device and 0 are free" },
-	{ { WHY_BEHIND, 0, 0, 7, 0 }, "job 7",
+	{ { WHY_BUSY, 4, 1, JOB_NONE, 0, 0, 0 }, NULL, "it needs 4 devices and 1 is free" },
+	{ { WHY_BUSY, 1, 0, JOB_NONE, 0, 0, 0 }, NULL, "it needs 1 device and 0 are free" },
+	{ { WHY_BEHIND, 0, 0, 7, 0, 0, 0 }, "job 7",
 		"job 7 is ahead of it and does not fit; the queue keeps its order" },
-	{ { WHY_OUTRANKED, 0, 0, JOB_NONE, 0 }, NULL, "another job ranks higher and holds the devices" },
-	{ { WHY_TOO_LARGE, 128, 64, JOB_NONE, 0 }, NULL,
+	{ { WHY_OUTRANKED, 0, 0, JOB_NONE, 0, 0, 0 }, NULL,
+		"another job ranks higher and holds the devices" },
+	{ { WHY_TOO_LARGE, 128, 64, JOB_NONE, 0, 0, 0 }, NULL,
 		"it needs 128 devices and the cluster can never give more than 64" },
-	{ { WHY_DEADLINE, 4, 1, JOB_NONE, 3600 }, NULL,
+	{ { WHY_DEADLINE, 4, 1, JOB_NONE, 3600, 0, 0 }, NULL,
 		"its deadline cannot be promised beside those promised already; one at 1 h could be; "
 		"so could this one with 4 devices throughout, of which 1 is left" },
-	{ { WHY_DEADLINE, 0, 0, JOB_NONE, 3600 }, NULL,
+	{ { WHY_DEADLINE, 0, 0, JOB_NONE, 3600, 0, 0 }, NULL,
 		"its deadline is sooner than it can run even alone; one at 1 h could be" },
-	{ { WHY_DEADLINE, 0, 0, JOB_NONE, INFINITY }, NULL,
+	{ { WHY_DEADLINE, 0, 0, JOB_NONE, INFINITY, 0, 0 }, NULL,
 		"its deadline is sooner than it can run even alone" },
-	{ { WHY_RECALLED, 2, 0, JOB_NONE, 0 }, NULL,
+	{ { WHY_RECALLED, 2, 0, JOB_NONE, 0, 0, 0 }, NULL,
 		"its node was borrowed and went back; it waits for devices to go on" },
 };
 

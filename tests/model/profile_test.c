@@ -62,20 +62,20 @@ static void destroy(struct world *w)
 
 static struct shape shape(uint32_t gpus, uint32_t nodes, uint32_t racks)
 {
-	return (struct shape){ gpus, nodes, racks };
+	return (struct shape){ gpus, nodes, racks, 0 };
 }
 
 static const struct {
 	uint32_t type, gpus;
 	struct shape want;
 } packs[] = {
-	{ V100, 1, { 1, 1, 1 } },
-	{ V100, 8, { 8, 1, 1 } },
-	{ V100, 9, { 9, 2, 1 } },
-	{ V100, 32, { 32, 4, 1 } },
-	{ V100, 33, { 33, 5, 2 } },
-	{ V100, 640, { 640, 80, 20 } }, /* more than there are: as if there were */
-	{ K80, 8, { 8, 2, 1 } },
+	{ V100, 1, { 1, 1, 1, 0 } },
+	{ V100, 8, { 8, 1, 1, 0 } },
+	{ V100, 9, { 9, 2, 1, 0 } },
+	{ V100, 32, { 32, 4, 1, 0 } },
+	{ V100, 33, { 33, 5, 2, 0 } },
+	{ V100, 640, { 640, 80, 20, 0 } }, /* more than there are: as if there were */
+	{ K80, 8, { 8, 2, 1, 0 } },
 };
 
 static void test_packed(void **state)
@@ -196,11 +196,11 @@ static const struct {
 	struct shape shape;
 	bool slower;
 } localities[] = {
-	{ "without a network speed nothing is known to be slower", 0, { 8, 8, 2 }, false },
-	{ "packed is the best there is", 1e9, { 8, 1, 1 }, false },
-	{ "two nodes use the network", 1e9, { 8, 2, 1 }, true },
-	{ "one device has nothing to exchange", 1e9, { 1, 1, 1 }, false },
-	{ "a network faster than the node's links costs nothing", 1e12, { 8, 2, 1 }, false },
+	{ "without a network speed nothing is known to be slower", 0, { 8, 8, 2, 0 }, false },
+	{ "packed is the best there is", 1e9, { 8, 1, 1, 0 }, false },
+	{ "two nodes use the network", 1e9, { 8, 2, 1, 0 }, true },
+	{ "one device has nothing to exchange", 1e9, { 1, 1, 1, 0 }, false },
+	{ "a network faster than the node's links costs nothing", 1e12, { 8, 2, 1, 0 }, false },
 };
 
 static void test_locality(void **state)

@@ -136,7 +136,7 @@ static void test_as_asked_is_nominal_to_the_bit(void **state)
 static void test_types_differ_by_their_estimates(void **state)
 {
 	struct world *w = world(0);
-	struct shape four = { 4, 1, 1 };
+	struct shape four = { 4, 1, 1, 0 };
 	double ratio = profile_rate(w->profile, 0, K80, four) / profile_rate(w->profile, 0, V100, four);
 
 	(void)state;
@@ -163,7 +163,8 @@ static void test_spreading_costs(void **state)
 	assert_true(alone(w, V100, 4, 1, near) == 1);
 	assert_true(alone(w, V100, 2, 2, near) < 1);
 	assert_true(fabs(alone(w, V100, 2, 2, near) -
-			    profile_locality(w->profile, 0, V100, (struct shape){ 4, 2, 1 })) < 1e-12);
+			    profile_locality(w->profile, 0, V100, (struct shape){ 4, 2, 1, 0 })) <
+		1e-12);
 	destroy(w);
 }
 
@@ -189,7 +190,7 @@ static void test_steps_are_absolute(void **state)
 	w->job.by_steps = true;
 	w->job.nominal_rate = 123;
 	assert_true(alone(w, V100, 4, 1, near) ==
-		profile_rate(w->profile, 0, V100, (struct shape){ 4, 1, 1 }));
+		profile_rate(w->profile, 0, V100, (struct shape){ 4, 1, 1, 0 }));
 	profile_add(w->profile, 0, V100, 4, 0, 17);
 	assert_true(alone(w, V100, 4, 1, near) == 17);
 	profile_add(w->profile, 0, K80, 4, 0, 0);

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "io/csv.h"
 #include "model/goodput_fit.h"
+#include "support/data.h"
 #include "support/property.h"
 
 enum { VECTOR_SAMPLES_MAX = 64, VECTOR_CASES_MAX = 256 };
@@ -31,8 +32,7 @@ struct vectors {
 /* False, and says so loudly: the file is not there. */
 static inline bool vectors_open(struct vectors *v, const char *name)
 {
-	const char *given = getenv("STINT_DATA");
-	char *path = mem_printf("%s/sia/vectors/%s", given ? given : "../shared/data", name);
+	char *path = mem_printf("%s/sia/vectors/%s", data_dir(), name);
 	int rc = file_read(path, &v->file, NULL);
 
 	if (rc)

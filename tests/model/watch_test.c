@@ -111,7 +111,7 @@ static uint64_t seen(const struct scene *s)
 
 static double believed(const struct scene *s, uint32_t model, uint32_t type)
 {
-	return profile_rate(estimator_belief(s->estimator), model, type, (struct shape){ 1, 1, 1 });
+	return profile_rate(estimator_belief(s->estimator), model, type, (struct shape){ 1, 1, 1, 0 });
 }
 
 static void a_speed_counts_after_a_while(void **state)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "placement/plan.h"
+#include "support/planning.h"
 #include "support/property.h"
 #include "support/scene.h"
 
@@ -259,48 +260,27 @@ static void whole_jobs_beside_fractions_are_counted(void **state)
 
 /* ---- plans */
 
-enum { JOBS = 24 };
-
-struct fixture {
-	struct cluster cluster;
-	struct plan plan;
-	struct job jobs[JOBS];
-};
-
-static void setup(struct fixture *f, const char *cluster, const char *placer)
+static void setup(struct planning *p, const char *cluster, const char *placer)
 {
-	struct err err;
-
-	*f = (struct fixture){ 0 };
-	assert_int_equal(cluster_parse(cluster, &f->cluster, &err), 0);
-	plan_init(&f->plan, &f->cluster, placer_find(placer, NULL), NULL, 1);
-	for (uint32_t i = 0; i < JOBS; i++) {
-		job_init(&f->jobs[i]);
-		f->jobs[i].id = i;
-		f->jobs[i].share = 0.5;
-	}
-	plan_begin(&f->plan);
+	planning_init(p, cluster);
+	for (uint32_t i = 0; i < PLANNING_JOBS; i++)
+		p->jobs[i].share = 0.5;
+	planning_begin(p, placer);
 }
 
-static void teardown(struct fixture *f)
-{
-	plan_fini(&f->plan);
-	cluster_fini(&f->cluster);
-}
-
-static bool run(struct fixture *f, uint32_t job)
+static bool run(struct planning *f, uint32_t job)
 {
 	return plan_run(&f->plan, &f->jobs[job], (struct want){ .type = TYPE_ANY });
 }
 
-static struct slot place_of(const struct fixture *f, uint32_t job)
+static struct slot place_of(const struct planning *f, uint32_t job)
 {
 	return plan_grant(&f->plan, job)->slots[0];
 }
 
 static void the_fullest_first(void **state)
 {
-	struct fixture f;
+	struct planning f;
 
 	(void)state;
 	setup(&f, "2x2", "spread");
@@ -325,12 +305,12 @@ static void the_fullest_first(void **state)
 	assert_true(run(&f, 4));
 	assert_int_equal(plan_room(&f.plan, &f.jobs[5], 0), 0);
 	assert_false(run(&f, 5));
-	teardown(&f);
+	planning_fini(&f);
 }
 
 static void gangs_of_parts(void **state)
 {
-	struct fixture f;
+	struct planning f;
 
 	(void)state;
 	setup(&f, "2x2", "first-fit");
@@ -350,12 +330,12 @@ static void gangs_of_parts(void **state)
 	assert_int_equal(place_of(&f, 2).devices, 2);
 	assert_int_equal(f.plan.space.overlaps, 0);
 	assert_false(plan_run_beside(&f.plan, &f.jobs[3], &f.jobs[2], (struct want){ 0 }));
-	teardown(&f);
+	planning_fini(&f);
 }
 
 static void nodes_feed_parts(void **state)
 {
-	struct fixture f;
+	struct planning f;
 
 	(void)state;
 	setup(&f, "1x4", "first-fit");
@@ -370,13 +350,13 @@ static void nodes_feed_parts(void **state)
 	assert_false(run(&f, 1));
 	f.jobs[1].cpus = 3;
 	assert_true(run(&f, 1));
-	teardown(&f);
+	planning_fini(&f);
 }
 
 static void parts_are_kept(void **state)
 {
 	const struct grant *before;
-	struct fixture f;
+	struct planning f;
 
 	(void)state;
 	setup(&f, "1x3", "first-fit");
@@ -393,12 +373,12 @@ static void parts_are_kept(void **state)
 	assert_int_equal(place_of(&f, 4).devices, 1);
 	assert_true(run(&f, 0)); /* its part is taken meanwhile */
 	assert_int_equal(place_of(&f, 0).devices, 4);
-	teardown(&f);
+	planning_fini(&f);
 }
 
 static void devices_go_and_come(void **state)
 {
-	struct fixture f;
+	struct planning f;
 
 	(void)state;
 	setup(&f, "2x2", "first-fit");
@@ -429,12 +409,12 @@ static void devices_go_and_come(void **state)
 	assert_int_equal(plan_free(&f.plan, 0), 0);
 	plan_devices_up(&f.plan, 0, 2, true);
 	assert_int_equal(plan_free(&f.plan, 0), 1);
-	teardown(&f);
+	planning_fini(&f);
 }
 
 static void memory_of_whole_devices(void **state)
 {
-	struct fixture f;
+	struct planning f;
 
 	(void)state;
 	setup(&f, "1x1:v100,1x1:a100", "first-fit");
@@ -446,14 +426,14 @@ static void memory_of_whole_devices(void **state)
 	assert_false(plan_could_ever(&f.plan, &f.jobs[1]));
 	f.jobs[1].gpu_mem_bytes = INT64_C(16) << 30;
 	assert_true(plan_could_ever(&f.plan, &f.jobs[1]));
-	teardown(&f);
+	planning_fini(&f);
 }
 
 /* The grants of a plan as the model has them. */
-static void model_plan(const struct fixture *f, struct naive *m)
+static void model_plan(const struct planning *f, struct naive *m)
 {
 	m->n = 0;
-	for (uint32_t i = 0; i < JOBS; i++) {
+	for (uint32_t i = 0; i < PLANNING_JOBS; i++) {
 		const struct grant *g = plan_grant(&f->plan, i);
 
 		for (uint32_t k = 0; g && k < g->nslots; k++)
@@ -493,9 +473,9 @@ static uint32_t most_room(const struct naive *m, const struct job *job)
 	return most;
 }
 
-static void edit(struct fixture *f, struct naive *m, struct rng *rng)
+static void edit(struct planning *f, struct naive *m, struct rng *rng)
 {
-	struct job *job = &f->jobs[rng_below(rng, JOBS)];
+	struct job *job = &f->jobs[rng_below(rng, PLANNING_JOBS)];
 	uint32_t node = (uint32_t)rng_below(rng, f->cluster.nnodes);
 	uint64_t devices = UINT64_C(1) << rng_below(rng, 4);
 	uint32_t room;
@@ -532,13 +512,13 @@ static void plans_are_like_the_model(void **state)
 
 	(void)state;
 	for (size_t k = 0; k < COUNT(clusters); k++) {
-		struct fixture f;
+		struct planning f;
 		static struct naive m;
 
 		setup(&f, clusters[k], k ? "first-fit" : "best-fit");
 		memset(&m, 0, sizeof(m));
 		m.cluster = &f.cluster;
-		for (uint32_t i = 0; i < JOBS; i++) {
+		for (uint32_t i = 0; i < PLANNING_JOBS; i++) {
 			f.jobs[i] = draw_job(&rng, i);
 			f.jobs[i].gpus = (int32_t)pick(&rng, 3);
 		}
@@ -549,7 +529,7 @@ static void plans_are_like_the_model(void **state)
 			compare(&f.plan.space, &m, &rng);
 		}
 		assert_false(f.plan.placer_erred);
-		teardown(&f);
+		planning_fini(&f);
 	}
 }
 

@@ -19,6 +19,7 @@ struct table {
 	struct job job;
 	struct rng rng;
 	struct placing placing;
+	bool refused; /* the last answer: there is room, but not as the rule wants it, and it says so */
 };
 
 static void table_fini(struct table *t)
@@ -142,14 +143,22 @@ static void check_slots(const struct table *t, const struct slots *s, const char
 
 static bool ask(struct table *t, const struct placer *placer, const char *options, struct slots *out)
 {
+	struct placing_note note = { .why = { .other = JOB_NONE }, .wake_s = INFINITY };
 	void *state = mem_alloc(placer->state_size + 1);
 	struct err err = { 0 };
 	bool found;
 
 	option_defaults(placer->options, state);
 	assert_int_equal(option_parse(placer->options, state, placer->name, options, &err), 0);
+	if (placer->begin)
+		assert_int_equal(placer->begin(state, &t->cluster, NULL, &err), 0);
 	out->n = out->gpus = 0;
+	t->placing.note = &note;
 	found = placer->choose(state, &t->placing, out);
+	t->refused = !found && note.why.why != WHY_NONE;
+	t->placing.note = NULL;
+	if (placer->fini)
+		placer->fini(state);
 	free(state);
 	return found;
 }
@@ -169,7 +178,7 @@ static void every_placer_finds_room_if_there_is_any(void **state)
 		for (size_t p = 0; placers[p]; p++) {
 			bool got = ask(&t, placers[p], "", &found);
 
-			if (got != (total(&t) >= t.placing.gpus))
+			if ((got || t.refused) != (total(&t) >= t.placing.gpus))
 				fail_msg("%s finds %u of %u: %s", placers[p]->name, t.placing.gpus,
 					total(&t), got ? "yes" : "no");
 			if (got)
@@ -326,6 +335,77 @@ static void random_takes_every_device_now_and_then(void **state)
 	table_fini(&t);
 }
 
+/* ---- blocks of a power of two */
+
+static void take(struct table *t, struct slot slot)
+{
+	struct job other;
+
+	job_init(&other);
+	space_take(&t->space, &other, 1, slot);
+}
+
+static uint64_t block(struct table *t, uint32_t gpus, uint32_t node)
+{
+	struct slots found = { 0 };
+	uint64_t devices = 0;
+
+	t->placing.gpus = gpus;
+	assert_true(ask(t, placer_find("buddy", NULL), "", &found));
+	for (uint32_t i = 0; i < found.n; i++)
+		devices |= found.at[i].node == node ? found.at[i].devices : 0;
+	free(found.at);
+	return devices;
+}
+
+static void buddies_spare_large_blocks(void **state)
+{
+	struct table t;
+
+	(void)state;
+	table_init(&t, "2x8", 1);
+	space_init(&t.space, &t.cluster);
+	assert_int_equal(block(&t, 8, 0), 0xff);
+	take(&t, (struct slot){ 0, 0x01 });
+	assert_int_equal(block(&t, 1, 0), 0x02); /* beside the one that is taken */
+	assert_int_equal(block(&t, 2, 0), 0x0c);
+	assert_int_equal(block(&t, 3, 0), 0x70); /* of a block of four */
+	assert_int_equal(block(&t, 8, 1), 0xff);
+	take(&t, (struct slot){ 0, 0x10 });
+	assert_int_equal(block(&t, 4, 1), 0x0f); /* none is left on the first node */
+	table_fini(&t);
+}
+
+static void even_parts_on_few_nodes(void **state)
+{
+	static const struct {
+		uint32_t gpus, nodes, most;
+	} rows[] = { { 3, 1, 3 }, { 6, 2, 3 }, { 7, 2, 4 }, { 9, 3, 3 }, { 10, 3, 4 } };
+	struct table t;
+
+	(void)state;
+	table_init(&t, "4x4", 1);
+	space_init(&t.space, &t.cluster);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct slots found = { 0 };
+		uint32_t most = 0, least = UINT32_MAX;
+
+		t.placing.gpus = rows[i].gpus;
+		assert_true(ask(&t, placer_find("even", NULL), "", &found));
+		for (uint32_t k = 0; k < found.n; k++) {
+			uint32_t n = (uint32_t)__builtin_popcountll(found.at[k].devices);
+
+			most = n > most ? n : most;
+			least = n < least ? n : least;
+		}
+		assert_int_equal(found.n, rows[i].nodes);
+		assert_int_equal(most, rows[i].most);
+		assert_true(most - least <= 1);
+		free(found.at);
+	}
+	table_fini(&t);
+}
+
 /* ---- Tiresias' rule */
 
 static const struct {
@@ -398,6 +478,8 @@ int main(void)
 		cmocka_unit_test(first_fit_takes_the_first),
 		cmocka_unit_test(spreading_is_even),
 		cmocka_unit_test(random_takes_every_device_now_and_then),
+		cmocka_unit_test(buddies_spare_large_blocks),
+		cmocka_unit_test(even_parts_on_few_nodes),
 		cmocka_unit_test(skew_consolidates_whom_it_helps),
 		cmocka_unit_test(placers_are_found_by_name),
 	};

@@ -6,46 +6,28 @@
 #include <math.h>
 #include <string.h>
 
+#include "support/planning.h"
 #include "support/property.h"
 #include "support/scene.h"
 
-enum { JOBS = 12 };
+enum { JOBS = 12 }; /* that take part */
 
-struct fixture {
-	struct cluster cluster;
-	struct plan plan;
-	struct job jobs[JOBS];
-};
-
-static void setup(struct fixture *f, const char *cluster, int gpus)
+static void setup(struct planning *p, const char *cluster, int gpus)
 {
-	struct err err;
-
-	*f = (struct fixture){ 0 };
-	assert_int_equal(cluster_parse(cluster, &f->cluster, &err), 0);
-	plan_init(&f->plan, &f->cluster, placer_find("first-fit", NULL), NULL, 1);
-	for (uint32_t i = 0; i < JOBS; i++) {
-		job_init(&f->jobs[i]);
-		f->jobs[i].id = i;
-		f->jobs[i].gpus = f->jobs[i].min_gpus = f->jobs[i].max_gpus = gpus;
-	}
-	plan_begin(&f->plan);
+	planning_init(p, cluster);
+	for (uint32_t i = 0; i < JOBS; i++)
+		p->jobs[i].gpus = p->jobs[i].min_gpus = p->jobs[i].max_gpus = gpus;
+	planning_begin(p, "first-fit");
 }
 
-static void teardown(struct fixture *f)
-{
-	plan_fini(&f->plan);
-	cluster_fini(&f->cluster);
-}
-
-static bool run(struct fixture *f, uint32_t job)
+static bool run(struct planning *f, uint32_t job)
 {
 	return plan_run(&f->plan, &f->jobs[job], (struct want){ .type = TYPE_ANY });
 }
 
 static void runs_as_long_as_there_is_room(void **state)
 {
-	struct fixture f;
+	struct planning f;
 
 	(void)state;
 	setup(&f, "2x2", 2);
@@ -60,13 +42,13 @@ static void runs_as_long_as_there_is_room(void **state)
 	plan_stop(&f.plan, &f.jobs[0]); /* again: nothing */
 	assert_int_equal(plan_free(&f.plan, 0), 2);
 	assert_true(run(&f, 2));
-	teardown(&f);
+	planning_fini(&f);
 }
 
 static void stopped_and_run_again_it_keeps_its_devices(void **state)
 {
 	const struct grant *before;
-	struct fixture f;
+	struct planning f;
 
 	(void)state;
 	setup(&f, "3x2", 2);
@@ -81,12 +63,12 @@ static void stopped_and_run_again_it_keeps_its_devices(void **state)
 	assert_ptr_equal(plan_grant(&f.plan, 1), before);
 	plan_commit(&f.plan);
 	assert_ptr_equal(plan_grant(&f.plan, 1), before);
-	teardown(&f);
+	planning_fini(&f);
 }
 
 static void taken_meanwhile_it_goes_elsewhere(void **state)
 {
-	struct fixture f;
+	struct planning f;
 
 	(void)state;
 	setup(&f, "2x2", 2);
@@ -101,12 +83,12 @@ static void taken_meanwhile_it_goes_elsewhere(void **state)
 	plan_commit(&f.plan);
 	assert_int_equal(f.plan.touched.n, 0);
 	assert_ptr_equal(f.plan.entries.at[0].held, f.plan.entries.at[0].next);
-	teardown(&f);
+	planning_fini(&f);
 }
 
 static void wanting_more_changes_the_grant(void **state)
 {
-	struct fixture f;
+	struct planning f;
 
 	(void)state;
 	setup(&f, "1x4", 1);
@@ -123,12 +105,12 @@ static void wanting_more_changes_the_grant(void **state)
 	assert_ptr_equal(plan_grant(&f.plan, 0), f.plan.entries.at[0].held); /* as at first */
 	assert_true(plan_run(&f.plan, &f.jobs[0], (struct want){ .type = TYPE_ANY, .batch = 64 }));
 	assert_int_equal(plan_grant(&f.plan, 0)->batch, 64);
-	teardown(&f);
+	planning_fini(&f);
 }
 
 static void types_are_respected(void **state)
 {
-	struct fixture f;
+	struct planning f;
 
 	(void)state;
 	setup(&f, "1x2:v100,1x2:p100", 1);
@@ -143,13 +125,13 @@ static void types_are_respected(void **state)
 	assert_int_equal(plan_grant(&f.plan, 1)->type, 0);
 	assert_int_equal(plan_free(&f.plan, 0), 1);
 	assert_int_equal(plan_free(&f.plan, 1), 1);
-	teardown(&f);
+	planning_fini(&f);
 }
 
 static void clearing_stops_everybody(void **state)
 {
 	uint32_t active[] = { 0, 1, 2 };
-	struct fixture f;
+	struct planning f;
 
 	(void)state;
 	setup(&f, "1x4", 1);
@@ -161,12 +143,12 @@ static void clearing_stops_everybody(void **state)
 	assert_int_equal(plan_free(&f.plan, 0), 4);
 	assert_null(plan_grant(&f.plan, 0));
 	assert_null(plan_grant(&f.plan, 2));
-	teardown(&f);
+	planning_fini(&f);
 }
 
 static void dropping_takes_everything_at_once(void **state)
 {
-	struct fixture f;
+	struct planning f;
 
 	(void)state;
 	setup(&f, "1x4", 2);
@@ -175,12 +157,12 @@ static void dropping_takes_everything_at_once(void **state)
 	plan_drop(&f.plan, &f.jobs[0]);
 	assert_int_equal(plan_free(&f.plan, 0), 4);
 	plan_drop(&f.plan, &f.jobs[0]); /* nothing left */
-	teardown(&f);
+	planning_fini(&f);
 }
 
 static void a_node_that_is_down_gives_nothing(void **state)
 {
-	struct fixture f;
+	struct planning f;
 
 	(void)state;
 	setup(&f, "2x2", 2);
@@ -191,12 +173,12 @@ static void a_node_that_is_down_gives_nothing(void **state)
 	assert_false(run(&f, 1));
 	plan_node_up(&f.plan, 0, true);
 	assert_true(run(&f, 1));
-	teardown(&f);
+	planning_fini(&f);
 }
 
 static void reasons_and_wakes(void **state)
 {
-	struct fixture f;
+	struct planning f;
 
 	(void)state;
 	setup(&f, "1x1", 1);
@@ -213,7 +195,7 @@ static void reasons_and_wakes(void **state)
 	assert_true(isinf(f.plan.wake_s));
 	plan_why(&f.plan, 3, (struct reason){ .why = WHY_BUSY });
 	assert_int_equal(f.plan.reasons.at[0].reason.why, WHY_BUSY);
-	teardown(&f);
+	planning_fini(&f);
 }
 
 static const struct {
@@ -238,7 +220,7 @@ static void what_could_ever_run(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < COUNT(evers); i++) {
-		struct fixture f;
+		struct planning f;
 		struct rng before;
 
 		setup(&f, evers[i].cluster, evers[i].min_gpus);
@@ -253,7 +235,7 @@ static void what_could_ever_run(void **state)
 		if (plan_could_ever(&f.plan, &f.jobs[0]) != evers[i].want)
 			fail_msg("%s", evers[i].what);
 		assert_memory_equal(&before, &f.plan.rng, sizeof(before)); /* asking draws nothing */
-		teardown(&f);
+		planning_fini(&f);
 	}
 }
 
@@ -264,7 +246,7 @@ static const struct grant_part two_and_one[] = { { 0, 2 }, { 1, 1 } };
 static void devices_of_two_types_at_once(void **state)
 {
 	const struct grant *g;
-	struct fixture f;
+	struct planning f;
 
 	(void)state;
 	setup(&f, "2x2:v100,1x2:p100", 3);
@@ -285,14 +267,14 @@ static void devices_of_two_types_at_once(void **state)
 	plan_stop(&f.plan, &f.jobs[1]);
 	assert_int_equal(plan_free(&f.plan, 0), 4);
 	assert_int_equal(plan_free(&f.plan, 1), 2);
-	teardown(&f);
+	planning_fini(&f);
 }
 
 static void all_parts_or_none(void **state)
 {
 	static const struct grant_part too_many[] = { { 0, 1 }, { 1, 3 } };
 	const struct grant *before;
-	struct fixture f;
+	struct planning f;
 
 	(void)state;
 	setup(&f, "2x2:v100,1x2:p100", 3);
@@ -304,13 +286,13 @@ static void all_parts_or_none(void **state)
 	assert_int_equal(plan_free(&f.plan, 1), 2);
 	f.jobs[1].types = 1; /* may not use p100 */
 	assert_false(plan_run_parts(&f.plan, &f.jobs[1], two_and_one, 2, (struct want){ 0 }));
-	teardown(&f);
+	planning_fini(&f);
 }
 
 static void one_part_is_an_ordinary_grant(void **state)
 {
 	static const struct grant_part one[] = { { 1, 2 } };
-	struct fixture f;
+	struct planning f;
 
 	(void)state;
 	setup(&f, "2x2:v100,1x2:p100", 2);
@@ -318,14 +300,14 @@ static void one_part_is_an_ordinary_grant(void **state)
 	assert_false(plan_grant(&f.plan, 0)->mixed);
 	assert_true(plan_run(&f.plan, &f.jobs[0], (struct want){ .type = 1 }));
 	assert_int_equal(f.plan.touched.n, 1);
-	teardown(&f);
+	planning_fini(&f);
 }
 
 static void parts_keep_the_devices_that_suit(void **state)
 {
 	static const struct grant_part more[] = { { 1, 2 }, { 0, 2 } };
 	struct slot kept;
-	struct fixture f;
+	struct planning f;
 
 	(void)state;
 	setup(&f, "3x2:v100,2x2:p100", 2);
@@ -346,12 +328,12 @@ static void parts_keep_the_devices_that_suit(void **state)
 	/* One type alone is something else than a mixture with as many. */
 	assert_true(plan_run(&f.plan, &f.jobs[0], (struct want){ .gpus = 3, .type = TYPE_ANY }));
 	assert_false(plan_grant(&f.plan, 0)->mixed);
-	teardown(&f);
+	planning_fini(&f);
 }
 
 static void parts_spread_cpus_over_all_devices(void **state)
 {
-	struct fixture f;
+	struct planning f;
 
 	(void)state;
 	setup(&f, "1x2:v100,1x2:p100", 3);
@@ -366,12 +348,12 @@ static void parts_spread_cpus_over_all_devices(void **state)
 	f.jobs[0].cpus = 7;
 	assert_false(plan_run_parts(&f.plan, &f.jobs[0], two_and_one, 2, (struct want){ 0 }));
 	assert_true(f.plan.space.nodes[0].cpus == 4 && f.plan.space.nodes[1].cpus == 2);
-	teardown(&f);
+	planning_fini(&f);
 }
 
 /* ---- devices that two have */
 
-static bool beside(struct fixture *f, uint32_t job, uint32_t host)
+static bool beside(struct planning *f, uint32_t job, uint32_t host)
 {
 	return plan_run_beside(&f->plan, &f->jobs[job], &f->jobs[host], (struct want){ 0 });
 }
@@ -379,7 +361,7 @@ static bool beside(struct fixture *f, uint32_t job, uint32_t host)
 static void a_smaller_gang_beside_a_larger(void **state)
 {
 	const struct grant *g;
-	struct fixture f;
+	struct planning f;
 
 	(void)state;
 	setup(&f, "2x2", 1);
@@ -405,13 +387,13 @@ static void a_smaller_gang_beside_a_larger(void **state)
 	f.jobs[4].gpus = 4;
 	assert_false(beside(&f, 4, 1)); /* larger than its host */
 	assert_false(beside(&f, 4, 0)); /* which shall not run */
-	teardown(&f);
+	planning_fini(&f);
 }
 
 static void a_guest_stays_where_it_is(void **state)
 {
 	const struct grant *held;
-	struct fixture f;
+	struct planning f;
 
 	(void)state;
 	setup(&f, "1x4", 1);
@@ -430,13 +412,13 @@ static void a_guest_stays_where_it_is(void **state)
 	assert_true(plan_run_beside(&f.plan, &f.jobs[1], &f.jobs[0], (struct want){ .batch = 8 }));
 	assert_true(plan_grant(&f.plan, 1)->slots[0].devices == 2);
 	assert_int_equal(plan_grant(&f.plan, 1)->batch, 8);
-	teardown(&f);
+	planning_fini(&f);
 }
 
 static void a_guest_that_may_not_use_the_type(void **state)
 {
 	static const struct grant_part parts[] = { { 1, 1 }, { 0, 1 } };
-	struct fixture f;
+	struct planning f;
 
 	(void)state;
 	setup(&f, "1x2:v100,1x2:p100", 1);
@@ -452,7 +434,7 @@ static void a_guest_that_may_not_use_the_type(void **state)
 	f.jobs[4].gpus = 2;
 	assert_true(beside(&f, 4, 2));
 	assert_true(plan_grant(&f.plan, 4)->mixed);
-	teardown(&f);
+	planning_fini(&f);
 }
 
 /* ---- gangs by type */
@@ -461,7 +443,7 @@ static void gangs_that_depend_on_the_type(void **state)
 {
 	static const uint16_t gangs[TYPES_MAX] = { 1, 4 };
 	static const struct grant_part parts[] = { { 0, 1 }, { 1, 1 } };
-	struct fixture f;
+	struct planning f;
 
 	(void)state;
 	setup(&f, "1x2:a100,2x2:v100", 2);
@@ -484,11 +466,11 @@ static void gangs_that_depend_on_the_type(void **state)
 	assert_false(plan_run_parts(&f.plan, &f.jobs[5], parts, 2, (struct want){ 0 }));
 	assert_false(plan_run_parts(&f.plan, &f.jobs[0], parts, 2, (struct want){ 0 }));
 	assert_true(plan_could_ever(&f.plan, &f.jobs[0]));
-	teardown(&f);
+	planning_fini(&f);
 }
 
 /* Whatever is done, a node's free devices are those that nobody has, and its CPUs what nobody takes. */
-static void check_shared_ledger(const struct fixture *f)
+static void check_shared_ledger(const struct planning *f)
 {
 	uint64_t taken[6] = { 0 }, twice[6] = { 0 };
 	double cpus[6] = { 0 };
@@ -517,7 +499,7 @@ static void check_shared_ledger(const struct fixture *f)
 	assert_int_equal(any, f->plan.space.overlaps > 0);
 }
 
-static void random_edit(struct fixture *f, struct rng *rng)
+static void random_edit(struct planning *f, struct rng *rng)
 {
 	struct job *job = &f->jobs[rng_below(rng, JOBS)], *host = &f->jobs[rng_below(rng, JOBS)];
 	struct grant_part parts[] = { { 0, pick(rng, 3) }, { 1, pick(rng, 3) } };
@@ -557,7 +539,7 @@ static void random_edit(struct fixture *f, struct rng *rng)
 static void mixtures_and_guests_add_up(void **state)
 {
 	struct rng rng = property("random edits with parts and guests");
-	struct fixture f;
+	struct planning f;
 
 	(void)state;
 	setup(&f, "3x4:a,3x4:b", 1);
@@ -571,11 +553,11 @@ static void mixtures_and_guests_add_up(void **state)
 		random_edit(&f, &rng);
 		check_shared_ledger(&f);
 	}
-	teardown(&f);
+	planning_fini(&f);
 }
 
 /* Whatever is done, what is free and what is held add up, and nothing is held twice. */
-static void check_ledger(const struct fixture *f)
+static void check_ledger(const struct planning *f)
 {
 	uint64_t taken[4] = { 0 };
 
@@ -594,7 +576,7 @@ static void check_ledger(const struct fixture *f)
 static void edits_in_any_order_add_up(void **state)
 {
 	struct rng rng = property("random edits of a plan");
-	struct fixture f;
+	struct planning f;
 
 	(void)state;
 	setup(&f, "4x4", 1);
@@ -625,12 +607,12 @@ static void edits_in_any_order_add_up(void **state)
 		}
 		check_ledger(&f);
 	}
-	teardown(&f);
+	planning_fini(&f);
 }
 
 /* ---- devices of given nodes */
 
-static bool run_at(struct fixture *f, uint32_t job, struct node_share a, struct node_share b)
+static bool run_at(struct planning *f, uint32_t job, struct node_share a, struct node_share b)
 {
 	struct node_share at[] = { a, b };
 
@@ -641,7 +623,7 @@ static bool run_at(struct fixture *f, uint32_t job, struct node_share a, struct 
 static void exactly_where_it_was_told(void **state)
 {
 	const struct grant *grant;
-	struct fixture f;
+	struct planning f;
 
 	(void)state;
 	setup(&f, "3x4", 4);
@@ -659,12 +641,12 @@ static void exactly_where_it_was_told(void **state)
 	assert_false(run_at(&f, 1, (struct node_share){ 0, 4 }, (struct node_share){ 2, 2 }));
 	assert_null(plan_grant(&f.plan, 1));
 	assert_int_equal(plan_free(&f.plan, 0), 8);
-	teardown(&f);
+	planning_fini(&f);
 }
 
 static void told_to_grow_it_keeps_what_it_has(void **state)
 {
-	struct fixture f;
+	struct planning f;
 
 	(void)state;
 	setup(&f, "2x4", 2);
@@ -679,12 +661,12 @@ static void told_to_grow_it_keeps_what_it_has(void **state)
 	plan_stop(&f.plan, &f.jobs[0]);
 	assert_true(run_at(&f, 0, (struct node_share){ 0, 1 }, (struct node_share){ 0 }));
 	assert_int_equal(plan_grant(&f.plan, 0)->slots[0].devices, 2); /* of its own */
-	teardown(&f);
+	planning_fini(&f);
 }
 
 static void told_where_it_may_not_be(void **state)
 {
-	struct fixture f;
+	struct planning f;
 
 	(void)state;
 	setup(&f, "1x4:v100,1x4:p100", 2);
@@ -694,7 +676,7 @@ static void told_where_it_may_not_be(void **state)
 	assert_true(plan_grant(&f.plan, 1)->mixed);
 	plan_node_up(&f.plan, 0, false);
 	assert_false(run_at(&f, 0, (struct node_share){ 0, 2 }, (struct node_share){ 0 }));
-	teardown(&f);
+	planning_fini(&f);
 }
 
 int main(void)

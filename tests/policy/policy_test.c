@@ -18,7 +18,7 @@ static bool is_name(const char *name)
 static void every_policy_is_complete(void **state)
 {
 	static const char *const families[] = { "order", "fair", "hetero", "elastic", "deadline",
-		"share", "locality" };
+		"share", "locality", "tasks" };
 
 	(void)state;
 	for (size_t i = 0; policies[i]; i++) {

@@ -64,6 +64,19 @@ static inline void draw_tenants(struct state *s, struct rng *rng)
 	}
 	if (one_in(rng, 2))
 		tenants->at[0].parent = 2;
+	if (one_in(rng, 2))
+		return;
+	/* Quotas: of 8 devices or more at most 6. */
+	free((char *)s->snapshot.admit);
+	s->snapshot.admit = mem_strdup("quota");
+	for (uint32_t i = 0; i < 2; i++) {
+		if (!one_in(rng, 3))
+			tenants_promise(tenants, i, pick(rng, 4) - 1);
+		if (one_in(rng, 2))
+			tenants->at[i].borrow = pick(rng, 5) - 1;
+		if (one_in(rng, 3))
+			tenants->at[i].lend = pick(rng, 3) - 1;
+	}
 }
 
 static inline void take_names(struct state *s)

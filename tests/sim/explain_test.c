@@ -142,6 +142,36 @@ static bool starts_with_priority(const struct state *s, int32_t priority)
 	return starts_in(&w, s->job);
 }
 
+/* With so many guaranteed to its tenant, or to be borrowed by it. */
+static bool starts_with_quota(const struct state *s, enum change_kind kind, uint32_t n)
+{
+	static const char *const names[] = { "ann", "bob", "cyd" };
+	const char *name = names[s->snapshot.jobs.at[s->job].job.tenant];
+	struct tenants tenants;
+	struct other_world w;
+	uint32_t i;
+	bool starts;
+
+	tenants_copy(&s->snapshot.tenants, &tenants);
+	tenants_add(&tenants, name, strlen(name));
+	i = tenants_find(&tenants, name, strlen(name));
+	if (kind == CHANGE_GUARANTEED)
+		tenants_promise(&tenants, i, n);
+	else
+		tenants.at[i].borrow = n;
+	copy_world(&s->snapshot, &w);
+	w.s.tenants = tenants;
+	starts = starts_in(&w, s->job);
+	tenants_fini(&tenants);
+	return starts;
+}
+
+static void check_quota(const struct state *s, enum change_kind kind, uint32_t n)
+{
+	claim(s, starts_with_quota(s, kind, n), "it starts with such a quota");
+	claim(s, n > 0 && !starts_with_quota(s, kind, n - 1), "one device less would not do");
+}
+
 static bool starts_without(const struct state *s, const uint32_t *jobs, uint32_t n, bool ended)
 {
 	struct other_world w;
@@ -170,7 +200,7 @@ static bool starts_lifted(const struct state *s, uint32_t constraints)
 		one->opens_s = -INFINITY;
 	if (constraints >> BY_DEPENDENCY & 1)
 		one->nafter = 0;
-	if (constraints >> BY_ADMISSION & 1)
+	if (constraints >> (strcmp(w.s.admit, "quota") ? BY_ADMISSION : BY_QUOTA) & 1)
 		w.s.admit = "all";
 	if (constraints >> BY_HOST & 1) {
 		one->job.cpus = 0;
@@ -252,6 +282,10 @@ static void check_change(const struct state *s, const struct change *c)
 		for (int gpus = (int)c->value + 1; gpus < job->min_gpus; gpus++)
 			claim(s, !starts_with_gpus(s, gpus), "more devices would not do");
 		break;
+	case CHANGE_GUARANTEED:
+	case CHANGE_BORROW:
+		check_quota(s, c->kind, other);
+		break;
 	case CHANGE_CPUS:
 		claim(s, c->value >= 0 && c->value < job->cpus, "fewer CPUs are fewer");
 		claim(s, starts_with_cpus(s, c->value), "it starts with so few CPUs");
@@ -296,8 +330,9 @@ static void check_change(const struct state *s, const struct change *c)
 
 /* ---- causes are the binding constraints */
 
-static const char *const constraint_words[CONSTRAINTS] = { "hold", "begin", "dependency", "admission",
-	"down", "host", "types", "deadline", "share", "priority", "length", "size", "queue", "busy" };
+static const char *const constraint_words[CONSTRAINTS] = { "hold", "begin", "dependency",
+	"admission", "quota", "down", "drained", "avoid", "host", "types", "deadline", "share",
+	"priority", "length", "size", "queue", "busy" };
 
 static void check_causes(const struct state *s, const struct explanation *e)
 {

@@ -14,9 +14,8 @@
 
 #include "base/file.h"
 #include "base/vec.h"
-#include "io/cluster_io.h"
-#include "io/trace_io.h"
-#include "sim/sim.h"
+#include "support/data.h"
+#include "support/played.h"
 #include "support/property.h"
 
 /* ---- what is compared */
@@ -122,13 +121,6 @@ static const struct own {
 
 /* ---- the data */
 
-static const char *data_dir(void)
-{
-	const char *given = getenv("STINT_DATA");
-
-	return given ? given : "../shared/data";
-}
-
 static char *record_path(const char *name)
 {
 	return mem_printf("%s/gavel/expected/%s", data_dir(), name);
@@ -184,54 +176,17 @@ static const struct world *find_world(const char *name)
 	return NULL;
 }
 
-struct played {
-	struct trace trace;
-	struct cluster cluster;
-	struct profile *profile;
-	struct outcome outcome;
-};
-
-static void read_world(const struct world *world, struct played *p)
+static void play(const char *name, const char *policy, int seed, struct played *p)
 {
+	const struct world *world = find_world(name);
 	char *trace = mem_printf("%s/gavel/traces/%s.trace", data_dir(), world->trace);
 	char *speeds = mem_printf("%s/gavel/simulation_throughputs.json", data_dir());
-	struct notes notes = { 0 };
-	struct err err = { 0 };
 
-	if (cluster_parse(world->cluster, &p->cluster, &err) < 0 ||
-		trace_read(trace, &(struct import_options){ 0 }, NULL, &p->trace, &notes, &err) < 0)
-		fail_msg("%s", err.text);
-	p->profile = profile_create(&p->cluster, &p->trace.models);
-	if (profile_read(speeds, &p->cluster, &p->trace.models, p->profile, &err) < 0)
-		fail_msg("%s", err.text);
-	notes_fini(&notes);
+	played_init(p, world->cluster);
+	played_read_speeds(p, trace, speeds);
+	played_run(p, policy, (uint64_t)seed);
 	free(trace);
 	free(speeds);
-}
-
-static void play(const char *world, const char *policy, int seed, struct played *p)
-{
-	struct sim_config config;
-	struct err err = { 0 };
-
-	*p = (struct played){ 0 };
-	read_world(find_world(world), p);
-	sim_config_init(&config);
-	config.trace = &p->trace;
-	config.cluster = &p->cluster;
-	config.truth = p->profile;
-	config.policy = policy;
-	config.seed = (uint64_t)seed;
-	if (sim_run(&config, &p->outcome, &err) < 0)
-		fail_msg("%s", err.text);
-}
-
-static void played_fini(struct played *p)
-{
-	outcome_fini(&p->outcome);
-	profile_destroy(p->profile);
-	cluster_fini(&p->cluster);
-	trace_fini(&p->trace);
 }
 
 static double mean_jct_s(const struct outcome *o)

@@ -18,6 +18,7 @@
 #include "io/trace_io.h"
 #include "io/training_io.h"
 #include "sim/sim.h"
+#include "support/data.h"
 #include "support/property.h"
 
 static const struct row {
@@ -31,13 +32,6 @@ static const struct row {
 	{ "optimus-1.0", "workloads", "workload-6" },
 	{ "optimus-2.0", "workloads-2.0", "workload-8" },
 };
-
-static const char *data_dir(void)
-{
-	const char *given = getenv("STINT_DATA");
-
-	return given ? given : "../shared/data";
-}
 
 /* What one workload is simulated with. */
 struct play {

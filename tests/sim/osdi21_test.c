@@ -13,6 +13,7 @@
 #include "io/trace_io.h"
 #include "io/training_io.h"
 #include "sim/sim.h"
+#include "support/data.h"
 #include "support/property.h"
 
 static const struct row {
@@ -22,13 +23,6 @@ static const struct row {
 	{ "tiresias", "tiresias:compat=osdi21", "tiresias-1.0", "workloads" },
 	{ "tiresias at twice the load", "tiresias:compat=osdi21", "tiresias-2.0", "workloads-2.0" },
 };
-
-static const char *data_dir(void)
-{
-	const char *given = getenv("STINT_DATA");
-
-	return given ? given : "../shared/data";
-}
 
 /* What one workload is simulated with. */
 struct play {

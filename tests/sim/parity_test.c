@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "io/trace_io.h"
 #include "sim/sim.h"
+#include "support/data.h"
 #include "support/property.h"
 
 static const struct row {
@@ -25,13 +26,6 @@ static const struct row {
 		"tiresias:limits=3250/7200,order=gittins,compat=simulator,index=published,history=%s/tiresias/yarn-gput1000.csv",
 		"dlas-gpu-gittins" },
 };
-
-static const char *data_dir(void)
-{
-	const char *given = getenv("STINT_DATA");
-
-	return given ? given : "../shared/data";
-}
 
 /* What is published of one job. */
 struct published {

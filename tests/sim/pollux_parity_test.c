@@ -14,6 +14,7 @@
 #include "io/trace_io.h"
 #include "io/training_io.h"
 #include "sim/sim.h"
+#include "support/data.h"
 #include "support/property.h"
 
 #define WORKLOAD "workload-6"
@@ -28,13 +29,6 @@ static const struct effort {
 	uint32_t generations;
 	double within;
 } brief = { 12, 0.07 }, full = { 100, 0.03 };
-
-static const char *data_dir(void)
-{
-	const char *given = getenv("STINT_DATA");
-
-	return given ? given : "../shared/data";
-}
 
 struct play {
 	struct trace trace;

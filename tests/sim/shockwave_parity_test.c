@@ -13,10 +13,9 @@
 #include <math.h>
 
 #include "base/file.h"
-#include "io/cluster_io.h"
-#include "io/trace_io.h"
 #include "model/regime.h"
-#include "sim/sim.h"
+#include "support/data.h"
+#include "support/played.h"
 #include "support/property.h"
 
 #define TRACE "120_0.2_5_100_40_25_0,0.5,0.5_0.6,0.3,0.09,0.01_multigpu_dynamic.trace"
@@ -31,6 +30,7 @@ static const struct run {
 	{ "max_min_fairness", "gavel:hetero=0,round_s=120,compat=shockwave", 1e-6, 0 },
 	{ "min_total_duration", "gavel:objective=makespan,hetero=0,round_s=120,compat=shockwave",
 		1e-6, 0 },
+	{ "gandiva_fair", "gandiva-fair:round_s=120,compat=shockwave", 1e-6, 0 },
 	{ "gandiva_fair", "proportional:per=job,round_s=120,compat=shockwave", 1e-6, 0 },
 	/* two pairs of jobs of equal speed change places by the dust of the solver */
 	{ "max_sum_throughput_perf", "gavel:objective=throughput,round_s=120,compat=shockwave",
@@ -40,9 +40,7 @@ static const struct run {
 
 static char *data_path(const char *name)
 {
-	const char *given = getenv("STINT_DATA");
-
-	return mem_printf("%s/shockwave/%s", given ? given : "../shared/data", name);
+	return mem_printf("%s/shockwave/%s", data_dir(), name);
 }
 
 static json_t *read_record(void)
@@ -63,45 +61,15 @@ static json_t *read_record(void)
 	return all;
 }
 
-struct played {
-	struct trace trace;
-	struct cluster cluster;
-	struct profile *profile;
-	struct outcome outcome;
-};
-
 static void play(const char *policy, struct played *p)
 {
 	char *trace = data_path(TRACE), *speeds = data_path("tacc_throughputs.json.gz");
-	struct sim_config config;
-	struct notes notes = { 0 };
-	struct err err = { 0 };
 
-	*p = (struct played){ 0 };
-	if (cluster_parse("32x1:v100", &p->cluster, &err) < 0 ||
-		trace_read(trace, &(struct import_options){ 0 }, NULL, &p->trace, &notes, &err) < 0)
-		fail_msg("%s", err.text);
-	p->profile = profile_create(&p->cluster, &p->trace.models);
-	if (profile_read(speeds, &p->cluster, &p->trace.models, p->profile, &err) < 0)
-		fail_msg("%s", err.text);
-	sim_config_init(&config);
-	config.trace = &p->trace;
-	config.cluster = &p->cluster;
-	config.truth = p->profile;
-	config.policy = policy;
-	if (sim_run(&config, &p->outcome, &err) < 0)
-		fail_msg("%s", err.text);
-	notes_fini(&notes);
+	played_init(p, "32x1:v100");
+	played_read_speeds(p, trace, speeds);
+	played_run(p, policy, 0);
 	free(trace);
 	free(speeds);
-}
-
-static void played_fini(struct played *p)
-{
-	outcome_fini(&p->outcome);
-	profile_destroy(p->profile);
-	cluster_fini(&p->cluster);
-	trace_fini(&p->trace);
 }
 
 struct figures {

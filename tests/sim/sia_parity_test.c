@@ -20,6 +20,7 @@
 #include "io/trace_io.h"
 #include "io/training_io.h"
 #include "sim/sim.h"
+#include "support/data.h"
 #include "support/property.h"
 
 static const struct row {
@@ -30,13 +31,6 @@ static const struct row {
 	{ "saturn 1", "saturn-workload-1", 3, 0.025 },
 	{ "saturn 2", "saturn-workload-2", 1, 0.05 },
 };
-
-static const char *data_dir(void)
-{
-	const char *given = getenv("STINT_DATA");
-
-	return given ? given : "../shared/data";
-}
 
 static double published_mean_s(const char *path)
 {

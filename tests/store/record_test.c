@@ -323,6 +323,43 @@ static void a_number_is_taken_once_an_event_has_it(void **state)
 	record_close(r);
 }
 
+/* Peaks of runs that went well, of that user and name, the newest first. */
+static void peaks_of_a_name(void **state)
+{
+	static const char *const exits[] = {
+		"{\"code\":0,\"rss_bytes\":100,\"ran_s\":1}",
+		"{\"code\":1,\"rss_bytes\":900,\"ran_s\":1}",
+		"{\"code\":0,\"rss_bytes\":300,\"ran_s\":3}",
+		"{\"code\":0,\"rss_bytes\":0,\"ran_s\":4}",
+	};
+	struct record *r = opened();
+	double bytes[8], ran_s[8];
+	struct err err = { 0 };
+
+	(void)state;
+	for (uint32_t i = 0; i < 4; i++) {
+		struct record_job job = a_job(i + 1);
+		struct record_event event = { .kind = "exit",
+			.job = i + 1,
+			.attempt = 1,
+			.body = exits[i] };
+
+		submit_alone(r, job);
+		job.state = i == 1 ? "FAILED" : "COMPLETED";
+		job.live = false;
+		job.end_s = 9;
+		good(record_begin(r, &err), &err);
+		good(record_append(r, &event, &job, NULL, &err), &err);
+		good(record_commit(r, &err), &err);
+	}
+	assert_int_equal(record_peaks(r, 1000, "train", 8, bytes, ran_s), 2);
+	assert_true(bytes[0] == 300 && ran_s[0] == 3 && bytes[1] == 100 && ran_s[1] == 1);
+	assert_int_equal(record_peaks(r, 1000, "train", 2, bytes, ran_s), 1);
+	assert_int_equal(record_peaks(r, 1001, "train", 8, bytes, ran_s), 0);
+	assert_int_equal(record_peaks(r, 1000, "eval", 8, bytes, ran_s), 0);
+	record_close(r);
+}
+
 static void facts_may_change(void **state)
 {
 	struct record *r = opened();
@@ -848,6 +885,7 @@ int main(void)
 		TEST(a_rollback_leaves_nothing),
 		TEST(keys_are_unique_per_user),
 		TEST(jobs_live_and_end),
+		TEST(peaks_of_a_name),
 		TEST(facts_may_change),
 		TEST(a_number_is_taken_once_an_event_has_it),
 		TEST(walks_may_nest),

@@ -10,11 +10,11 @@
  *
  * Lines, each at most once but for `job`, `tenant`, `fail`, `speed`, `belief` and `expect`:
  *
- *	cluster: N node[s], M gpu[s] [of TYPE] [, cpus C] [, mem BYTES] | 2x4:v100,1x8:a100 [, cpus C] …
+ *	cluster: N node[s], M gpu[s] [of TYPE] [, cpus C] [, mem BYTES] [, racks R] [, topology PRESET] | 2x4:v100,1x8:a100 [, cpus C] …
  *	job NAME: FIELD VALUE, …       at gpus work est tenant weight priority deadline model class cpus
  *	                               mem after types min max epochs batch start resume resize
  *	                               checkpoint rate steps; lists as a|b; work and est may be times (1h)
- *	tenant NAME: FIELD VALUE, …    weight within parent (on an earlier line)
+ *	tenant NAME: FIELD VALUE, …    weight within parent (on an earlier line) cells (2 node|1 device:v100|1 pair@n0:2)
  *	policy: NAME [OPTION=VALUE …]  `round` means round_s
  *	placer: NAME [OPTION=VALUE …]
  *	admit: NAME [OPTION=VALUE …]

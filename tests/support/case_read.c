@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "io/topology.h"
 #include "support/case.h"
 
 /* ---- words */
@@ -61,12 +62,12 @@ static int find_job(const struct text_case *c, struct slice name, uint32_t *out,
 	return 0;
 }
 
-/* ---- cluster: 2 nodes, 4 gpus of v100, cpus 8, mem 64G */
+/* ---- cluster: 2 nodes, 4 gpus of v100, cpus 8, mem 64G, racks 2, topology nvlink-pairs-4 */
 
 struct node_line {
-	double nodes, gpus, cpus;
+	double nodes, gpus, cpus, racks;
 	int64_t mem_bytes;
-	struct slice type, short_form;
+	struct slice type, short_form, topology;
 };
 
 static int read_node_field(struct node_line *line, struct slice field, struct err *err)
@@ -75,6 +76,12 @@ static int read_node_field(struct node_line *line, struct slice field, struct er
 
 	if (slice_is(first, "cpus"))
 		return number(second, &line->cpus, err);
+	if (slice_is(first, "racks"))
+		return number(second, &line->racks, err);
+	if (slice_is(first, "topology")) {
+		line->topology = second;
+		return 0;
+	}
 	if (slice_is(first, "mem"))
 		return slice_bytes(second, &line->mem_bytes) ? 0 : wrong(second, "a size", err);
 	if (slice_is(second, "node") || slice_is(second, "nodes"))
@@ -90,7 +97,32 @@ static int read_node_field(struct node_line *line, struct slice field, struct er
 		line->short_form = (struct slice){ from, (size_t)(first.at + first.n - from) };
 		return 0;
 	}
-	return wrong(field, "known here; write N nodes, M gpus [of TYPE], cpus C, mem BYTES", err);
+	return wrong(field,
+		"known here; write N nodes, M gpus [of TYPE], cpus C, mem BYTES, racks R, topology PRESET",
+		err);
+}
+
+/* The nodes in so many racks, as many in each; and links by the name of a preset. */
+static int lay_out(struct text_case *c, const struct node_line *line, struct err *err)
+{
+	struct cluster *cluster = &c->cluster;
+	uint32_t racks = (uint32_t)line->racks, topology = TOPOLOGY_NONE;
+
+	if (line->topology.n) {
+		const struct topology_preset *preset = topology_preset_find(keep(c, line->topology));
+
+		if (!preset || preset->devices != cluster->types[0].max_per_node)
+			return wrong(line->topology, "a preset for so many devices", err);
+		topology = topology_preset_add(preset, cluster, preset->name);
+	}
+	for (uint32_t i = 1; i < racks; i++)
+		cluster_add_rack(cluster, NULL, 0);
+	for (uint32_t i = 0; i < cluster->nnodes; i++) {
+		cluster->nodes[i].topology = topology;
+		if (racks > 1)
+			cluster->nodes[i].rack = i * racks / cluster->nnodes;
+	}
+	return 0;
 }
 
 static int read_cluster(struct text_case *c, struct slice text, struct err *err)
@@ -112,7 +144,7 @@ static int read_cluster(struct text_case *c, struct slice text, struct err *err)
 		c->cluster.nodes[i].cpus = line.cpus;
 		c->cluster.nodes[i].mem_bytes = line.mem_bytes;
 	}
-	return 0;
+	return lay_out(c, &line, err);
 }
 
 /* ---- job NAME: FIELD VALUE, … */
@@ -141,6 +173,10 @@ static const struct job_field {
 	FIELD("mem", BYTES, mem_bytes),
 	FIELD("share", NUMBER, share),
 	FIELD("gpumem", BYTES, gpu_mem_bytes),
+	FIELD("util", NUMBER, util),
+	FIELD("moves", NUMBER, moves_Bps),
+	FIELD("calls", NUMBER, calls_ps),
+	FIELD("stays", INTEGER, stays),
 	FIELD("epochs", NUMBER, epochs),
 	FIELD("batch", INTEGER, batch),
 	FIELD("rate", NUMBER, nominal_rate),
@@ -247,7 +283,31 @@ static int read_job(struct text_case *c, struct slice name, struct slice fields,
 	return isnan(c->trace.work[position]) ? err_set(err, ERR_FORMAT, "a job needs its work") : 0;
 }
 
-/* ---- tenant NAME: weight 2, within fifo, parent OTHER */
+/* ---- tenant NAME: weight 2, within fifo, parent OTHER, guaranteed 4, borrow 2, lend 1; or guaranteed 4 of v100 */
+
+static int read_quota(struct text_case *c, struct tenant *tenant, struct slice name,
+	struct slice value, struct err *err)
+{
+	struct slice count = word(&value);
+	struct slice of = word(&value);
+	char type[64] = { 0 };
+	double n;
+
+	if (number(count, &n, err) < 0)
+		return err->code;
+	if (slice_is(name, "borrow"))
+		return tenant->borrow = (uint32_t)n, 0;
+	if (slice_is(name, "lend"))
+		return tenant->lend = (uint32_t)n, 0;
+	if (!slice_is(of, "of")) {
+		tenants_promise(&c->tenants, (uint32_t)(tenant - c->tenants.at), (uint32_t)n);
+		return 0;
+	}
+	memcpy(type, value.at, value.n < sizeof(type) ? value.n : sizeof(type) - 1);
+	tenants_promise_part(&c->tenants, (uint32_t)(tenant - c->tenants.at), type, (uint32_t)n,
+		QUOTA_ALL);
+	return 0;
+}
 
 static int read_within(struct slice value, enum within *out, struct err *err)
 {
@@ -260,6 +320,30 @@ static int read_within(struct slice value, enum within *out, struct err *err)
 	return wrong(value, "fair or fifo", err);
 }
 
+/* "2 node|1 device:v100|1 pair@n0:2": count, cell, type, pinned. */
+static int read_cells(struct text_case *c, struct tenant *tenant, struct slice value, struct err *err)
+{
+	struct tenant_cell cells[8] = { 0 };
+	uint32_t n = 0;
+
+	while (value.n > 0 && n < 8) {
+		struct slice one = cut(&value, '|'), count = word(&one), what = slice_cut(&one, '@');
+		struct slice cell = slice_cut(&what, ':');
+		double number_of;
+
+		if (number(count, &number_of, err) < 0 || !cell.n)
+			return wrong(value, "cells as '2 node|1 device'", err);
+		cells[n++] = (struct tenant_cell){
+			.cell = arena_strndup(&c->memory, cell.at, cell.n),
+			.type = what.n ? arena_strndup(&c->memory, what.at, what.n) : NULL,
+			.pinned = one.n ? arena_strndup(&c->memory, one.at, one.n) : NULL,
+			.count = (uint32_t)number_of,
+		};
+	}
+	tenants_set_cells(&c->tenants, (uint32_t)(tenant - c->tenants.at), cells, n);
+	return 0;
+}
+
 static int read_tenant_field(struct text_case *c, struct tenant *tenant, struct slice value,
 	struct err *err)
 {
@@ -269,6 +353,10 @@ static int read_tenant_field(struct text_case *c, struct tenant *tenant, struct 
 		return number(value, &tenant->weight, err);
 	if (slice_is(name, "within"))
 		return read_within(value, &tenant->within, err);
+	if (slice_is(name, "cells"))
+		return read_cells(c, tenant, value, err);
+	if (slice_is(name, "guaranteed") || slice_is(name, "borrow") || slice_is(name, "lend"))
+		return read_quota(c, tenant, name, value, err);
 	if (!slice_is(name, "parent"))
 		return err_set(err, ERR_FORMAT, "a tenant has no field '%.*s'", (int)name.n, name.at);
 	tenant->parent = tenants_find(&c->tenants, value.at, value.n);

@@ -82,6 +82,11 @@ static void check_node(struct referee *r, uint32_t node)
 		const struct grant *g = r->jobs.at[id].grant;
 		const struct job *job = &r->trace->jobs[id];
 
+		if (g && g->host) {
+			cpus += g->host - 1 == node ? job->cpus : 0;
+			mem += g->host - 1 == node ? (double)job->mem_bytes : 0;
+			continue;
+		}
 		for (uint32_t i = 0; g && i < g->nslots; i++) {
 			double part = __builtin_popcountll(g->slots[i].devices) / (double)g->gpus;
 
@@ -166,6 +171,42 @@ static void give_in_part(struct referee *r, const struct grant *g)
 	}
 }
 
+/* Where there are guests a device has any number of them, and at most one other job. */
+static void recount(struct referee *r, uint32_t node)
+{
+	uint64_t whole = 0;
+
+	r->taken[node] = r->twice[node] = 0;
+	for (uint32_t id = 0; id < r->jobs.n; id++) {
+		const struct grant *g = r->jobs.at[id].grant;
+
+		for (uint32_t i = 0; g && i < g->nslots; i++) {
+			uint64_t devices = g->slots[i].node == node ? g->slots[i].devices : 0;
+
+			r->twice[node] |= r->taken[node] & devices;
+			r->taken[node] |= devices;
+			if (g->guest || job_is_fraction(&r->trace->jobs[id]))
+				continue;
+			if (whole & devices)
+				breach(r, "two jobs that are no guests share a device of node %u",
+					node);
+			whole |= devices;
+		}
+	}
+}
+
+static void take_among_guests(struct referee *r, const struct job *job, const struct grant *g)
+{
+	if (!may(r, POLICY_SHARES))
+		breach(r, "job %u is a guest where nobody shares", job->id);
+	for (uint32_t i = 0; i < g->nslots; i++) {
+		if (held_in_part(r, g->slots[i]))
+			breach(r, "job %u takes devices of node %u that fractions have", job->id,
+				g->slots[i].node);
+		recount(r, g->slots[i].node);
+	}
+}
+
 static void take(struct referee *r, const struct job *job, const struct grant *g)
 {
 	struct ref_job *mine = &r->jobs.at[job->id];
@@ -175,6 +216,11 @@ static void take(struct referee *r, const struct job *job, const struct grant *g
 	mine->since_s = r->now_s;
 	if (job_is_fraction(job)) {
 		take_in_part(r, g);
+		return;
+	}
+	r->guests |= g->guest;
+	if (r->guests) {
+		take_among_guests(r, job, g);
 		return;
 	}
 	for (uint32_t i = 0; i < g->nslots; i++) {
@@ -203,6 +249,15 @@ static void give(struct referee *r, uint32_t job)
 
 		mine->grant = NULL;
 		give_in_part(r, had);
+		free(had);
+		return;
+	}
+	if (r->guests) {
+		struct grant *had = mine->grant;
+
+		mine->grant = NULL;
+		for (uint32_t i = 0; i < had->nslots; i++)
+			recount(r, had->slots[i].node);
 		free(had);
 		return;
 	}
@@ -303,6 +358,10 @@ static void see(void *self, const struct event *event, const struct job *job)
 	if (event->kind == EV_PREEMPT || event->kind == EV_LOST || event->kind == EV_FINISH ||
 		event->kind == EV_MIGRATE || event->kind == EV_RESIZE)
 		give(r, event->job);
+	if (event->kind == EV_RENEW && r->guests && !job_is_fraction(job)) {
+		give(r, event->job); /* a guest may have become none */
+		take(r, job, event->grant);
+	}
 	if (event->kind == EV_START || event->kind == EV_MIGRATE || event->kind == EV_RESIZE)
 		take(r, job, event->grant);
 }

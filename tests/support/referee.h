@@ -26,6 +26,7 @@ struct referee {
 	uint64_t *twice; /* likewise: held by two jobs */
 	uint64_t *taken; /* by node: devices held */
 	bool *down;      /* by node */
+	bool guests;     /* some job was a guest on its devices */
 	double now_s;
 	double held_gpu_s;
 	uint64_t events;

@@ -149,11 +149,16 @@ int scene_try_policy(struct scene *scene, const struct policy *policy, void *sta
 		.progress = c->progress,
 		.progress_ctx = c->progress_ctx,
 	};
+	struct tenants tenants = { 0 };
 	struct school school;
 	struct world world;
 	int rc;
 
 	scene_ready(scene);
+	if (c->tenants) {
+		tenants_bind(c->tenants, &scene->trace.tenants, &tenants);
+		engine.tenants = &tenants;
+	}
 	school_open(&school, c, &engine.policy);
 	belief.agents = school.agents;
 	engine.deps = scene->trace.deps;
@@ -168,8 +173,11 @@ int scene_try_policy(struct scene *scene, const struct policy *policy, void *sta
 	}
 	world_fini(&world);
 	school_close(&school);
+	if (engine.placer.rule->fini && engine.placer.state)
+		engine.placer.rule->fini(engine.placer.state);
 	free(engine.placer.state);
 	free(engine.admission.state);
+	tenants_fini(&tenants);
 	return rc;
 }
 

@@ -48,6 +48,9 @@ has "[s['job'] for s in d['spans']] == [1, 2]" "who had devices and who has them
 has "d['spans'][0]['end'] == 'COMPLETED' and d['spans'][0]['to'] > d['spans'][0]['from']" "one has ended"
 has "d['spans'][1]['to'] is None and d['spans'][1]['end'] is None and d['spans'][1]['devices'] == [0, 1, 2]" "one holds them"
 has "d['spans'][1]['name'] == '<b>two</b>' and d['spans'][1]['tenant'] == 'a'" "with its name"
+stint quota set a --weight 1 >/dev/null
+run get /v1/fairness
+has "sorted(t['name'] for t in d['tenants']) == ['a', 'b']" "tenants that were stated"
 run get /v1/fairness?since_s=600
 has "len(d['tenants']) == 2 and all(len(t[k]) == 120 for t in d['tenants'] for k in ('deserved', 'used', 'waiting'))" "steps of every tenant"
 has "[t['used'][-1] for t in sorted(d['tenants'], key=lambda t: t['name'])] == [3, 0]" "who uses what now"

@@ -14,7 +14,7 @@
 
 /* ---- the order: a head and then text, each "=text\0", or "-" where there is none */
 
-static const char magic[16] = "stint order 1";
+static const char magic[16] = "stint order 2";
 
 struct head {
 	char magic[16];
@@ -23,6 +23,7 @@ struct head {
 	int32_t stop_signal, cgroup_kind;
 	double grace_s, time_s, cpus;
 	int64_t mem_bytes, tasks_max;
+	int64_t mem_watch;
 };
 
 static uint32_t count(const char *const *list)
@@ -65,7 +66,8 @@ static void write_order(struct buf *to, const struct order *order)
 		.time_s = l->time_s,
 		.cpus = l->cpus,
 		.mem_bytes = l->mem_bytes,
-		.tasks_max = l->tasks_max };
+		.tasks_max = l->tasks_max,
+		.mem_watch = l->mem_watch };
 
 	memcpy(head.magic, magic, sizeof(magic));
 	buf_add(to, (const char *)&head, sizeof(head));
@@ -180,7 +182,8 @@ static void take_head(struct order *out, const struct head *head)
 		.time_s = head->time_s,
 		.cpus = head->cpus,
 		.mem_bytes = head->mem_bytes,
-		.tasks_max = head->tasks_max };
+		.tasks_max = head->tasks_max,
+		.mem_watch = head->mem_watch != 0 };
 }
 
 static bool take_order(struct order *out, struct cursor *from)
@@ -411,6 +414,9 @@ void claim_fini(struct claim_note *note)
 
 /* ---- ended: one line of numbers, then the text */
 
+/* Behind "timed-out" stands what it was killed for: guards of before knew the first only. */
+enum { ENDED_BY_TIME = 1, ENDED_BY_MEMORY = 2 };
+
 #define ENDED_FORMAT \
 	"ended %u %u code %d signal %d asked %d timed-out %d at %lf %lf %lf cpu %lf rss %lld"
 
@@ -419,8 +425,9 @@ static void write_ending(struct buf *to, const struct ending *e)
 	buf_printf(to,
 		"ended %u %u code %d signal %d asked %d timed-out %d at %.6f %.6f %.6f cpu %.6f rss "
 		"%lld\n%s\n",
-		e->job, e->attempt, e->code, e->signal, e->asked, e->timed_out, e->begun_s,
-		e->ended_s, e->asked_s, e->cpu_s, (long long)e->rss_bytes, e->text);
+		e->job, e->attempt, e->code, e->signal, e->asked,
+		(e->timed_out ? ENDED_BY_TIME : 0) | (e->over_memory ? ENDED_BY_MEMORY : 0),
+		e->begun_s, e->ended_s, e->asked_s, e->cpu_s, (long long)e->rss_bytes, e->text);
 }
 
 int ending_write(int dir, const struct ending *ending, struct err *err)
@@ -451,7 +458,8 @@ static bool take_ending(struct ending *out, const char *text)
 			&timed_out, &e.begun_s, &e.ended_s, &e.asked_s, &e.cpu_s, &rss) != 11)
 		return false;
 	e.asked = asked;
-	e.timed_out = timed_out;
+	e.timed_out = timed_out & ENDED_BY_TIME;
+	e.over_memory = timed_out & ENDED_BY_MEMORY;
 	e.rss_bytes = rss;
 	snprintf(e.text, sizeof(e.text), "%s", words + 1);
 	e.text[strcspn(e.text, "\n")] = '\0';

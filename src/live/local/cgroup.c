@@ -262,15 +262,15 @@ static void limit_v1(const struct cgroup *group, const struct cgroup_limits *lim
 {
 	char text[64];
 
-	if (group->dirs[CGROUP_TASKS]) {
+	if (group->dirs[CGROUP_TASKS] && limits->tasks_max > 0) {
 		snprintf(text, sizeof(text), "%lld", (long long)limits->tasks_max);
 		put(group->dirs[CGROUP_TASKS], "pids.max", text);
 	}
-	if (group->dirs[CGROUP_MEMORY]) {
+	if (group->dirs[CGROUP_MEMORY] && limits->mem_bytes > 0) {
 		snprintf(text, sizeof(text), "%lld", (long long)limits->mem_bytes);
 		put(group->dirs[CGROUP_MEMORY], "memory.limit_in_bytes", text);
 	}
-	if (group->dirs[CGROUP_CPU]) {
+	if (group->dirs[CGROUP_CPU] && limits->cpus > 0) {
 		snprintf(text, sizeof(text), "%lld", (long long)(limits->cpus * CPU_PERIOD_US));
 		put(group->dirs[CGROUP_CPU], "cpu.cfs_quota_us", text);
 	}
@@ -310,9 +310,14 @@ void cgroup_make(struct cgroup *group, const struct cgroup_limits *limits)
 	}
 	if (!any)
 		group->kind = CGROUP_NONE;
+	cgroup_limit(group, limits);
+}
+
+void cgroup_limit(const struct cgroup *group, const struct cgroup_limits *limits)
+{
 	if (group->kind == CGROUP_V1)
 		limit_v1(group, limits);
-	else if (group->kind == CGROUP_V2)
+	else if (group->kind == CGROUP_V2 && group->dirs[CGROUP_KILL])
 		limit_v2(group->dirs[CGROUP_KILL], limits);
 }
 
@@ -371,6 +376,20 @@ static uint32_t kill_dir(enum cgroup_kind kind, const char *dir)
 	if (kind == CGROUP_V1)
 		put(dir, "freezer.state", "THAWED");
 	return n;
+}
+
+/* Both versions write "oom_kill 2" among other lines; old kernels do not. */
+bool cgroup_ran_out(const struct cgroup *group)
+{
+	const char *dir = group->dirs[group->kind == CGROUP_V2 ? CGROUP_KILL : CGROUP_MEMORY], *at;
+	char text[1024];
+
+	if (group->kind == CGROUP_NONE || !dir ||
+		!get(dir, group->kind == CGROUP_V2 ? "memory.events" : "memory.oom_control", text,
+			sizeof(text)))
+		return false;
+	at = strstr(text, "oom_kill ");
+	return at && atoll(at + strlen("oom_kill ")) > 0;
 }
 
 uint32_t cgroup_kill(const struct cgroup *group)

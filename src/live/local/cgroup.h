@@ -33,8 +33,12 @@ void cgroup_name(struct cgroup *out, const struct cgroup *base, const char *name
 	const struct cgroup_limits *limits);
 /* Makes it and sets the limits; forgets the parts that cannot be had. */
 void cgroup_make(struct cgroup *group, const struct cgroup_limits *limits);
+/* Sets other limits on one that was made; what is 0 stays as it is, and so does what it was made without. */
+void cgroup_limit(const struct cgroup *group, const struct cgroup_limits *limits);
 /* Puts the calling process into it. */
 void cgroup_join(const struct cgroup *group);
+/* Whether the kernel killed one of it because its memory was used up. */
+bool cgroup_ran_out(const struct cgroup *group);
 /* Kills all in it; one pass.  How many there were: 0 means it is empty. */
 uint32_t cgroup_kill(const struct cgroup *group);
 /* Removes it and what was made in it; its processes must be gone. */

@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "live/local/machine_limits.h"
+#include "live/local/machine_links.h"
 #include "live/local/machine_type.h"
 #include "live/local/nvml.h"
 
@@ -66,6 +67,7 @@ static void take_gpus(struct machine *machine, const struct nvml_gpus *gpus)
 	machine->ndevices = gpus->n;
 	machine->has_gpus = gpus->n > 0;
 	set_visible(machine, gpus);
+	machine_find_links(machine, gpus);
 }
 
 static const char *library_of(const struct machine_options *options)
@@ -134,6 +136,7 @@ int machine_discover(const struct machine_options *options, struct machine *out,
 		snprintf(machine.host, sizeof(machine.host), "localhost");
 	machine.cpus = limits.cpus;
 	machine.mem_bytes = limits.mem_bytes;
+	machine.shape = host_shape_read();
 	discover_gpus(&machine, options);
 	add_slots(&machine, options->slots < 0 ? machine.cpus : (uint32_t)options->slots);
 	*out = machine;
@@ -145,6 +148,7 @@ void machine_fini(struct machine *machine)
 	nvml_close(machine->nvml);
 	free(machine->devices);
 	free(machine->hosts);
+	free(machine->links);
 	*machine = (struct machine){ 0 };
 }
 

@@ -46,11 +46,14 @@ struct guard {
 	enum stage stage;
 	double until_s;    /* monotonic */
 	double deadline_s; /* monotonic; when its time is over */
+	double look_s;     /* monotonic; when memory is looked at next */
 	pid_t command, checkpointer;
 	bool over; /* the command was reaped */
 	struct arena memory;
 	struct ending ending;
 };
+
+static const double memory_period_s = 0.25;
 
 /* ---- words to the daemon */
 
@@ -394,6 +397,26 @@ static void hear(struct guard *g)
 	}
 }
 
+/* Where memory is watched: how much it has now, and whether that is too much. */
+static void see_memory(struct guard *g)
+{
+	const struct launch *l = &g->order.launch;
+	int64_t bytes;
+
+	if (!l->mem_watch || g->stage != RUNNING || proc_monotonic_s() < g->look_s)
+		return;
+	bytes = proc_memory();
+	g->look_s = proc_monotonic_s() + memory_period_s;
+	if (bytes > g->ending.rss_bytes)
+		g->ending.rss_bytes = bytes;
+	if (l->mem_bytes <= 0 || bytes <= l->mem_bytes)
+		return;
+	g->ending.over_memory = true;
+	snprintf(g->ending.text, sizeof(g->ending.text), "had %.2f GiB of memory and may have %.2f",
+		(double)bytes / (1 << 30), (double)l->mem_bytes / (1 << 30));
+	g->stage = KILLING;
+}
+
 static void see_clock(struct guard *g)
 {
 	double now = proc_monotonic_s();
@@ -413,6 +436,9 @@ static int patience_ms(const struct guard *g)
 		: g->stage >= CHECKPOINTING ? g->until_s
 					    : 0;
 	double ms;
+
+	if (g->stage == RUNNING && g->order.launch.mem_watch && (until <= 0 || g->look_s < until))
+		until = fmax(g->look_s, 1e-9);
 
 	if (until <= 0)
 		return -1;
@@ -442,6 +468,8 @@ static void watch(struct guard *g)
 		hear(g);
 		children = reap(g);
 		see_clock(g);
+		if (!g->over)
+			see_memory(g);
 	}
 }
 
@@ -500,7 +528,8 @@ static void sum_up(struct guard *g)
 	getrusage(RUSAGE_CHILDREN, &used);
 	g->ending.cpu_s = (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
 		(double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1e-6;
-	g->ending.rss_bytes = (int64_t)used.ru_maxrss * 1024;
+	if ((int64_t)used.ru_maxrss * 1024 > g->ending.rss_bytes)
+		g->ending.rss_bytes = (int64_t)used.ru_maxrss * 1024;
 	g->ending.ended_s = proc_now_s();
 }
 
@@ -531,6 +560,14 @@ static void finish(struct guard *g)
 	report_no_more(g);
 	kill_everything(g);
 	sum_up(g);
+	/* The kernel may have been quicker than we. */
+	if (g->order.launch.mem_watch && !g->ending.over_memory && !g->ending.asked &&
+		(g->ending.code || g->ending.signal) && cgroup_ran_out(&g->group)) {
+		g->ending.over_memory = true;
+		snprintf(g->ending.text, sizeof(g->ending.text),
+			"the kernel killed it: it may have %.2f GiB of memory",
+			(double)g->order.launch.mem_bytes / (1 << 30));
+	}
 	cgroup_remove(&g->group);
 	write_down(g);
 }

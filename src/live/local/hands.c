@@ -547,6 +547,20 @@ static int local_signal(struct hands *self, uint32_t job, uint32_t attempt, int 
 	return send_to_guard(hands, job, attempt, GUARD_PASS, signal, err);
 }
 
+static int local_limit(struct hands *self, uint32_t job, uint32_t attempt, double cpus,
+	int64_t mem_bytes, struct err *err)
+{
+	struct cgroup_limits limits = { .cpus = cpus, .mem_bytes = mem_bytes };
+	struct claim_note note;
+	int rc = read_claim(of_hands(self), job, attempt, &note, err);
+
+	if (rc < 0)
+		return rc;
+	cgroup_limit(&note.group, &limits);
+	claim_fini(&note);
+	return 0;
+}
+
 /* ---- after a restart */
 
 /* The note of whoever owns the attempt; with `void_it` that is us if nobody else does. */
@@ -682,6 +696,7 @@ static const struct hands_table local_table = {
 	.launch = local_launch,
 	.stop = local_stop,
 	.signal = local_signal,
+	.limit = local_limit,
 	.claim = local_claim,
 	.find_guards = local_find_guards,
 	.running = local_running,

@@ -57,6 +57,12 @@ struct calls {
 	int (*mig_by_index)(handle gpu, unsigned int index, handle *out);
 	int (*by_uuid)(const char *uuid, handle *out);
 	int (*busy)(handle gpu, struct use_info *out);
+	int (*ancestor)(handle a, handle b, unsigned int *level);
+	int (*link_state)(handle gpu, unsigned int link, unsigned int *active);
+	int (*link_remote)(handle gpu, unsigned int link, struct pci_info *out);
+	int (*link_remote_kind)(handle gpu, unsigned int link, unsigned int *kind);
+	int (*link_version)(handle gpu, unsigned int link, unsigned int *version);
+	int (*pcie_generation)(handle gpu, unsigned int *generation);
 };
 
 static const struct {
@@ -79,6 +85,12 @@ static const struct {
 	{ "nvmlDeviceGetMigDeviceHandleByIndex", offsetof(struct calls, mig_by_index), true },
 	{ "nvmlDeviceGetHandleByUUID", offsetof(struct calls, by_uuid), true },
 	{ "nvmlDeviceGetUtilizationRates", offsetof(struct calls, busy), true },
+	{ "nvmlDeviceGetTopologyCommonAncestor", offsetof(struct calls, ancestor), true },
+	{ "nvmlDeviceGetNvLinkState", offsetof(struct calls, link_state), true },
+	{ "nvmlDeviceGetNvLinkRemotePciInfo_v2", offsetof(struct calls, link_remote), true },
+	{ "nvmlDeviceGetNvLinkRemoteDeviceType", offsetof(struct calls, link_remote_kind), true },
+	{ "nvmlDeviceGetNvLinkVersion", offsetof(struct calls, link_version), true },
+	{ "nvmlDeviceGetMaxPcieLinkGeneration", offsetof(struct calls, pcie_generation), true },
 };
 
 struct nvml {
@@ -283,4 +295,96 @@ int nvml_busy(struct nvml *nvml, const char *uuid)
 		nvml->call.by_uuid(uuid, &gpu) != ANSWER_OK || nvml->call.busy(gpu, &use) != ANSWER_OK)
 		return -1;
 	return (int)use.gpu;
+}
+
+/* ---- how two GPUs are joined */
+
+enum { LINKS_MAX = 18, REMOTE_SWITCH = 2 };
+
+/* The links of a GPU that lead to another, and those that lead to switches. */
+struct link_count {
+	uint8_t straight, switched;
+	double Bps;
+};
+
+static bool leads_to(const struct nvml *nvml, handle gpu, unsigned int link, const struct pci_info *to)
+{
+	struct pci_info remote;
+
+	return nvml->call.link_remote && nvml->call.link_remote(gpu, link, &remote) == ANSWER_OK &&
+		remote.domain == to->domain && remote.bus == to->bus && remote.device == to->device;
+}
+
+static bool leads_to_switch(const struct nvml *nvml, handle gpu, unsigned int link)
+{
+	unsigned int kind;
+
+	return nvml->call.link_remote_kind &&
+		nvml->call.link_remote_kind(gpu, link, &kind) == ANSWER_OK && kind == REMOTE_SWITCH;
+}
+
+/* The first NVLinks were slower than all that came after. */
+static double link_speed(const struct nvml *nvml, handle gpu, unsigned int link)
+{
+	unsigned int version;
+
+	if (nvml->call.link_version && nvml->call.link_version(gpu, link, &version) == ANSWER_OK &&
+		version == 1)
+		return 20e9;
+	return 25e9;
+}
+
+static struct link_count count_links(const struct nvml *nvml, handle gpu, handle other)
+{
+	struct link_count count = { .Bps = 25e9 };
+	struct pci_info to;
+
+	if (!nvml->call.link_state || nvml->call.pci(other, &to) != ANSWER_OK)
+		return count;
+	for (unsigned int link = 0; link < LINKS_MAX; link++) {
+		unsigned int active = 0;
+
+		if (nvml->call.link_state(gpu, link, &active) != ANSWER_OK || !active)
+			continue;
+		count.Bps = link_speed(nvml, gpu, link);
+		if (leads_to_switch(nvml, gpu, link))
+			count.switched++;
+		else if (leads_to(nvml, gpu, link, &to))
+			count.straight++;
+	}
+	return count;
+}
+
+static unsigned int generation(const struct nvml *nvml, handle gpu)
+{
+	unsigned int found = 0;
+
+	if (!nvml->call.pcie_generation || nvml->call.pcie_generation(gpu, &found) != ANSWER_OK)
+		return 0;
+	return found < 8 ? found : 0;
+}
+
+static unsigned int smaller(unsigned int a, unsigned int b)
+{
+	return a < b ? a : b;
+}
+
+struct nvml_pair nvml_pair(struct nvml *nvml, const char *a, const char *b)
+{
+	struct nvml_pair pair = { .ancestor = NVML_UNKNOWN };
+	struct link_count there, back;
+	unsigned int level;
+	handle x, y;
+
+	if (!nvml || !nvml->started || !nvml->call.by_uuid ||
+		nvml->call.by_uuid(a, &x) != ANSWER_OK || nvml->call.by_uuid(b, &y) != ANSWER_OK)
+		return pair;
+	if (nvml->call.ancestor && nvml->call.ancestor(x, y, &level) == ANSWER_OK)
+		pair.ancestor = (int)level;
+	there = count_links(nvml, x, y);
+	back = count_links(nvml, y, x);
+	pair.links = (uint8_t)(there.straight + smaller(there.switched, back.switched));
+	pair.link_Bps = there.Bps;
+	pair.pcie_generation = smaller(generation(nvml, x), generation(nvml, y));
+	return pair;
 }

@@ -48,6 +48,18 @@ const char *nvml_version(const struct nvml *nvml);
  */
 int nvml_list(struct nvml *nvml, bool anew, struct nvml_gpus *out, struct err *err);
 
+/* The nearest thing that two GPUs have in common, as NVML numbers it. */
+enum { NVML_UNKNOWN = -1, NVML_ONE_SWITCH = 10, NVML_ONE_SOCKET = 40, NVML_ONE_MACHINE = 50 };
+
+struct nvml_pair {
+	int ancestor;    /* as above, or between */
+	uint8_t links;   /* NVLinks between them, straight or over switches that both have */
+	double link_Bps; /* of one, in one direction */
+	unsigned int pcie_generation; /* of the slower of them; 0: unknown */
+};
+
+struct nvml_pair nvml_pair(struct nvml *nvml, const char *a, const char *b);
+
 /* Per cent of the last moments in which the GPU computed; -1: it does not say (instances do not). */
 int nvml_busy(struct nvml *nvml, const char *uuid);
 

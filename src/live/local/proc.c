@@ -24,6 +24,7 @@ struct proc {
 	pid_t pid, parent, group, session;
 	uint64_t start;
 	unsigned long own, waited; /* CPU time in clock ticks: its own, and of children it waited for */
+	long pages;                /* of memory that it has */
 	char state;
 	bool ours;
 	bool alone; /* its group may be others' */
@@ -83,9 +84,9 @@ static bool stat_of(pid_t pid, struct proc *out)
 	if (!name_ends)
 		return false;
 	if (sscanf(name_ends + 1,
-		    " %c %d %d %d %*d %*d %*u %*u %*u %*u %*u %lu %lu %ld %ld %*d %*d %*d %*d %llu",
+		    " %c %d %d %d %*d %*d %*u %*u %*u %*u %*u %lu %lu %ld %ld %*d %*d %*d %*d %llu %*u %ld",
 		    &out->state, &parent, &group, &session, &user, &system, &user_waited,
-		    &system_waited, &start) != 9)
+		    &system_waited, &start, &out->pages) != 10)
 		return false;
 	out->pid = pid;
 	out->parent = parent;
@@ -271,6 +272,19 @@ void proc_cpu(struct proc_cpu *of, size_t n)
 			root->cpu_s += (double)proc->own * tick_s;
 	}
 	vec_fini(&all.list);
+}
+
+int64_t proc_memory(void)
+{
+	int64_t page = sysconf(_SC_PAGESIZE), bytes = 0;
+	struct procs all = { 0 };
+
+	(void)list_all(&all);
+	mark_descendants(&all, getpid());
+	for (size_t i = 0; i < all.list.n; i++)
+		bytes += all.list.at[i].ours ? all.list.at[i].pages * page : 0;
+	vec_fini(&all.list);
+	return bytes;
 }
 
 /* Whether the process was started with `mark` in its environment. */

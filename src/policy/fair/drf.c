@@ -5,13 +5,19 @@
  * devices, CPUs and memory, over its weight.  Progressive filling: the tenant
  * with the least dominant share starts its next job, as long as one fits.
  *
+ * Where tenants stand below others, the least is looked for from the top down: a
+ * parent's share is of what it and all below it hold, and what it gets goes to the
+ * least of these, its own jobs being one of them (policy/fair/tenant_tree.h).
+ *
  * Shares count what is held now and not what was used before, so nobody needs
  * to be stopped for them to even out as jobs end; with preempt they are made
  * even again at every turn.
  */
-#include "policy/fair/tenant_queues.h"
+#include "policy/fair/tenant_tree.h"
 
 enum resource { RESOURCE_GPUS, RESOURCE_CPUS, RESOURCE_MEMORY, RESOURCES };
+
+_Static_assert((int)RESOURCES == (int)TREE_USES, "what is held is added up in the tree");
 
 struct account {
 	double held[RESOURCES];
@@ -21,16 +27,18 @@ struct account {
 
 struct drf {
 	struct turns turns;
-	bool preempt;
+	bool preempt, flat;
 	int misfit;
 
 	VEC(struct account) accounts; /* by tenant; jobs without one share the first */
 	double total[RESOURCES];      /* of the cluster; 0: not modelled */
+	struct tenant_latest latest;  /* of this decision */
 };
 
 static const struct option options[] = {
 	OPT_BOOL(struct drf, preempt, 0, "stop jobs of tenants above their share, in turns"),
 	TURNS_OPTIONS(struct drf, turns),
+	OPT_BOOL(struct drf, flat, 0, "each tenant counts against all others, whatever its parent"),
 	OPT_CHOICE(struct drf, misfit, MISFIT_SKIP, misfit_names,
 		"what a job that does not fit does to its tenant's later jobs"),
 	{ 0 },
@@ -53,22 +61,22 @@ static void count_resources(struct drf *d, const struct round *round, const stru
 	}
 }
 
-static void hold(struct account *a, const struct job *job, double sign)
+static void hold(struct account *a, const struct job *job)
 {
-	a->held[RESOURCE_GPUS] += sign * job->gpus;
-	a->held[RESOURCE_CPUS] += sign * job->cpus;
-	a->held[RESOURCE_MEMORY] += sign * (double)job->mem_bytes;
+	a->held[RESOURCE_GPUS] += job->gpus;
+	a->held[RESOURCE_CPUS] += job->cpus;
+	a->held[RESOURCE_MEMORY] += (double)job->mem_bytes;
 }
 
-static double dominant_share(const struct drf *d, const struct account *a)
+static double dominant_share(const struct drf *d, const double held[RESOURCES])
 {
 	double most = 0;
 
 	for (int i = 0; i < RESOURCES; i++) {
 		if (d->total[i] > 0)
-			most = fmax(most, a->held[i] / d->total[i]);
+			most = fmax(most, held[i] / d->total[i]);
 	}
-	return most / a->weight;
+	return most;
 }
 
 static struct account *account_of(struct drf *d, const struct round *round, const struct job *job)
@@ -98,7 +106,7 @@ static uint32_t *queue_up(struct drf *d, const struct round *round, bool all)
 		if (job->state == JOB_PENDING || (all && job->state == JOB_RUNNING))
 			queue[n++] = job->id;
 		else if (job->state == JOB_RUNNING)
-			hold(account_of(d, round, job), job, 1);
+			hold(account_of(d, round, job), job);
 	}
 	tenant_queues_sort(round, queue, n);
 	for (uint32_t i = 0; i < n; i++)
@@ -106,47 +114,119 @@ static uint32_t *queue_up(struct drf *d, const struct round *round, bool all)
 	return queue;
 }
 
-/* The tenant with the least dominant share that has a job to try; between equals the job that came first decides. */
-static struct account *poorest(struct drf *d, const uint32_t *queue)
+static double poorer(const void *self, const struct tenant_branch *a, const struct tenant_branch *b)
 {
-	struct account *best = NULL;
-	double least = INFINITY;
+	double x = dominant_share(self, a->used) / a->weight,
+	       y = dominant_share(self, b->used) / b->weight;
 
+	return x < y ? -1 : x > y;
+}
+
+static void plant(struct drf *d, const struct round *round, struct tenant_tree *tree)
+{
+	tenant_tree_make(tree, round, d->accounts.n, d->flat);
 	for (size_t i = 0; i < d->accounts.n; i++) {
 		struct account *a = &d->accounts.at[i];
-		double share = dominant_share(d, a);
 
-		if (a->queue.next >= a->queue.end)
-			continue;
-		if (!best || share < least ||
-			(share == least && queue[a->queue.next] < queue[best->queue.next])) {
-			best = a;
-			least = share;
-		}
+		tenant_tree_put(tree, i, a->weight, a->held, &a->queue);
 	}
-	return best;
 }
 
 /* ---- filling */
+
+/* The dominant share of what the account holds over the part that weights give it. */
+static double standing(const struct drf *d, const struct tenant_tree *tree, size_t account)
+{
+	return dominant_share(d, tree->at[tree->leaf_of[account]].used) /
+		tenant_tree_part(tree, account);
+}
+
+/* Where the job's tenant would stand if it ran, too. */
+static double standing_with(const struct drf *d, const struct tenant_tree *tree, const struct job *job)
+{
+	size_t own = tenant_number(job);
+	struct account with_it = { 0 };
+
+	for (int i = 0; i < RESOURCES; i++)
+		with_it.held[i] = tree->at[tree->leaf_of[own]].used[i];
+	hold(&with_it, job);
+	return dominant_share(d, with_it.held) / tenant_tree_part(tree, own);
+}
+
+/* A job that came later has devices, and its tenant stands lower with all it has: the lowest of these. */
+static bool passed_by(const struct drf *d, struct plan *plan, const struct tenant_tree *tree,
+	const struct job *job)
+{
+	double share = standing_with(d, tree, job), least = share;
+	uint32_t best = JOB_NONE;
+
+	for (size_t i = 0; i < d->latest.n; i++) {
+		uint32_t other = tenant_passed_by(&d->latest, plan, job, i);
+		double theirs = other == JOB_NONE ? INFINITY : standing(d, tree, i);
+
+		if (theirs < least - 1e-9) {
+			least = theirs;
+			best = other;
+		}
+	}
+	if (best != JOB_NONE)
+		tenant_why_share(plan, job, share, best, least);
+	return best != JOB_NONE;
+}
+
+static void leave_out(const struct drf *d, const struct round *round, struct plan *plan,
+	const struct tenant_tree *tree, const struct job *job)
+{
+	uint32_t other = tenant_other_side(round, plan, job);
+	size_t theirs = other == JOB_NONE ? 0 : tenant_number(&round->jobs[other]);
+
+	if (!job->grant && !plan_refuses(plan, job) && passed_by(d, plan, tree, job))
+		return;
+	tenant_left_out(round, plan, job,
+		(struct tenant_proof){
+			.share = standing_with(d, tree, job),
+			.against = other == JOB_NONE ? 0 : standing(d, tree, theirs),
+			.other = other,
+		});
+}
+
+/* Those that go on running, whatever is decided. */
+static void note_holders(struct drf *d, const struct round *round, const struct plan *plan)
+{
+	tenant_latest_make(&d->latest, round, d->accounts.n);
+	for (uint32_t i = 0; i < round->nactive; i++) {
+		if (plan_grant(plan, round->active[i]))
+			tenant_latest_note(&d->latest, &round->jobs[round->active[i]]);
+	}
+}
 
 /* Returns how many jobs were found room for; they are listed in `ran`. */
 static uint32_t fill(struct drf *d, const struct round *round, struct plan *plan,
 	const uint32_t *queue, struct tenant_gift *ran)
 {
-	struct account *a;
+	struct tenant_tree tree;
 	uint32_t n = 0;
+	size_t at;
 
-	while ((a = poorest(d, queue))) {
-		const struct job *job = &round->jobs[queue[a->queue.next++]];
+	plant(d, round, &tree);
+	note_holders(d, round, plan);
+	while ((at = tenant_tree_next(&tree, queue, poorer, d)) != SIZE_MAX) {
+		struct tenant_queue *own = &d->accounts.at[at].queue;
+		const struct job *job = &round->jobs[queue[own->next++]];
 
 		if (kit_run(round, plan, job)) {
+			struct account more = { 0 };
+
 			ran[n++] = (struct tenant_gift){ .job = job->id };
-			hold(a, job, 1);
+			hold(&more, job);
+			tenant_latest_note(&d->latest, job);
+			tenant_tree_use(&tree, at, more.held);
 		} else {
-			tenant_left_out(round, plan, job);
-			if (d->misfit == MISFIT_BLOCK)
-				tenant_queue_block(&a->queue, queue, job->id, plan);
+			leave_out(d, round, plan, &tree, job);
+			if (d->misfit == MISFIT_BLOCK && !plan_refuses(plan, job))
+				tenant_queue_block(own, queue, job->id, plan);
 		}
+		tenant_tree_tried(&tree, at);
 	}
 	return n;
 }

@@ -1,8 +1,10 @@
 /*
  * Tenants share the cluster by weight: whoever has used least of late goes next.
  *
- * The weight is the tenant's own where tenants were given, each against all others
- * whatever its parent; else the largest of its jobs so far.
+ * The weight is the tenant's own where tenants were given, against the others below
+ * the same parent: what a parent gets is shared by those below it and its own jobs,
+ * which count with weight 1 (policy/fair/tenant_tree.h).  With flat=1 each stands against
+ * all others, whatever its parent.  Without tenants it is the largest of its jobs so far.
  *
  * Use is GPU-seconds that fade with a half-life.  Devices handed out in this
  * decision count at once, as if held for a quantum, so that one tenant does not
@@ -15,7 +17,7 @@
  * next such moment comes.
  */
 #include "base/real.h"
-#include "policy/fair/tenant_queues.h"
+#include "policy/fair/tenant_tree.h"
 
 #define LN2 0.6931471805599453
 
@@ -29,7 +31,7 @@ struct fair_share {
 	double half_life_s;
 	double quantum_s;
 	double round_s;
-	bool preempt, elastic;
+	bool preempt, elastic, flat;
 	double patience_s;
 	int misfit;
 
@@ -38,6 +40,8 @@ struct fair_share {
 	double at_s;                  /* when use was last brought up to date */
 	double stopped_s;             /* when jobs could last be stopped */
 	bool stops;                   /* they can in this decision */
+	struct tenant_latest latest;  /* of this decision */
+	double *stood; /* tenants' standing before it: what it hands out counts in advance */
 };
 
 static const struct option options[] = {
@@ -51,6 +55,8 @@ static const struct option options[] = {
 		"without rounds: seconds between two decisions that stop jobs"),
 	OPT_BOOL(struct fair_share, elastic, 0,
 		"jobs that take fewer or more devices get as many as there are"),
+	OPT_BOOL(struct fair_share, flat, 0,
+		"each tenant's weight counts against all others, whatever its parent"),
 	OPT_CHOICE(struct fair_share, misfit, MISFIT_SKIP, misfit_names,
 		"what a job that does not fit does to its tenant's later jobs"),
 	{ 0 },
@@ -59,6 +65,7 @@ static const struct option options[] = {
 /* GPU-seconds of the job that are in its tenant's account. */
 struct memory {
 	double counted_s;
+	bool passed; /* it was told that somebody passed it */
 };
 
 /* Jobs without a tenant form one of their own: number 0. */
@@ -151,26 +158,23 @@ static uint32_t *queue_up(struct fair_share *f, const struct round *round)
 	return queue;
 }
 
-/* Whether `a` is further below its share than `b`; between equals the job that came first decides. */
-static bool poorer(const struct account *a, const struct account *b, const uint32_t *queue)
+/* By use over weight, without a division. */
+static double poorer(const void *self, const struct tenant_branch *a, const struct tenant_branch *b)
 {
-	double x = a->used_s * b->weight, y = b->used_s * a->weight;
+	double x = a->used[0] * b->weight, y = b->used[0] * a->weight;
 
-	return x < y || (x == y && queue[a->queue.next] < queue[b->queue.next]);
+	(void)self;
+	return x < y ? -1 : x > y;
 }
 
-/* The tenant furthest below its share that still has a job to try. */
-static struct account *poorest(struct fair_share *f, const uint32_t *queue)
+static void plant(struct fair_share *f, const struct round *round, struct tenant_tree *tree)
 {
-	struct account *best = NULL;
-
+	tenant_tree_make(tree, round, f->accounts.n, f->flat);
 	for (size_t i = 0; i < f->accounts.n; i++) {
 		struct account *a = &f->accounts.at[i];
 
-		if (a->queue.next < a->queue.end && (!best || poorer(a, best, queue)))
-			best = a;
+		tenant_tree_put(tree, i, a->weight, (double[TREE_USES]){ a->used_s }, &a->queue);
 	}
-	return best;
 }
 
 /* Devices handed out count as held for a quantum; the account gets back what is not used of it. */
@@ -205,31 +209,116 @@ static bool all_gone(const struct fair_share *f, const struct round *round, cons
 	return !f->stops && f->misfit == MISFIT_SKIP && !kit_any_free(round, plan);
 }
 
+/* What the account has used of late over what it should have. */
+static double standing(const struct fair_share *f, const struct tenant_tree *tree, size_t account)
+{
+	double all = tree->at[0].used[0];
+
+	(void)f;
+	return all > 0
+		? tree->at[tree->leaf_of[account]].used[0] / all / tenant_tree_part(tree, account)
+		: 0;
+}
+
+/* A job that came later has devices, and its tenant stood lower: the lowest of these. */
+static bool passed_by(const struct fair_share *f, const struct round *round, struct plan *plan,
+	const struct job *job)
+{
+	double share = f->stood[tenant_number(job)], least = share;
+	uint32_t best = JOB_NONE;
+
+	for (size_t i = 0; i < f->latest.n; i++) {
+		uint32_t other = tenant_passed_by(&f->latest, plan, job, i);
+		double theirs = other == JOB_NONE ? INFINITY : f->stood[i];
+
+		if (theirs < least - 1e-9) {
+			least = theirs;
+			best = other;
+		}
+	}
+	if (best != JOB_NONE)
+		tenant_why_share(plan, job, share, best, least);
+	((struct memory *)round->job_state + job->id)->passed = best != JOB_NONE;
+	return best != JOB_NONE;
+}
+
+/* One that runs and loses its devices does so because its tenant is above its share: the proof. */
+static void leave_out(const struct fair_share *f, const struct round *round, struct plan *plan,
+	const struct tenant_tree *tree, const struct job *job)
+{
+	uint32_t other = tenant_other_side(round, plan, job);
+	size_t theirs = other == JOB_NONE ? 0 : tenant_number(&round->jobs[other]);
+
+	if (!job->grant && !plan_refuses(plan, job) && passed_by(f, round, plan, job))
+		return;
+	tenant_left_out(round, plan, job,
+		(struct tenant_proof){
+			.share = standing(f, tree, tenant_number(job)),
+			.against = other == JOB_NONE ? 0 : standing(f, tree, theirs),
+			.other = other,
+		});
+}
+
+static void note_holders(struct fair_share *f, const struct round *round, const struct plan *plan,
+	const struct tenant_tree *tree)
+{
+	f->stood = arena_array(round->scratch, double, f->accounts.n + 1);
+	for (size_t i = 0; i < f->accounts.n; i++)
+		f->stood[i] = standing(f, tree, i);
+	tenant_latest_make(&f->latest, round, f->accounts.n);
+	for (size_t i = 0; i < f->holders.n; i++) {
+		if (plan_grant(plan, f->holders.at[i]))
+			tenant_latest_note(&f->latest, &round->jobs[f->holders.at[i]]);
+	}
+}
+
+/* All is gone before everybody was tried: who was passed learns by whom, and who no longer is, that it is not so. */
+static void tell_the_rest(const struct fair_share *f, const struct round *round, struct plan *plan,
+	const uint32_t *queue)
+{
+	for (size_t i = 0; i < f->accounts.n; i++) {
+		const struct tenant_queue *own = &f->accounts.at[i].queue;
+
+		for (uint32_t k = own->next; k < own->end; k++) {
+			const struct job *job = &round->jobs[queue[k]];
+			bool before = ((struct memory *)round->job_state + job->id)->passed;
+
+			if (!passed_by(f, round, plan, job) && before)
+				kit_no_room(round, plan, job);
+		}
+	}
+}
+
 /* Hands out devices, one job at a time, to whoever is furthest below its share; returns how many jobs it ran. */
 static uint32_t hand_out(struct fair_share *f, const struct round *round, struct plan *plan,
 	const uint32_t *queue, struct tenant_gift *ran)
 {
-	double *advanced = arena_array(round->scratch, double, f->accounts.n);
-	struct account *a;
+	struct tenant_tree tree;
 	uint32_t n = 0;
+	size_t at;
 
-	while (!all_gone(f, round, plan) && (a = poorest(f, queue))) {
-		const struct job *job = &round->jobs[queue[a->queue.next++]];
+	plant(f, round, &tree);
+	note_holders(f, round, plan, &tree);
+	while (!all_gone(f, round, plan) &&
+		(at = tenant_tree_next(&tree, queue, poorer, NULL)) != SIZE_MAX) {
+		struct tenant_queue *own = &f->accounts.at[at].queue;
+		const struct job *job = &round->jobs[queue[own->next++]];
 
 		if (give(f, round, plan, job, &ran[n])) {
 			uint32_t gpus = ran[n].gpus ? ran[n].gpus : (uint32_t)job->gpus;
 
 			n++;
-			a->used_s += advance(f, gpus);
-			advanced[a - f->accounts.at] += advance(f, gpus);
+			tenant_latest_note(&f->latest, job);
+			tenant_tree_use(&tree, at, (double[TREE_USES]){ advance(f, gpus) });
 		} else {
-			tenant_left_out(round, plan, job);
-			if (f->misfit == MISFIT_BLOCK)
-				tenant_queue_block(&a->queue, queue, job->id, plan);
+			leave_out(f, round, plan, &tree, job);
+			if (f->misfit == MISFIT_BLOCK && !plan_refuses(plan, job))
+				tenant_queue_block(own, queue, job->id, plan);
 		}
+		tenant_tree_tried(&tree, at);
 	}
-	for (size_t i = 0; i < f->accounts.n; i++)
-		f->accounts.at[i].used_s -= advanced[i];
+	if (!f->stops && n > 0)
+		tell_the_rest(f, round, plan, queue);
 	return n;
 }
 

@@ -29,8 +29,38 @@ void tenant_queue_add(struct tenant_queue *queue, uint32_t place);
 /* The tenant's later jobs stay behind the one that does not fit. */
 void tenant_queue_block(struct tenant_queue *queue, const uint32_t *jobs, uint32_t blocker,
 	struct plan *plan);
+/* Where tenants stand, as in struct reason; zeroed but for `other` where it is not known. */
+struct tenant_proof {
+	double share, against;
+	uint32_t other; /* a job, or JOB_NONE */
+};
+
 /* Why a job has nothing: one that runs and loses its devices does so because its tenant is above its share. */
-void tenant_left_out(const struct round *round, struct plan *plan, const struct job *job);
+void tenant_left_out(const struct round *round, struct plan *plan, const struct job *job,
+	struct tenant_proof proof);
+/*
+ * Its tenant (or it alone, where jobs share) stands at `share` of its part, 1: exactly; that of `other`, which has
+ * the devices, at `against`.
+ */
+void tenant_why_share(struct plan *plan, const struct job *job, double share, uint32_t other,
+	double against);
+/* A job of another tenant that shall have devices it could use, best one that had none before; or JOB_NONE. */
+uint32_t tenant_other_side(const struct round *round, const struct plan *plan, const struct job *job);
+/* Of each tenant the job that came last of those with devices, by tenant number; JOB_NONE: it has none. */
+struct tenant_latest {
+	uint32_t *job;
+	size_t n;
+};
+
+void tenant_latest_make(struct tenant_latest *latest, const struct round *round, size_t tenants);
+void tenant_latest_note(struct tenant_latest *latest, const struct job *job);
+/*
+ * The latest job of `tenant`, if it came after `job`, which waits, and has devices that would do for it with what is
+ * free; else JOB_NONE.
+ */
+uint32_t tenant_passed_by(const struct tenant_latest *latest, const struct plan *plan,
+	const struct job *job, size_t tenant);
+
 /* What a job was given. */
 struct tenant_gift {
 	uint32_t job, gpus;

@@ -360,3 +360,35 @@ void program_isolated(const struct program *p, uint32_t row, uint32_t m, double 
 	for (uint32_t w = 0; sum > 1 && w < p->types; w++)
 		x[w] /= sum;
 }
+
+/* ---- in proportion */
+
+static double weighted_sum(const struct program *p, bool per_job)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < p->jobs; i++)
+		sum += p->weight[i] * (per_job ? 1 : p->gang[i]);
+	return sum;
+}
+
+static void share_in_proportion(const struct program *p, uint32_t row, double all, double *x)
+{
+	double sum = 0;
+
+	for (uint32_t w = 0; w < p->types; w++) {
+		if (p->speed[row * (size_t)p->types + w] > 0)
+			x[w] = p->capacity[w] * p->weight[row] / all;
+		sum += x[w];
+	}
+	for (uint32_t w = 0; sum > 1 && w < p->types; w++)
+		x[w] /= sum;
+}
+
+void program_proportional(const struct program *p, bool per_job, struct shares *shares)
+{
+	double all = weighted_sum(p, per_job);
+
+	for (uint32_t i = 0; i < p->jobs; i++)
+		share_in_proportion(p, i, all, &shares->x[i * (size_t)p->types]);
+}

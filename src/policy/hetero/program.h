@@ -89,6 +89,12 @@ double program_rate(const struct program *program, const struct shares *shares, 
 double program_used(const struct program *program, const struct shares *shares, uint32_t row,
 	uint32_t column);
 
+/*
+ * Time on every type in proportion to weights: over the weighted devices that all ask for, or (per_job) over the
+ * weighted number of jobs; nobody has more than all of the time.
+ */
+void program_proportional(const struct program *program, bool per_job, struct shares *shares);
+
 /* What a job would get of a cluster cut in equal parts for `m` jobs: x[types]. */
 void program_isolated(const struct program *program, uint32_t row, uint32_t m, double *x);
 

@@ -25,36 +25,13 @@ static const struct option options[] = {
 	{ 0 },
 };
 
-static double weighted_sum(const struct proportional *s, const struct program *p)
-{
-	double sum = 0;
-
-	for (uint32_t i = 0; i < p->jobs; i++)
-		sum += p->weight[i] * (s->per == PER_JOB ? 1 : p->gang[i]);
-	return sum;
-}
-
-static void share_out(const struct program *p, uint32_t row, double all, double *x)
-{
-	double sum = 0;
-
-	for (uint32_t w = 0; w < p->types; w++) {
-		if (p->speed[row * (size_t)p->types + w] > 0)
-			x[w] = p->capacity[w] * p->weight[row] / all;
-		sum += x[w];
-	}
-	for (uint32_t w = 0; sum > 1 && w < p->types; w++)
-		x[w] /= sum;
-}
-
 static int proportional_shares(void *self, const struct program *p, struct shares *shares,
 	struct err *err)
 {
-	double all = weighted_sum(self, p);
+	const struct proportional *s = self;
 
 	(void)err;
-	for (uint32_t i = 0; i < p->jobs; i++)
-		share_out(p, i, all, &shares->x[i * (size_t)p->types]);
+	program_proportional(p, s->per == PER_JOB, shares);
 	return 0;
 }
 

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "live/local/machine_limits.h"
 #include "live/local/machine_type.h"
+#include "model/links.h"
 #include "support/property.h"
 
 #define GIB (INT64_C(1) << 30)
@@ -495,6 +496,65 @@ static void who_computes_shows_it(void **state)
 	machine_fini(&m);
 }
 
+/* ---- links */
+
+#define D "gpu|GPU-d|NVIDIA A100-SXM4-80GB|85899345920|0:4:0"
+
+static void links_become_a_topology(void **state)
+{
+	struct machine m = discover(*state,
+		A "\n" B "\n" D "\nnear|GPU-a|GPU-b|10\nnear|GPU-a|GPU-d|50\nnear|GPU-b|GPU-d|50\n"
+		  "link|GPU-a|GPU-b|4\nlink|GPU-b|GPU-d|1\n",
+		1);
+	struct cluster cluster;
+	const struct topology *t;
+	uint32_t *device_of;
+	struct err err;
+
+	assert_int_equal(m.nlinked, 3);
+	assert_int_equal(machine_cluster(&m, &cluster, &device_of, &err), 0);
+	assert_int_equal(cluster.ntopologies, 1);
+	assert_int_equal(cluster.nodes[0].topology, 0);
+	assert_int_equal(cluster.nodes[1].topology, TOPOLOGY_NONE); /* the slot */
+	t = &cluster.topologies[0];
+	assert_int_equal(topology_links(t, 0, 1), 4);
+	assert_int_equal(topology_links(t, 1, 2), 1);
+	assert_int_equal(topology_links(t, 0, 2), 0);
+	assert_true(topology_Bps(t, 0, 1) == 100e9 && topology_Bps(t, 0, 2) == 10e9);
+	assert_int_equal(topology_nearness(t, 0, 1), NEAR_SWITCH);
+	assert_int_equal(topology_nearness(t, 1, 2), NEAR_NODE);
+	free(device_of);
+	cluster_fini(&cluster);
+	machine_fini(&m);
+}
+
+static void switches_join_all(void **state)
+{
+	struct machine m = discover(*state,
+		A "\n" B "\n" D "\nswitch|GPU-a|12\nswitch|GPU-b|12\nswitch|GPU-d|6\n", 0);
+
+	assert_int_equal(m.links[0 * 3 + 1].links, 12);
+	assert_int_equal(m.links[0 * 3 + 2].links, 6);
+	machine_fini(&m);
+}
+
+/* As before links were asked for. */
+static void without_answers_there_is_none(void **state)
+{
+	struct machine m = discover(*state, A "\n" B "\nnear|GPU-a|GPU-a|0\n", 0);
+	struct cluster cluster;
+	uint32_t *device_of;
+	struct err err;
+
+	assert_null(m.links);
+	assert_int_equal(machine_cluster(&m, &cluster, &device_of, &err), 0);
+	assert_int_equal(cluster.ntopologies, 0);
+	assert_int_equal(cluster.nodes[0].topology, TOPOLOGY_NONE);
+	free(device_of);
+	cluster_fini(&cluster);
+	machine_fini(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -514,6 +574,9 @@ int main(void)
 		cmocka_unit_test(names_of_types),
 		cmocka_unit_test(facts_of_another_product_are_not_taken),
 		cmocka_unit_test(groups_limit),
+		cmocka_unit_test(links_become_a_topology),
+		cmocka_unit_test(switches_join_all),
+		cmocka_unit_test(without_answers_there_is_none),
 	};
 
 	return cmocka_run_group_tests_name("live/local/machine", tests, setup, teardown);

@@ -134,6 +134,7 @@ static void ended_reads_back(void **state)
 		.signal = 9,
 		.asked = true,
 		.timed_out = true,
+		.over_memory = true,
 		.begun_s = 1.5,
 		.ended_s = 3.25,
 		.asked_s = 2,
@@ -148,6 +149,7 @@ static void ended_reads_back(void **state)
 	assert_int_equal(ending_write(dir, &e, &err), 0);
 	assert_int_equal(ending_read(dir, &got, &err), 0);
 	assert_true(got.known && got.code == -1 && got.signal == 9 && got.asked && got.timed_out);
+	assert_true(got.over_memory);
 	assert_true(got.begun_s == 1.5 && got.ended_s == 3.25 && got.asked_s == 2);
 	assert_true(got.cpu_s == 0.5 && got.rss_bytes == INT64_C(5) << 33);
 	assert_string_equal(got.text, e.text);

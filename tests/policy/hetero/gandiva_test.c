@@ -82,7 +82,7 @@ static void a_pair_stays_if_it_beats_taking_turns(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct chosen_policy policy = scene_policy("gandiva");
+		struct chosen_policy policy = scene_policy("gandiva:mode=random-pairs");
 		struct program p;
 		struct shares s;
 		struct bench b;
@@ -102,7 +102,7 @@ static void a_pair_stays_if_it_beats_taking_turns(void **state)
 
 static void where_sharing_does_not_pay_the_pair_takes_turns(void **state)
 {
-	struct chosen_policy policy = scene_policy("gandiva");
+	struct chosen_policy policy = scene_policy("gandiva:mode=random-pairs");
 	struct program p;
 	struct shares s;
 	struct bench b;
@@ -127,7 +127,7 @@ static void where_sharing_does_not_pay_the_pair_takes_turns(void **state)
 
 static void no_more_are_paired_than_have_to(void **state)
 {
-	struct chosen_policy policy = scene_policy("gandiva");
+	struct chosen_policy policy = scene_policy("gandiva:mode=random-pairs");
 	double pairs = 0, alone = 0;
 	struct program p;
 	struct shares s;
@@ -151,7 +151,7 @@ static void no_more_are_paired_than_have_to(void **state)
 
 static void jobs_that_fit_run_alone_on_the_fastest_type_with_room(void **state)
 {
-	struct chosen_policy policy = scene_policy("gandiva");
+	struct chosen_policy policy = scene_policy("gandiva:mode=random-pairs");
 	struct program p;
 	struct shares s;
 	struct bench b;
@@ -203,7 +203,7 @@ static void the_published_draws_are_followed(void **state)
 
 static void looking_changes_nothing(void **state)
 {
-	struct chosen_policy policy = scene_policy("gandiva");
+	struct chosen_policy policy = scene_policy("gandiva:mode=random-pairs");
 	struct program p;
 	struct shares first, second;
 	struct bench b;
@@ -229,7 +229,8 @@ static void shares_are_within_bounds(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < rounds(100); i++) {
-		struct chosen_policy policy = scene_policy(i % 2 ? "gandiva" : "gandiva:compat=gavel");
+		struct chosen_policy policy = scene_policy(
+			i % 2 ? "gandiva:mode=random-pairs" : "gandiva:compat=gavel");
 		double used[2] = { 0 };
 		struct program p;
 		struct shares s;

@@ -11,6 +11,9 @@
  *	mig|UUID|PRODUCT MIG PROFILE|BYTES      an instance of the GPU above, which is split then
  *	none                                    a number for an instance that is not there
  *	busy|UUID|PERCENT                       the GPU of that name, listed before, computes so much
+ *	near|UUID|UUID|LEVEL                    the nearest thing two GPUs, listed before, have in common
+ *	link|UUID|UUID|N                        so many NVLinks between them
+ *	switch|UUID|N                           so many NVLinks from it to switches
  *
  * STATE: "lost" answers everything with "GPU is lost", "dying" all but its handle and bus, and
  * "start=N" is there once the library has been started N times.  '#' begins a remark.
@@ -68,6 +71,11 @@ int nvmlDeviceGetMigDeviceHandleByIndex(void *handle, unsigned int index, void *
 int nvmlDeviceGetHandleByUUID(const char *uuid, void **out);
 int nvmlDeviceGetUtilizationRates(void *handle, struct use_info *out);
 
+int nvmlDeviceGetTopologyCommonAncestor(void *a, void *b, unsigned int *level);
+int nvmlDeviceGetNvLinkState(void *handle, unsigned int link, unsigned int *active);
+int nvmlDeviceGetNvLinkRemotePciInfo_v2(void *handle, unsigned int link, struct pci_info *out);
+int nvmlDeviceGetNvLinkRemoteDeviceType(void *handle, unsigned int link, unsigned int *kind);
+
 struct part {
 	char uuid[TEXT], name[TEXT];
 	unsigned long long bytes;
@@ -79,6 +87,8 @@ struct gpu {
 	unsigned int domain, bus, device;
 	bool lost, dying;
 	unsigned int busy;
+	unsigned char near[32], links[32]; /* by GPU; near: 1 + level, 0 unknown */
+	unsigned int switched;
 	struct part instances[INSTANCES_MAX];
 	unsigned int ninstances;
 };
@@ -133,6 +143,28 @@ static void set_busy(struct world *w, char **field)
 	}
 }
 
+static int place_of(const struct world *w, const char *uuid)
+{
+	for (unsigned int i = 0; uuid && i < w->n; i++) {
+		if (!strcmp(w->gpus[i].self.uuid, uuid))
+			return (int)i;
+	}
+	return -1;
+}
+
+static void set_pair(struct world *w, char **field)
+{
+	int a = place_of(w, field[1]), b = place_of(w, field[2]);
+	unsigned char n = (unsigned char)(field[3] ? atoi(field[3]) : 0);
+
+	if (a < 0 || b < 0)
+		return;
+	if (strcmp(field[0], "near") == 0)
+		w->gpus[a].near[b] = w->gpus[b].near[a] = n + 1;
+	else
+		w->gpus[a].links[b] = w->gpus[b].links[a] = n;
+}
+
 static void read_line(struct world *w, char *line, const char *function)
 {
 	char *field[FIELDS_MAX + 1] = { 0 };
@@ -151,6 +183,10 @@ static void read_line(struct world *w, char *line, const char *function)
 		add_instance(w, field);
 	else if (strcmp(field[0], "busy") == 0)
 		set_busy(w, field);
+	else if (strcmp(field[0], "near") == 0 || strcmp(field[0], "link") == 0)
+		set_pair(w, field);
+	else if (strcmp(field[0], "switch") == 0 && place_of(w, field[1]) >= 0 && field[2])
+		w->gpus[place_of(w, field[1])].switched = (unsigned int)atoi(field[2]);
 }
 
 /* What `function` shall see; its answer if it shall fail. */
@@ -391,5 +427,75 @@ int nvmlDeviceGetUtilizationRates(void *handle, struct use_info *out)
 	if (instance_of(handle) || gpu_of(&w, handle)->ninstances)
 		return NOT_SUPPORTED;
 	*out = (struct use_info){ gpu_of(&w, handle)->busy, 0 };
+	return OK;
+}
+
+/* ---- links: first those to other GPUs, in their order, then those to switches */
+
+int nvmlDeviceGetTopologyCommonAncestor(void *a, void *b, unsigned int *level)
+{
+	struct world w;
+	int rc = look(&w, __func__);
+	struct gpu *x = gpu_of(&w, a), *y = gpu_of(&w, b);
+
+	if (rc != OK || !x || !y)
+		return rc != OK ? rc : INVALID;
+	if (!x->near[y - w.gpus])
+		return NOT_SUPPORTED;
+	*level = x->near[y - w.gpus] - 1u;
+	return OK;
+}
+
+/* The GPU a link leads to, -1: a switch, -2: nowhere. */
+static int end_of(const struct world *w, const struct gpu *gpu, unsigned int link)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < w->n; i++) {
+		n += gpu->links[i];
+		if (link < n)
+			return (int)i;
+	}
+	return link < n + gpu->switched ? -1 : -2;
+}
+
+int nvmlDeviceGetNvLinkState(void *handle, unsigned int link, unsigned int *active)
+{
+	struct world w;
+	int rc = look(&w, __func__);
+	struct gpu *gpu = gpu_of(&w, handle);
+
+	if (rc != OK || !gpu)
+		return rc != OK ? rc : INVALID;
+	*active = end_of(&w, gpu, link) >= -1;
+	return OK;
+}
+
+int nvmlDeviceGetNvLinkRemotePciInfo_v2(void *handle, unsigned int link, struct pci_info *out)
+{
+	struct world w;
+	int rc = look(&w, __func__), end;
+	struct gpu *gpu = gpu_of(&w, handle);
+
+	if (rc != OK || !gpu)
+		return rc != OK ? rc : INVALID;
+	end = end_of(&w, gpu, link);
+	if (end < 0)
+		return INVALID;
+	*out = (struct pci_info){ .domain = w.gpus[end].domain,
+		.bus = w.gpus[end].bus,
+		.device = w.gpus[end].device };
+	return OK;
+}
+
+int nvmlDeviceGetNvLinkRemoteDeviceType(void *handle, unsigned int link, unsigned int *kind)
+{
+	struct world w;
+	int rc = look(&w, __func__);
+	struct gpu *gpu = gpu_of(&w, handle);
+
+	if (rc != OK || !gpu)
+		return rc != OK ? rc : INVALID;
+	*kind = end_of(&w, gpu, link) == -1 ? 2 : 0;
 	return OK;
 }

@@ -1,5 +1,5 @@
 /*
- * Gandiva's packing: when the cluster is too small for its jobs, jobs are
+ * Gandiva's packing as Gavel models it: when the cluster is too small for its jobs, jobs are
  * paired at random to share devices, and pairs that prove worth it stay.
  *
  * A pair is judged by what introspection says: the speeds of both beside each
@@ -14,19 +14,7 @@
  * until the next computation, it stays if the sum over all types is at least
  * 1, and groups always have equal parts.
  */
-#include "policy/hetero/turns.h"
-
-struct gandiva {
-	struct share_turns turns;
-	struct twister rng;
-	bool seeded;
-	VEC(uint32_t) partner; /* by job: 1 + the job it is packed with; 0: none */
-};
-
-static const struct option options[] = {
-	SHARE_TURNS_OPTIONS(struct gandiva),
-	{ 0 },
-};
+#include "policy/hetero/gandiva_pairs.h"
 
 /* ---- introspection */
 
@@ -101,7 +89,7 @@ static bool crowded(const struct pairing *pairing)
 	return pairing->wanted > pairing->there;
 }
 
-static void join(struct gandiva *g, struct pairing *pairing, uint32_t pair)
+static void join(struct gandiva_pairs *g, struct pairing *pairing, uint32_t pair)
 {
 	const struct program *p = pairing->program;
 	uint32_t a = p->pair[pair].a, b = p->pair[pair].b;
@@ -114,7 +102,7 @@ static void join(struct gandiva *g, struct pairing *pairing, uint32_t pair)
 }
 
 /* Pairs of earlier computations whose jobs are both there and gain by it. */
-static void keep_good_pairs(struct gandiva *g, struct pairing *pairing)
+static void keep_good_pairs(struct gandiva_pairs *g, struct pairing *pairing)
 {
 	const struct program *p = pairing->program;
 	bool published = g->turns.compat != TURNS_OWN;
@@ -173,7 +161,7 @@ static uint32_t good_pair(const struct pairing *pairing, uint32_t a, uint32_t b)
 }
 
 /* Draws a job, and a partner for it among those it gains with, until the groups fit. */
-static void draw_pairs(struct gandiva *g, struct pairing *pairing)
+static void draw_pairs(struct gandiva_pairs *g, struct pairing *pairing)
 {
 	uint32_t *alone, n = list_alone(pairing, &alone);
 
@@ -195,7 +183,7 @@ static void draw_pairs(struct gandiva *g, struct pairing *pairing)
 }
 
 /* Published: draws two, as often as there are jobs alone at first, and pairs them if they are of equal size. */
-static void draw_as_published(struct gandiva *g, struct pairing *pairing)
+static void draw_as_published(struct gandiva_pairs *g, struct pairing *pairing)
 {
 	uint32_t *alone, n = list_alone(pairing, &alone);
 
@@ -255,7 +243,7 @@ static bool run_all(const struct pairing *pairing, struct shares *shares)
 }
 
 /* Where sharing does not pay, the two have half of the time each. */
-static void share_as_pair(const struct gandiva *g, const struct program *p, uint32_t pair,
+static void share_as_pair(const struct gandiva_pairs *g, const struct program *p, uint32_t pair,
 	const double *part, struct shares *shares)
 {
 	const struct program_pair *rows = &p->pair[pair];
@@ -271,7 +259,7 @@ static void share_as_pair(const struct gandiva *g, const struct program *p, uint
 }
 
 /* Every group has an equal part of each type. */
-static void share_out(const struct gandiva *g, const struct pairing *pairing, struct shares *shares)
+static void share_out(const struct gandiva_pairs *g, const struct pairing *pairing, struct shares *shares)
 {
 	const struct program *p = pairing->program;
 	uint32_t groups = p->jobs - pairing->pairs;
@@ -290,7 +278,7 @@ static void share_out(const struct gandiva *g, const struct pairing *pairing, st
 }
 
 /* While all jobs fit they have equal parts alone; pairs remember each other. */
-static void share_as_published(struct gandiva *g, struct pairing *pairing, struct shares *shares)
+static void share_as_published(struct gandiva_pairs *g, struct pairing *pairing, struct shares *shares)
 {
 	const struct program *p = pairing->program;
 	bool fit;
@@ -305,7 +293,7 @@ static void share_as_published(struct gandiva *g, struct pairing *pairing, struc
 	share_out(g, pairing, shares);
 }
 
-static void share_anew(struct gandiva *g, struct pairing *pairing, struct shares *shares)
+static void share_anew(struct gandiva_pairs *g, struct pairing *pairing, struct shares *shares)
 {
 	const struct program *p = pairing->program;
 
@@ -320,7 +308,7 @@ static void share_anew(struct gandiva *g, struct pairing *pairing, struct shares
 
 static int gandiva_shares(void *self, const struct program *p, struct shares *shares, struct err *err)
 {
-	struct gandiva *g = self;
+	struct gandiva_pairs *g = self;
 	struct pairing pairing = { .program = p };
 
 	(void)err;
@@ -337,36 +325,23 @@ static int gandiva_shares(void *self, const struct program *p, struct shares *sh
 
 /* ---- */
 
-static int gandiva_init(void *self, struct err *err)
+void gandiva_pairs_fini(struct gandiva_pairs *g)
 {
-	struct gandiva *g = self;
-
-	(void)err;
-	g->turns.pack = true;
-	return 0;
-}
-
-static void gandiva_fini(void *self)
-{
-	struct gandiva *g = self;
-
 	share_turns_fini(&g->turns);
 	vec_fini(&g->partner);
 }
 
-static int gandiva_decide(void *self, const struct round *round, struct plan *plan, struct err *err)
+int gandiva_pairs_decide(struct gandiva_pairs *g, const struct round *round, struct plan *plan,
+	struct err *err)
 {
-	struct gandiva *g = self;
-
-	return share_turns_decide(&g->turns, gandiva_shares, self, round, plan, err);
+	return share_turns_decide(&g->turns, gandiva_shares, g, round, plan, err);
 }
 
 /* Draws with a copy of the generator and the pairs, so that looking changes nothing. */
-static int gandiva_show(void *self, const struct round *round, const struct plan *plan,
-	struct program *program, struct shares *shares, struct err *err)
+int gandiva_pairs_show(const struct gandiva_pairs *g, const struct round *round,
+	const struct plan *plan, struct program *program, struct shares *shares, struct err *err)
 {
-	const struct gandiva *g = self;
-	struct gandiva copy = *g;
+	struct gandiva_pairs copy = *g;
 	int rc;
 
 	memset(&copy.partner, 0, sizeof(copy.partner));
@@ -376,29 +351,3 @@ static int gandiva_show(void *self, const struct round *round, const struct plan
 	vec_fini(&copy.partner);
 	return rc;
 }
-
-static uint32_t gandiva_figures(const void *self, struct figure out[FIGURES_MAX])
-{
-	return share_turns_figures(&((const struct gandiva *)self)->turns, out);
-}
-
-static enum compat gandiva_compat(const void *self)
-{
-	return share_turns_compat(&((const struct gandiva *)self)->turns);
-}
-
-const struct policy policy_gandiva = {
-	.name = "gandiva",
-	.summary = "jobs paired at random share devices; pairs that pay stay",
-	.origin = "packing of Gandiva, Xiao et al., OSDI 2018, as modelled by Gavel, OSDI 2020",
-	.family = "hetero",
-	.traits = POLICY_PREEMPTS | POLICY_ESTIMATES | POLICY_RANDOM | POLICY_SHARES,
-	.options = options,
-	.state_size = sizeof(struct gandiva),
-	.compat = gandiva_compat,
-	.init = gandiva_init,
-	.fini = gandiva_fini,
-	.decide = gandiva_decide,
-	.figures = gandiva_figures,
-	.shares = gandiva_show,
-};

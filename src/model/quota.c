@@ -1,0 +1,325 @@
+/*
+ * Sums of promises up the tree, and the fewest tenants whose promises are too much.
+ */
+#include "model/quota.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAMED_MAX = 6 };
+
+/* ---- sums */
+
+/* Parents after those below them, so that sums go upwards in one walk; release with free(). */
+static uint32_t *upwards(const struct tenants *tenants)
+{
+	uint32_t *order = mem_alloc(mem_array_size(tenants->n + 1u, sizeof(*order)));
+	uint32_t *below = mem_alloc(mem_array_size(tenants->n + 1u, sizeof(*below)));
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < tenants->n; i++) {
+		if (tenants->at[i].parent != TENANT_NONE)
+			below[tenants->at[i].parent]++;
+	}
+	for (uint32_t i = 0; i < tenants->n; i++) {
+		if (below[i] == 0)
+			order[n++] = i;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t parent = tenants->at[order[i]].parent;
+
+		if (parent != TENANT_NONE && --below[parent] == 0)
+			order[n++] = parent;
+	}
+	free(below);
+	return order;
+}
+
+static void add(struct promise *to, const struct promise *from, uint32_t ntypes)
+{
+	to->any += from->any;
+	to->total += from->total;
+	for (uint32_t k = 0; k < ntypes; k++)
+		to->typed[k] += from->typed[k];
+}
+
+/* As it was said, in place of what those below it add up to. */
+static void state(const struct tenants *tenants, const struct tenant *t,
+	const struct cluster *cluster, uint32_t ntypes, struct promise *out)
+{
+	out->any = t->nparts ? 0 : t->guaranteed;
+	out->total = out->any;
+	memset(out->typed, 0, ntypes * sizeof(*out->typed));
+	for (uint32_t i = 0; i < t->nparts; i++) {
+		const char *name = tenants->types.at[t->parts[i].type];
+		int k = cluster ? cluster_find_type(cluster, name) : (int)t->parts[i].type;
+
+		if (k < 0)
+			continue;
+		out->typed[k] += t->parts[i].guaranteed;
+		out->total += t->parts[i].guaranteed;
+	}
+}
+
+void promises_make(const struct tenants *tenants, const struct cluster *cluster, struct promises *out)
+{
+	uint32_t *order = upwards(tenants);
+	uint32_t ntypes = cluster ? cluster->ntypes : tenants->types.n;
+
+	*out = (struct promises){ .n = tenants->n, .ntypes = ntypes };
+	out->of = mem_alloc(mem_array_size(tenants->n + 1u, sizeof(*out->of)));
+	out->memory = mem_alloc(mem_array_size((size_t)tenants->n * ntypes + 1, sizeof(uint64_t)));
+	for (uint32_t i = 0; i < tenants->n; i++)
+		out->of[i].typed = out->memory + (size_t)i * ntypes;
+	for (uint32_t i = 0; i < tenants->n; i++) {
+		const struct tenant *t = &tenants->at[order[i]];
+		struct promise *p = &out->of[order[i]];
+
+		if (t->promised)
+			state(tenants, t, cluster, ntypes, p);
+		if (t->parent != TENANT_NONE)
+			add(&out->of[t->parent], p, ntypes);
+	}
+	free(order);
+}
+
+void promises_fini(struct promises *promises)
+{
+	free(promises->of);
+	free(promises->memory);
+	*promises = (struct promises){ 0 };
+}
+
+bool quota_is_set(const struct tenants *tenants)
+{
+	for (uint32_t i = 0; i < tenants->n; i++) {
+		const struct tenant *t = &tenants->at[i];
+
+		if (t->promised || t->borrow != QUOTA_ALL || t->lend != QUOTA_ALL)
+			return true;
+	}
+	return false;
+}
+
+/* ---- too much */
+
+struct claim {
+	uint32_t tenant;
+	uint64_t devices;
+};
+
+struct claims {
+	struct claim *at;
+	uint32_t n;
+};
+
+/* Of one type, or of all (TENANT_NONE). */
+static uint64_t claimed(const struct promises *p, uint32_t tenant, uint32_t type)
+{
+	return type == TENANT_NONE ? p->of[tenant].total : p->of[tenant].typed[type];
+}
+
+/*
+ * Who is promised what right below `parent` (TENANT_NONE: at the top).  In place of those who are promised only
+ * because of others below them, these.
+ */
+static void list_claims(const struct tenants *tenants, const struct promises *p, uint32_t parent,
+	uint32_t type, struct claims *out)
+{
+	for (uint32_t i = 0; i < tenants->n; i++) {
+		uint32_t up = tenants->at[i].parent;
+
+		if (!tenants->at[i].promised || claimed(p, i, type) == 0)
+			continue;
+		while (up != parent && up != TENANT_NONE && !tenants->at[up].promised)
+			up = tenants->at[up].parent;
+		if (up == parent)
+			out->at[out->n++] = (struct claim){ i, claimed(p, i, type) };
+	}
+}
+
+static int by_claim(const void *a, const void *b)
+{
+	const struct claim *x = a, *y = b;
+
+	if (x->devices != y->devices)
+		return x->devices > y->devices ? -1 : 1;
+	return x->tenant < y->tenant ? -1 : x->tenant > y->tenant;
+}
+
+/* The largest first: as few as can be are more than `have`. */
+static uint32_t fewest(struct claims *claims, uint64_t have, uint64_t *sum)
+{
+	uint32_t n = 0;
+
+	qsort(claims->at, claims->n, sizeof(*claims->at), by_claim);
+	for (*sum = 0; n < claims->n && *sum <= have; n++)
+		*sum += claims->at[n].devices;
+	return n;
+}
+
+/* "vision (8) and speech (6) are promised 14 a100". */
+static void name_claims(const struct tenants *tenants, const struct claims *claims, uint32_t n,
+	uint64_t sum, const char *type, struct buf *out)
+{
+	for (uint32_t i = 0; i < n && i < NAMED_MAX; i++)
+		buf_printf(out, "%s\"%.40s\"",
+			i == 0               ? ""
+				: i + 1 == n ? " and "
+					     : ", ",
+			tenants->at[claims->at[i].tenant].name);
+	if (n > NAMED_MAX)
+		buf_printf(out, " and %u more", n - NAMED_MAX);
+	buf_printf(out, " %s promised ", n == 1 ? "is" : "are");
+	for (uint32_t i = 0; n > 1 && i < n && i < NAMED_MAX; i++)
+		buf_printf(out, "%s%llu", i ? " + " : "", (unsigned long long)claims->at[i].devices);
+	buf_printf(out, "%s%llu %.40s%s",
+		n > NAMED_MAX   ? " + ... = "
+			: n > 1 ? " = "
+				: "",
+		(unsigned long long)sum, type ? type : "device", type || sum == 1 ? "" : "s");
+}
+
+/* The smallest conflict so far. */
+struct worst {
+	uint32_t named; /* how many tenants are in it; 0: none is found yet */
+	uint32_t above; /* the one that does not hold what is below it, or TENANT_NONE */
+	struct buf text;
+};
+
+/* Whether a conflict of so many is smaller than what was found; then its text is to be written anew. */
+static bool is_smaller(struct worst *worst, uint32_t named, uint32_t above)
+{
+	if (worst->named && worst->named <= named)
+		return false;
+	worst->named = named;
+	worst->above = above;
+	worst->text.n = 0;
+	return true;
+}
+
+/* If what is promised right below `parent` is more than `have`. */
+static void too_much(const struct tenants *tenants, const struct promises *p, uint32_t parent,
+	uint32_t type, const char *type_name, uint64_t have, struct worst *worst)
+{
+	bool at_top = parent == TENANT_NONE;
+	struct claims claims = { 0 };
+	uint64_t sum = 0;
+	uint32_t n;
+
+	claims.at = mem_alloc(mem_array_size(tenants->n + 1u, sizeof(*claims.at)));
+	list_claims(tenants, p, parent, type, &claims);
+	n = fewest(&claims, have, &sum);
+	if (sum > have && is_smaller(worst, n + !at_top, parent)) {
+		name_claims(tenants, &claims, n, sum, type_name, &worst->text);
+		buf_printf(&worst->text, ", and %s%.40s%s has %llu", at_top ? "the cluster" : "\"",
+			at_top ? "" : tenants->at[parent].name, at_top ? "" : "\" above",
+			(unsigned long long)have);
+	}
+	free(claims.at);
+}
+
+/* ---- the tree */
+
+/* One below it that is promised devices of any type, where it has them by type; or TENANT_NONE. */
+static uint32_t untyped_below(const struct tenants *tenants, const struct promises *p, uint32_t parent)
+{
+	for (uint32_t i = 0; i < tenants->n; i++) {
+		if (tenants->at[i].parent == parent && p->of[i].any > 0)
+			return i;
+	}
+	return TENANT_NONE;
+}
+
+static void torn_at(const struct tenants *tenants, const struct promises *p, uint32_t i,
+	struct worst *worst)
+{
+	const struct tenant *t = &tenants->at[i];
+	uint32_t loose = t->nparts ? untyped_below(tenants, p, i) : TENANT_NONE;
+
+	if (!t->promised)
+		return;
+	if (loose != TENANT_NONE && is_smaller(worst, 2, i))
+		buf_printf(&worst->text,
+			"\"%.40s\" is promised devices by type, \"%.40s\" below it %llu of any type; "
+			"say of which",
+			t->name, tenants->at[loose].name, (unsigned long long)p->of[loose].any);
+	for (uint32_t k = 0; t->nparts && k < p->ntypes; k++)
+		too_much(tenants, p, i, k, tenants->types.at[k], p->of[i].typed[k], worst);
+	too_much(tenants, p, i, TENANT_NONE, NULL, p->of[i].total, worst);
+}
+
+static void find_torn(const struct tenants *tenants, struct worst *worst)
+{
+	struct promises p;
+
+	promises_make(tenants, NULL, &p);
+	for (uint32_t i = 0; i < tenants->n; i++)
+		torn_at(tenants, &p, i, worst);
+	promises_fini(&p);
+}
+
+/* ---- the cluster */
+
+static void unknown_type(const struct tenants *tenants, const struct cluster *cluster,
+	uint32_t tenant, struct worst *worst)
+{
+	const struct tenant *t = &tenants->at[tenant];
+
+	for (uint32_t k = 0; k < t->nparts; k++) {
+		const char *name = tenants->types.at[t->parts[k].type];
+		const char *known[TYPES_MAX];
+		int near;
+
+		if (cluster_find_type(cluster, name) >= 0 || !is_smaller(worst, 1, TENANT_NONE))
+			continue;
+		for (uint32_t type = 0; type < cluster->ntypes; type++)
+			known[type] = cluster->types[type].name;
+		near = text_nearest(name, known, cluster->ntypes);
+		buf_printf(&worst->text,
+			"tenant \"%.40s\" is promised %u %.40s, and the cluster has none%s%.40s%s",
+			t->name, t->parts[k].guaranteed, name, near >= 0 ? "; did you mean " : "",
+			near >= 0 ? known[near] : "", near >= 0 ? "?" : "");
+	}
+}
+
+static void find_beyond(const struct tenants *tenants, const struct cluster *cluster, struct worst *worst)
+{
+	struct promises p;
+
+	for (uint32_t i = 0; i < tenants->n; i++)
+		unknown_type(tenants, cluster, i, worst);
+	promises_make(tenants, cluster, &p);
+	for (uint32_t k = 0; k < cluster->ntypes; k++)
+		too_much(tenants, &p, TENANT_NONE, k, cluster->types[k].name,
+			cluster->types[k].devices, worst);
+	too_much(tenants, &p, TENANT_NONE, TENANT_NONE, NULL, cluster->devices, worst);
+	promises_fini(&p);
+}
+
+bool quota_conflicts(const struct tenants *tenants, const struct cluster *cluster, uint32_t *above,
+	struct buf *out)
+{
+	struct worst worst = { .above = TENANT_NONE };
+
+	find_torn(tenants, &worst);
+	if (cluster)
+		find_beyond(tenants, cluster, &worst);
+	if (worst.named)
+		buf_str(out, worst.text.at);
+	*above = worst.above;
+	buf_fini(&worst.text);
+	return worst.named > 0;
+}
+
+int quota_check(const struct tenants *tenants, const struct cluster *cluster, struct err *err)
+{
+	struct buf text = { 0 };
+	uint32_t above;
+	int rc = 0;
+
+	if (quota_conflicts(tenants, cluster, &above, &text))
+		rc = err_set(err, ERR_REFUSED, "%s", text.at);
+	buf_fini(&text);
+	return rc;
+}

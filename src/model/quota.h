@@ -1,0 +1,55 @@
+/*
+ * What tenants are promised, and whether it can be kept.
+ *
+ * A quota has three numbers of devices:
+ *
+ *	guaranteed  what the tenant gets whenever it asks, from whoever has borrowed it
+ *	borrow      what it may have beyond that while nobody who it belongs to wants it
+ *	lend        how much of what it is guaranteed others may have while it idles
+ *
+ * `guaranteed` is of any type, or by type.  A tenant that says nothing is promised what
+ * those below it are promised together, nothing if there are none.  What a tenant is
+ * promised contains what those below it are; the rest is its own jobs', and theirs
+ * before anybody else's.
+ */
+#ifndef MODEL_QUOTA_H
+#define MODEL_QUOTA_H
+
+#include "base/err.h"
+#include "base/text.h"
+#include "model/cluster.h"
+#include "model/tenant.h"
+
+/* What one tenant is promised. */
+struct promise {
+	uint64_t any;    /* devices of any type */
+	uint64_t *typed; /* by type: of the table, or of a cluster */
+	uint64_t total;  /* together */
+};
+
+/* By tenant of a table. */
+struct promises {
+	struct promise *of;
+	uint32_t n, ntypes;
+	uint64_t *memory;
+};
+
+/* By types of the table; or of `cluster`, where types it does not have count for nothing.  The parents form a tree. */
+void promises_make(const struct tenants *tenants, const struct cluster *cluster, struct promises *out);
+void promises_fini(struct promises *promises);
+
+/* Whether anybody is promised or denied anything: else a table is about weights alone. */
+bool quota_is_set(const struct tenants *tenants);
+
+/*
+ * Whether what is promised cannot be kept: below a tenant more is promised than to itself, or (where `cluster` is given)
+ * more than the cluster has or of a type that it does not have.  `out` gets a sentence that names a smallest conflict of
+ * all these, counted in tenants; `above` is the one that does not hold what is below it, or TENANT_NONE.
+ */
+bool quota_conflicts(const struct tenants *tenants, const struct cluster *cluster, uint32_t *above,
+	struct buf *out);
+
+/* The same as an error: ERR_REFUSED. */
+int quota_check(const struct tenants *tenants, const struct cluster *cluster, struct err *err);
+
+#endif

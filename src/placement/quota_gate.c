@@ -1,0 +1,315 @@
+/*
+ * Who may have what, and who gives way to whom.
+ */
+#include <math.h>
+
+#include "placement/plan_parts.h"
+#include "placement/quota_parts.h"
+
+/* ---- who has a right */
+
+uint32_t quota_right(const struct quota *q, const struct job *job, struct grant_part part)
+{
+	int64_t more = quota_width(job, part.gpus);
+	uint32_t level = 1;
+
+	for (uint32_t i = quota_leaf(q, job); q->at[i].parent != TENANT_NONE; i = q->at[i].parent) {
+		if (q->at[i].total > 0 && quota_covers(&q->at[i], part.type, more))
+			return level;
+		level++;
+	}
+	return 0;
+}
+
+static bool entitled(void *self, const struct plan *plan, const struct job *job, uint32_t gpus)
+{
+	struct quota *q = self;
+
+	return quota_right(q, job, (struct grant_part){ plan->asked.type, gpus }) > 0 ||
+		(q->under.entitled && q->under.entitled(q->under.self, plan, job, gpus));
+}
+
+/* Right below the lowest node above both leaves, on either side; equal if it is one leaf. */
+static void part_ways(const struct quota *q, uint32_t *a, uint32_t *b)
+{
+	while (q->at[*a].depth > q->at[*b].depth)
+		*a = q->at[*a].parent;
+	while (q->at[*b].depth > q->at[*a].depth)
+		*b = q->at[*b].parent;
+	while (*a != *b && q->at[*a].parent != q->at[*b].parent) {
+		*a = q->at[*a].parent;
+		*b = q->at[*b].parent;
+	}
+}
+
+/* How far above its guarantee the holder's side is, at its least from its tenant up; NAN: somewhere its devices are not borrowed. */
+static double excess(const struct quota *q, uint32_t type, uint32_t leaf, uint32_t top)
+{
+	double least = INFINITY;
+
+	for (uint32_t i = leaf;; i = q->at[i].parent) {
+		const struct quota_node *node = &q->at[i];
+
+		if (node->loose <= node->any || node->held[type] <= node->typed[type])
+			return NAN;
+		least = fmin(least, (double)(node->loose - node->any) / node->weight);
+		if (i == top)
+			return least;
+	}
+}
+
+static double yields(void *self, const struct plan *plan, const struct job *holder,
+	const struct job *job)
+{
+	struct quota *q = self;
+	uint32_t own = quota_leaf(q, job), leaf = quota_leaf(q, holder), theirs = leaf;
+	double ready = NAN;
+
+	part_ways(q, &own, &theirs);
+	if (own != theirs &&
+		quota_covers(&q->at[own], plan->asked.type, quota_width(job, plan->asked.gpus)))
+		ready = excess(q, plan_grant(plan, holder->id)->type, leaf, theirs);
+	if (isnan(ready) && q->under.yields && q->under.entitled(q->under.self, plan, job, 1))
+		ready = q->under.yields(q->under.self, plan, holder, job);
+	return ready;
+}
+
+/* Whether the job would have some of the devices by right, at its tenant or above it up to `top`. */
+static bool has_right_below(const struct quota *q, uint32_t leaf, uint32_t top, uint32_t type,
+	int64_t more)
+{
+	for (uint32_t i = leaf;; i = q->at[i].parent) {
+		if (quota_covers(&q->at[i], type, more))
+			return true;
+		if (i == top)
+			return false;
+	}
+}
+
+/* The holder's side is within its guarantee, and the job's would be above with it: promises would undo the exchange. */
+static bool keeps(void *self, const struct plan *plan, const struct job *holder, const struct job *job)
+{
+	struct quota *q = self;
+	uint32_t type = plan_grant(plan, holder->id)->type;
+	uint32_t leaf = quota_leaf(q, job), own = leaf, theirs = quota_leaf(q, holder);
+
+	part_ways(q, &own, &theirs);
+	if (own != theirs && quota_covers(&q->at[theirs], type, 0) &&
+		!has_right_below(q, leaf, own, type, quota_width(job, job_gpus_on(job, type))))
+		return true;
+	return q->under.keeps && q->under.keeps(q->under.self, plan, holder, job);
+}
+
+struct reclaim quota_reclaim(struct quota *q, struct reclaim under)
+{
+	q->under = under;
+	return (struct reclaim){ .self = q, .entitled = entitled, .yields = yields, .keeps = keeps };
+}
+
+void quota_prove(const struct quota *q, const struct job *job, struct reason *reason)
+{
+	const struct quota_node *node = &q->at[quota_leaf(q, job)];
+
+	reason->share = (double)quota_held(q, node) / SHARE_WHOLE;
+	reason->against = (double)node->total / SHARE_WHOLE;
+}
+
+/* ---- who may have what */
+
+/* Of the limits above the job the one that so many devices exceed, or TENANT_NONE. */
+static uint32_t exceeded_by(const struct quota *q, const struct job *job,
+	const struct grant_part *parts, uint32_t nparts)
+{
+	for (uint32_t i = quota_leaf(q, job); i != TENANT_NONE; i = q->at[i].parent) {
+		const struct quota_node *node = &q->at[i];
+		int64_t loose = node->loose;
+
+		if (node->borrow == NO_LIMIT)
+			continue;
+		for (uint32_t k = 0; k < nparts; k++) {
+			int64_t more = quota_width(job, parts[k].gpus);
+			uint32_t type = parts[k].type;
+
+			/* What one type adds, the others do not change. */
+			loose += quota_above(&(struct quota_node){ .held = node->held,
+						     .typed = node->typed,
+						     .loose = node->loose },
+					 type, more) -
+				node->loose;
+		}
+		if (loose - node->any > node->borrow)
+			return i;
+	}
+	return TENANT_NONE;
+}
+
+/* What must stay free for others if the job's tenant gets devices: by type, and of any. */
+static int64_t kept_from(const struct quota *q, uint32_t leaf, int64_t keeps[TYPES_MAX])
+{
+	int64_t any = q->at[leaf].below_any;
+
+	memcpy(keeps, q->at[leaf].below, q->ntypes * sizeof(*keeps));
+	for (uint32_t i = leaf; q->at[i].parent != TENANT_NONE; i = q->at[i].parent) {
+		const struct quota_node *above = &q->at[q->at[i].parent];
+
+		any += above->below_any - q->at[i].keeps_any;
+		for (uint32_t k = 0; k < q->ntypes; k++)
+			keeps[k] += above->below[k] - q->at[i].keeps[k];
+	}
+	return any;
+}
+
+/* Whether enough is left of what is free. */
+static bool leaves_enough(const struct quota *q, const struct plan *plan, const struct job *job,
+	const struct grant_part *parts, uint32_t nparts, uint32_t fresh)
+{
+	int64_t keeps[TYPES_MAX], spare = 0;
+	int64_t any = kept_from(q, quota_leaf(q, job), keeps);
+
+	for (uint32_t k = 0; k < q->ntypes; k++) {
+		int64_t left = (int64_t)plan->space.types[k].free * DEVICE;
+		bool takes = false;
+
+		for (uint32_t i = 0; i < nparts && fresh; i++) {
+			takes |= parts[i].type == k;
+			if (parts[i].type == k)
+				left -= (nparts == 1 ? fresh : parts[i].gpus) * DEVICE;
+		}
+		if (left < 0)
+			return true; /* there is no room for it, whoever keeps what */
+		if (takes && left < keeps[k])
+			return false;
+		spare += most_of(0, left - keeps[k]);
+	}
+	return !fresh || spare >= any;
+}
+
+/* While too many devices are down for all that is promised, whoever has a right and asks first gets them: nothing is kept. */
+static bool is_short(const struct quota *q, const struct plan *plan, const struct job *job,
+	const struct grant_part *parts, uint32_t nparts)
+{
+	const struct quota_node *all = &q->at[q->n - 1];
+	int64_t up = 0;
+	bool lacks = false;
+
+	for (uint32_t k = 0; k < q->ntypes; k++) {
+		int64_t here = (int64_t)plan->space.types[k].up * DEVICE;
+
+		up += here;
+		lacks |= here < all->typed[k];
+	}
+	return nparts == 1 && (lacks || up < all->total) && quota_right(q, job, parts[0]) > 0;
+}
+
+static bool may_have(const struct quota *q, const struct plan *plan, const struct job *job,
+	const struct grant_part *parts, uint32_t nparts, uint32_t fresh)
+{
+	return exceeded_by(q, job, parts, nparts) == TENANT_NONE &&
+		(leaves_enough(q, plan, job, parts, nparts, fresh) ||
+			is_short(q, plan, job, parts, nparts));
+}
+
+/* The most devices of one type that it may have now. */
+static uint32_t room_for(const struct quota *q, const struct plan *plan, const struct job *job,
+	struct grant_part part)
+{
+	uint32_t low = 0, high = part.gpus;
+
+	while (high - low > 1) {
+		struct grant_part trial = { part.type, low + (high - low) / 2 };
+
+		if (may_have(q, plan, job, &trial, 1, trial.gpus))
+			low = trial.gpus;
+		else
+			high = trial.gpus;
+	}
+	return low;
+}
+
+static double limit(const struct quota_node *node)
+{
+	return (double)(node->total + node->borrow) / SHARE_WHOLE;
+}
+
+bool quota_allows(const struct quota *q, const struct plan *plan, const struct job *job,
+	const struct grant_part *parts, uint32_t nparts, uint32_t fresh, struct reason *why)
+{
+	uint32_t by;
+
+	if (may_have(q, plan, job, parts, nparts, fresh))
+		return true;
+	by = exceeded_by(q, job, parts, nparts);
+	*why = (struct reason){ .why = WHY_QUOTA, .other = JOB_NONE };
+	for (uint32_t i = 0; i < nparts; i++)
+		why->need += (int32_t)parts[i].gpus;
+	why->have = nparts == 1 ? (int32_t)room_for(q, plan, job, parts[0]) : 0;
+	if (by != TENANT_NONE) {
+		why->share = (double)quota_held(q, &q->at[by]) / SHARE_WHOLE;
+		why->against = limit(&q->at[by]) > 0 ? limit(&q->at[by]) : -1;
+	}
+	return false;
+}
+
+/* ---- admission */
+
+/* What others keep of what is theirs while all of it idles, which is when most can be borrowed. */
+static int64_t kept_at_most(const struct quota *q, uint32_t leaf)
+{
+	int64_t kept = q->at[leaf].most_below;
+
+	for (uint32_t i = leaf; q->at[i].parent != TENANT_NONE; i = q->at[i].parent)
+		kept += q->at[q->at[i].parent].most_below - q->at[i].most_kept;
+	return kept;
+}
+
+uint32_t quota_most(const struct quota *q, const struct job *job, uint32_t type)
+{
+	uint32_t leaf = quota_leaf(q, job);
+	int64_t all = (int64_t)q->cluster->types[type].devices * DEVICE;
+	int64_t most = (int64_t)q->cluster->devices * DEVICE - kept_at_most(q, leaf);
+
+	most = least_of(all, most);
+	for (uint32_t i = leaf; i != TENANT_NONE; i = q->at[i].parent) {
+		const struct quota_node *node = &q->at[i];
+
+		if (node->borrow != NO_LIMIT)
+			most = least_of(most, node->typed[type] + node->any + node->borrow);
+	}
+	return (uint32_t)(most / DEVICE);
+}
+
+bool quota_is_full(const struct quota *q, const struct job *job, struct reason *why)
+{
+	int64_t more = quota_width(job, (uint32_t)job->gpus);
+
+	for (uint32_t i = quota_leaf(q, job); i != TENANT_NONE; i = q->at[i].parent) {
+		const struct quota_node *node = &q->at[i];
+
+		if (node->borrow == NO_LIMIT || node->asked == 0 ||
+			node->asked + more <= node->total + node->borrow)
+			continue;
+		*why = (struct reason){
+			.why = WHY_QUOTA,
+			.need = job->gpus,
+			.have = (int32_t)(most_of(0, node->total + node->borrow - node->asked) / DEVICE),
+			.other = JOB_NONE,
+			.share = (double)node->asked / SHARE_WHOLE,
+			.against = limit(node),
+		};
+		return true;
+	}
+	return false;
+}
+
+bool quota_idles_for(const struct quota *q, const struct job *job)
+{
+	uint32_t leaf = quota_leaf(q, job);
+
+	for (uint32_t k = 0; q->settled && k < q->ntypes; k++) {
+		int64_t more = quota_width(job, job_gpus_on(job, k)) + q->at[leaf].late;
+
+		if (job_may_use(job, k) && quota_covers(&q->at[leaf], k, more))
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,68 @@
+/*
+ * What the files of quotas share: for nobody else.
+ */
+#ifndef PLACEMENT_QUOTA_PARTS_H
+#define PLACEMENT_QUOTA_PARTS_H
+
+#include "placement/plan.h"
+#include "placement/quota.h"
+
+/* Devices are counted in billionths, so that shares add up in any order. */
+#define DEVICE ((int64_t)SHARE_WHOLE)
+#define NO_LIMIT INT64_MAX
+
+/*
+ * A tenant, or the own jobs of one that has others below it, or (the last) the cluster.  Vectors by type
+ * are in quota.vectors.
+ */
+struct quota_node {
+	uint32_t parent; /* the cluster has TENANT_NONE */
+	uint32_t depth;  /* of the cluster: 0 */
+	uint32_t leaf;   /* where its own jobs are counted */
+	double weight;
+	int64_t any;   /* guaranteed of any type */
+	int64_t total; /* guaranteed in all */
+	int64_t borrow, lend;
+	int64_t *typed, *lend_typed; /* guaranteed by type, and lent; NO_LIMIT: all of it */
+	int64_t *held;               /* by type */
+	int64_t loose;               /* held beyond what is guaranteed by type */
+	int64_t asked;               /* by jobs that compete */
+	uint32_t outside;            /* the first of its jobs that waits outside, or JOB_NONE */
+	int64_t late;                /* of these, let in since the last decision */
+	/* Idle devices that must stay free for it; of those below it, the sum. */
+	int64_t keeps_any, *keeps, below_any, *below;
+	int64_t most_kept, most_below; /* `keeps` and `below` while everybody idles, in all */
+};
+
+struct quota {
+	const struct cluster *cluster;
+	const struct tenants *tenants; /* NULL: none */
+	struct reclaim under;
+	uint32_t n, ntypes; /* nodes; the last is the cluster */
+	struct quota_node *at;
+	int64_t *vectors;
+	uint32_t exceeded; /* nodes that hold more than they may */
+	bool settled;
+};
+
+static inline int64_t most_of(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static inline int64_t least_of(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The node that counts the job. */
+uint32_t quota_leaf(const struct quota *quota, const struct job *job);
+/* Devices of the type, in billionths, that the job holds. */
+int64_t quota_width(const struct job *job, uint32_t gpus);
+/* How far the node would be above its guarantee with so much more of a type; 0: it is within. */
+int64_t quota_above(const struct quota_node *node, uint32_t type, int64_t more);
+/* Whether so much more of the type is the node's by right: guaranteed of that type, or of any. */
+bool quota_covers(const struct quota_node *node, uint32_t type, int64_t more);
+int64_t quota_held(const struct quota *quota, const struct quota_node *node);
+
+#endif

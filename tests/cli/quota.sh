@@ -1,0 +1,168 @@
+#!/bin/bash
+# Quotas: files that are checked, and real jobs of two tenants: one borrows what idles, the owner
+# comes back, the borrower saves and goes, and everybody is told why.
+# shellcheck disable=SC2016,SC2317,SC2059
+here=$(realpath "$(dirname "$0")")
+# shellcheck source=tests/cli/lib/check
+. "$here/lib/check"
+# shellcheck source=tests/clients/with_daemon
+. "$here/../clients/with_daemon"
+
+# ---- files
+cat >good.yaml <<'END'
+tenants:
+  - {name: labs, guaranteed: {v100: 8, a100: 4}, borrow: 4}
+  - {name: vision, parent: labs, guaranteed: {v100: 6}, lend: {v100: 2}}
+  - {name: speech, parent: labs, guaranteed: {v100: 2, a100: 2}}
+  - {name: guests, weight: 0.5, borrow: 8}
+END
+run stint quota check good.yaml --cluster 2x8:v100,1x4:a100
+want 0 "what the cluster has can be promised"
+out '4 tenants, 12 of 20 devices promised: can be kept' "and it is said how much that is"
+run stint quota check good.yaml --cluster 2x8:v100,1x4:a100 --json
+is "as JSON, too" valid_json stdout quota-check/1
+fails 4 '"labs" is promised 4 a100, and the cluster has none|"labs" is promised 8 v100, and the cluster has 4' \
+	"not what it has not" stint quota check good.yaml --cluster 1x4:v100
+fails 4 'promised 4 a100, and the cluster has none; did you mean [av]10' "types that are not there are named" \
+	stint quota check good.yaml --cluster 2x8:v100,1x4:a10
+cat >torn.yaml <<'END'
+tenants:
+  - {name: labs, guaranteed: 12}
+  - {name: a, parent: labs, guaranteed: 8}
+  - {name: b, parent: labs, guaranteed: 1}
+  - {name: c, parent: labs, guaranteed: 6}
+END
+fails 4 'torn.yaml:2: tenants #1 guaranteed: "a" and "c" are promised 8 \+ 6 = 14 devices, and "labs" above has 12' \
+	"below no more than above, and the fewest who are too much are named" \
+	stint quota check torn.yaml --cluster 4x8
+printf 'tenants:\n  - {name: a, guaranteed: 8}\n  - {name: b, guaranteed: 2}\n  - {name: c, guaranteed: 7}\n' >much.yaml
+fails 4 'much.yaml: "a" and "c" are promised 8 \+ 7 = 15 devices, and the cluster has 12' \
+	"the fewest who are promised too much are named" stint quota check much.yaml --cluster 3x4
+printf 'tenants:\n  - {name: p, guaranteed: 6}\n  - {name: a, parent: p, guaranteed: 4}\n  - {name: b, parent: p, guaranteed: 3}\n  - {name: c, guaranteed: 17}\n' >kinds.yaml
+fails 4 'kinds.yaml: "c" is promised 17 devices, and the cluster has 16' \
+	"over all kinds of conflicts: one tenant before three" stint quota check kinds.yaml --cluster 1x8:v100,1x8:a100
+printf 'tenants:\n  - {name: a, parent: b}\n  - {name: b, parent: c}\n  - {name: c, parent: a}\n  - {name: d, parent: d}\n' >round.yaml
+fails 1 'round.yaml:5: .*"d" is its own parent' "of circles the shortest, and such a file is malformed" \
+	stint quota check round.yaml --cluster 1x8
+fails 1 'its own parent' "to a simulation, too" stint sim synth:jobs=5 --cluster 1x8 --tenants round.yaml
+fails 1 'its own parent' "and to stint cells" stint cells check round.yaml --cluster 1x8
+fails 4 '"labs" above has 12' "below more than above is refused by a simulation" \
+	stint sim synth:jobs=5 --cluster 4x8 --tenants torn.yaml
+fails 4 '"labs" above has 12' "and by stint cells" stint cells check torn.yaml --cluster 4x8
+fails 4 'admission quota: "a" and "c" are promised' "a simulation does not begin with that" \
+	stint sim synth:jobs=5 --cluster 3x4 --tenants much.yaml --admit quota
+fails 2 'no .chek. \(did you mean check' "a wrong word is told" stint quota chek much.yaml
+fails 2 'set TENANT with what to change' "set needs something to set" stint quota set a
+
+# ---- simulated
+cat >two.yaml <<'END'
+tenants:
+  - {name: own, guaranteed: 2}
+  - {name: guests, borrow: 4}
+END
+printf 'id,tenant,gpus,arrival_s,duration_s\n1,guests,2,0,100\n2,guests,2,0,100\n3,own,2,10,20\n4,own,6,0,5\n' >t.csv
+run stint sim t.csv --cluster 1x4 --tenants two.yaml --admit quota --policy fifo --out run
+want 5 "a job that can never fit is refused"
+is "a borrower gives way" grep -Eq '^2,.*,0,1?[0-9.]*,' run/jobs.csv
+is "and why is in the events" grep -q '"why":"reclaimed","need":2,"share":4,"against":0,"other":"3"' run/events.jsonl
+
+printf 'tenants:\n  - {name: ghost, guaranteed: 4, lend: 0}\n  - {name: tenant-1}\n' >idle.yaml
+for policy in fifo sia themis; do
+	run stint sim synth:jobs=40,tenants=1,gpus=philly,arrivals=static --cluster 1x8:v100 --tenants idle.yaml \
+		--admit quota --policy $policy --out "why-$policy"
+	is "$policy: what others keep is the quota's doing" grep -q '"why":"quota","need":1,"have":0' "why-$policy/events.jsonl"
+	is "$policy: and is not called fragmented" sh -c '! grep -q "\"why\":\"fragmented\",\"need\":1," "$1"' - "why-$policy/events.jsonl"
+done
+
+# ---- live
+cat >live.yaml <<'END'
+tenants:
+  - {name: own, guaranteed: 2}
+  - {name: guests, borrow: 4}
+END
+is "a daemon answers" daemon_start --slots 4 --no-cgroups --policy fifo --admit quota --tenants live.yaml
+run stint quota
+want 0 "quota shows tenants"
+out '^own +1 +2 +all +all +0 +0' "with what they are promised"
+is "and quotas are kept" empty stderr
+
+job() { # NAME TENANT FLAG...: until NAME.end is there; saves and goes when it is asked to
+	local name=$1 tenant=$2
+	shift 2
+	run stint submit --parsable --name "$name" --tenant "$tenant" --gpus 2 --grace 60s "$@" -- sh -c '
+		trap "echo saved >>'"$name"'.saves; exit 85" TERM
+		until [ -e '"$name"'.end ]; do sleep 0.05; done'
+	job=$(cat stdout)
+	[ "$code" = 0 ] || report 1 "submit $name"
+}
+is_state() { # JOB STATE
+	stint show "$1" --json | grep -q "^  \"state\": \"$2\""
+}
+job g1 guests; g1=$job
+soon "the first borrower runs" is_state "$g1" RUNNING
+job g2 guests; g2=$job
+soon "the second borrower runs, too" is_state "$g2" RUNNING
+run stint quota
+out '^guests +1 +0 +4 +all +4 +4 +2 ' "both on borrowed devices"
+job o1 own; own=$job
+soon "the owner gets what is its own" is_state "$own" RUNNING
+soon "whoever came last gave it back" is_state "$g2" PENDING
+is "after it saved" test -s g2.saves
+is "the other goes on" is_state "$g1" RUNNING
+run stint explain "$g2"
+want 0 "explain"
+out 'its tenant had 4 devices and is guaranteed 0; job 3 had a right to what it had borrowed' \
+	"it is told why, in numbers"
+run stint explain "$g2" --json
+is "as JSON, too" valid_json stdout explain/1
+run stint queue
+out 'its tenant had 4 devices and is guaranteed 0; job 3 had a right' "in the queue, too"
+run stint quota --json
+is "quota --json" valid_json stdout quota/1
+fails 4 '"own" and "more" are promised 2 \+ 3 = 5 devices, and the cluster has 4|"more" and "own" are promised 3 \+ 2 = 5 devices' \
+	"more than there is is refused live" stint quota set more --guaranteed 3
+run stint quota set own --lend 1 --weight 2
+want 0 "what can be kept is not"
+out '^tenant own: weight 2, guaranteed 2, lend 1$' "and told"
+fails 3 'no tenant "nobody"' "a parent that is not there is named" stint quota set own --parent nobody
+run stint quota set guests --parent own
+out 'below own' "a tenant can be put below another"
+fails 4 'stands below "own"|stands below "guests" already|"guests" stands below' "but not in a circle" \
+	stint quota set own --parent guests
+run stint quota set guests --parent none
+want 0 "and be taken out again"
+run stint quota export
+want 0 "export"
+cp stdout exported.yaml
+run stint quota load exported.yaml
+want 0 "what was exported can be loaded"
+run stint quota export
+is "and is the same" cmp -s stdout exported.yaml
+run stint quota set own --lend all
+want 0 "what is lent can be changed"
+run stint quota set guests --borrow 3
+want 0 "and what is borrowed"
+fails 5 'never have more than 3' "a job that its tenant could never run is refused at once" \
+	stint submit --tenant guests --gpus 4 -- true
+run stint quota set none --borrow 0
+fails 5 'never have more than 0' "nor can one that may have nothing" stint submit --tenant none --gpus 1 -- true
+fails 4 '"own" cannot be its own parent' "nobody is its own parent" stint quota set own --parent own
+touch o1.end
+soon "the owner ends" is_state "$own" COMPLETED
+explained() { # JOB REGEX
+	stint explain "$1" | grep -Eq "$2"
+}
+soon "it may not borrow so much now, and is told" explained "$g2" 'quota.* room for [01]: [24] of at most 3 are in use or asked for'
+run stint explain "$g2"
+out '4 devices that guests may borrow instead of 3: stint quota set guests --borrow 4' "and what would start it"
+out 'tenant guests is guaranteed 0 and may borrow 3, has 2' "with proof"
+run stint quota set guests --borrow 4
+want 0 "so it is done"
+soon "the borrower goes on" is_state "$g2" RUNNING
+touch g1.end g2.end
+soon "and ends" is_state "$g2" COMPLETED
+soon "and the other" is_state "$g1" COMPLETED
+daemon_gone
+run stint replay "$STINT_STATE"
+want 0 "all of this replays"
+finish

@@ -1,0 +1,186 @@
+/*
+ * Gandiva server by server: what is tried and stays, what is tried and undone,
+ * and how even turns are.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "policy/fair/gandiva_trials.h"
+#include "support/property.h"
+#include "support/scene.h"
+
+static double figure(const struct outcome *out, const char *name)
+{
+	for (uint32_t i = 0; i < out->nfigures; i++) {
+		if (!strcmp(out->figures[i].name, name))
+			return out->figures[i].value;
+	}
+	fail_msg("no figure %s", name);
+	return 0;
+}
+
+/* ---- packing */
+
+static void sums_above_one_pay(void **state)
+{
+	(void)state;
+	assert_true(trial_pays(0.6, 1, 0.5, 1));
+	assert_false(trial_pays(0.5, 1, 0.4, 1));
+	assert_false(trial_pays(0.5, 1, 0.5, 1));
+	assert_true(trial_pays(3, 5, 1, 2));
+}
+
+/* Two jobs of models a and b on one device; alone both make a step a second. */
+static void two_on_one(struct scene *s, double a, double b)
+{
+	scene_init(s, "1x1:v100");
+	names_add(&s->trace.models, "a", 1);
+	names_add(&s->trace.models, "b", 1);
+	s->profile = profile_create(&s->cluster, &s->trace.models);
+	for (uint32_t i = 0; i < 2; i++) {
+		struct job *job = scene_job(s, 0, 1, 6000);
+
+		job->model = i;
+		job->by_steps = true;
+		profile_add(s->profile, i, 0, 1, 0, 1);
+	}
+	profile_add_pair(s->profile, 0, 1, 0, a, 1, b);
+	s->config.truth = s->profile;
+	s->config.policy = "gandiva";
+}
+
+static void packing_stays_if_it_pays(void **state)
+{
+	struct scene s;
+	struct outcome out;
+
+	(void)state;
+	two_on_one(&s, 0.6, 0.5);
+	scene_run(&s, &out);
+	assert_true(figure(&out, "packed") == 1 && figure(&out, "unpacked") == 0);
+	/* turns until 300, then together: 0.6 and 0.5 steps a second, and alone after that */
+	assert_true(out.jobs[0].finish_s < 10500 && out.jobs[1].finish_s < 11500);
+	outcome_fini(&out);
+	scene_fini(&s);
+}
+
+static void packing_is_undone_if_it_does_not(void **state)
+{
+	struct scene s;
+	struct outcome out;
+
+	(void)state;
+	two_on_one(&s, 0.5, 0.4);
+	scene_run(&s, &out);
+	assert_true(figure(&out, "packed") >= 1);
+	assert_true(figure(&out, "unpacked") == figure(&out, "packed"));
+	assert_true(figure(&out, "packed") <= 3);
+	/* each trial costs a tenth of a window */
+	assert_true(out.to_s <= 12000 + 3 * 0.1 * 400);
+	outcome_fini(&out);
+	scene_fini(&s);
+}
+
+static void memory_must_fit(void **state)
+{
+	struct scene s;
+	struct outcome out;
+
+	(void)state;
+	two_on_one(&s, 0.9, 0.9);
+	for (uint32_t i = 0; i < 2; i++)
+		s.trace.jobs[i].gpu_mem_bytes = INT64_C(10) << 30; /* of 16 */
+	scene_run(&s, &out);
+	assert_true(figure(&out, "packed") == 0);
+	outcome_fini(&out);
+	scene_fini(&s);
+}
+
+static void gangs_of_other_sizes_are_no_pair(void **state)
+{
+	struct scene s;
+	struct outcome out;
+
+	(void)state;
+	scene_init(&s, "1x2:v100");
+	scene_job(&s, 0, 1, 3000);
+	scene_job(&s, 0, 2, 3000);
+	s.config.policy = "gandiva";
+	scene_run(&s, &out);
+	assert_true(figure(&out, "packed") == 0);
+	outcome_fini(&out);
+	scene_fini(&s);
+}
+
+/* ---- growing */
+
+/* A model that is slower on more devices: growing is tried once and undone. */
+static void growing_is_undone_if_it_does_not_pay(void **state)
+{
+	struct scene s;
+	struct outcome out;
+
+	(void)state;
+	scene_init(&s, "1x4:v100");
+	names_add(&s.trace.models, "a", 1);
+	s.profile = profile_create(&s.cluster, &s.trace.models);
+	profile_add(s.profile, 0, 0, 2, 0, 1);
+	profile_add(s.profile, 0, 0, 4, 0, 0.5);
+	scene_job(&s, 0, 2, 3000);
+	s.trace.jobs[0].model = 0;
+	s.trace.jobs[0].by_steps = true;
+	s.trace.jobs[0].min_gpus = 2;
+	s.trace.jobs[0].max_gpus = 4;
+	s.config.truth = s.profile;
+	s.config.policy = "gandiva";
+	scene_run(&s, &out);
+	assert_true(figure(&out, "grown") == 1 && figure(&out, "shrunk") == 1);
+	assert_int_equal(out.jobs[0].resizes, 2);
+	outcome_fini(&out);
+	scene_fini(&s);
+}
+
+/* ---- turns */
+
+/* Always there and of one size: nobody is more than a slice ahead. */
+static void turns_are_even(void **state)
+{
+	struct rng rng = property("turns of a slice");
+
+	(void)state;
+	for (size_t round = 0; round < rounds(60); round++) {
+		uint32_t n = 2 + (uint32_t)rng_below(&rng, 9), gpus = 1 << rng_below(&rng, 3);
+		double least = INFINITY, most = 0;
+		struct scene s;
+		struct outcome out;
+
+		scene_init(&s, "1x4");
+		for (uint32_t i = 0; i < n; i++)
+			scene_job(&s, 0, (int)gpus, 1e6);
+		s.config.policy = "gandiva:pack=0";
+		s.config.until_s = 60 * (1 + (double)rng_below(&rng, 100));
+		scene_run(&s, &out);
+		for (uint32_t i = 0; i < n; i++) {
+			least = fmin(least, job_ran_s(&out.jobs[i], s.config.until_s));
+			most = fmax(most, job_ran_s(&out.jobs[i], s.config.until_s));
+		}
+		assert_true(most - least <= 60 + 1e-9);
+		outcome_fini(&out);
+		scene_fini(&s);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sums_above_one_pay),
+		cmocka_unit_test(packing_stays_if_it_pays),
+		cmocka_unit_test(packing_is_undone_if_it_does_not),
+		cmocka_unit_test(memory_must_fit),
+		cmocka_unit_test(gangs_of_other_sizes_are_no_pair),
+		cmocka_unit_test(growing_is_undone_if_it_does_not_pay),
+		cmocka_unit_test(turns_are_even),
+	};
+
+	return cmocka_run_group_tests_name("policy/fair/gandiva", tests, NULL, NULL);
+}
