@@ -367,35 +367,49 @@ uint32_t engine_adopt(struct engine *e, const struct job *spec, const struct gra
 	return job->id;
 }
 
+/* Of the types it may use, those of which its tenant could have what the job asks for, or (`least`) the fewest it takes. */
+static uint32_t types_within_quota(const struct engine *e, const struct job *job, bool least)
+{
+	uint32_t types = 0;
+
+	for (uint32_t type = 0; type < e->config->cluster->ntypes; type++) {
+		uint32_t gpus = least ? job_least_on(job, type) : job_gpus_on(job, type);
+
+		if (job_may_use(job, type) &&
+			quota_most(e->quota, job, type) >= quota_need(job, gpus))
+			types |= UINT32_C(1) << type;
+	}
+	return types;
+}
+
 /*
- * Of what its tenant could never have nobody need think: types of which it may not have enough, and of one that takes
- * several sizes the larger ones.
+ * Of what its tenant could never have nobody need think: of one that takes several sizes the larger ones, and types of
+ * which it may not have as many as it then asks for.  Policies would try these again and again.
  */
 static void cut_to_quota(struct engine *e, struct job *job)
 {
-	uint32_t most = 0, best = 0, types = 0, asked = 0;
+	uint32_t types = e->quota ? types_within_quota(e, job, true) : 0, most = 0, best = 0, asked;
 
-	for (uint32_t type = 0; e->quota && type < e->config->cluster->ntypes; type++) {
+	if (!types) /* admission says so */
+		return;
+	job->types = types;
+	for (uint32_t type = 0; type < e->config->cluster->ntypes; type++) {
 		uint32_t here = job_may_use(job, type) ? quota_most(e->quota, job, type) : 0;
 
-		if (here >= (job_is_fraction(job) ? 1 : job_least_on(job, type)))
-			types |= UINT32_C(1) << type;
-		if (here >= job_gpus_on(job, type))
-			asked |= UINT32_C(1) << type;
 		if (here > most) {
 			most = here;
 			best = type;
 		}
 	}
-	if (!types) /* admission says so */
-		return;
-	job->types = asked ? asked : types; /* what it asks for where it can have it, else less */
-	if (job->gpus_by_type || job->min_gpus == job->max_gpus)
-		return;
-	if (most < (uint32_t)job->gpus)
-		ask_for(e, job, best, (int32_t)most);
-	if (most < (uint32_t)job->max_gpus)
-		job->max_gpus = (int32_t)most;
+	if (!job->gpus_by_type && job->min_gpus < job->max_gpus) {
+		if (most < (uint32_t)job->gpus)
+			ask_for(e, job, best, (int32_t)most);
+		if (most < (uint32_t)job->max_gpus)
+			job->max_gpus = (int32_t)most;
+	}
+	asked = types_within_quota(e, job, false);
+	if (asked)
+		job->types = asked;
 }
 
 static void submit(struct engine *e, const struct job *spec)

@@ -399,6 +399,10 @@ static struct grant *find_upon(struct plan *plan, const struct job *job, const s
 		return NULL;
 	if (!can_feed(plan, job, want))
 		return NULL;
+	/* What it has anyway is counted already. */
+	if (!is_upon(plan_grant(plan, job->id), slots, n) &&
+		!plan_allows_slots(plan, job, plan->joined.at, plan->joined.n))
+		return NULL;
 	if (is_upon(held, slots, n))
 		return plan_renew(plan, held, want);
 	return plan_make_grant(plan, plan->joined.at, plan->joined.n, want);

@@ -9,7 +9,7 @@
 
 /* ---- making it */
 
-enum { VECTORS = 5 }; /* by type, of each node */
+enum { VECTORS = 7 }; /* by type, of each node */
 
 static void place_vectors(struct quota *q)
 {
@@ -24,6 +24,8 @@ static void place_vectors(struct quota *q)
 		q->at[i].held = at + 2 * k;
 		q->at[i].keeps = at + 3 * k;
 		q->at[i].below = at + 4 * k;
+		q->at[i].idle_keeps = at + 5 * k;
+		q->at[i].idle_below = at + 6 * k;
 		for (size_t t = 0; t < k; t++)
 			q->at[i].lend_typed[t] = NO_LIMIT;
 	}
@@ -74,6 +76,8 @@ static void add_own(struct quota *q, uint32_t own, uint32_t parent)
 		.held = node->held,
 		.keeps = node->keeps,
 		.below = node->below,
+		.idle_keeps = node->idle_keeps,
+		.idle_below = node->idle_below,
 	};
 	above->leaf = own;
 	memcpy(node->typed, above->typed, q->ntypes * sizeof(*node->typed));
@@ -128,7 +132,7 @@ static void keep(struct quota *q, struct quota_node *node)
 	node->keeps_any = any;
 }
 
-/* From the deepest up, and how much that is while all idles. */
+/* From the deepest up, while all idles. */
 static void keep_all(struct quota *q)
 {
 	uint32_t deepest = 0;
@@ -144,12 +148,12 @@ static void keep_all(struct quota *q)
 		}
 	}
 	for (uint32_t i = 0; i < q->n; i++) {
-		q->at[i].most_kept = q->at[i].keeps_any;
-		q->at[i].most_below = q->at[i].below_any;
-		for (uint32_t k = 0; k < q->ntypes; k++) {
-			q->at[i].most_kept += q->at[i].keeps[k];
-			q->at[i].most_below += q->at[i].below[k];
-		}
+		struct quota_node *node = &q->at[i];
+
+		node->idle_keeps_any = node->keeps_any;
+		node->idle_below_any = node->below_any;
+		memcpy(node->idle_keeps, node->keeps, q->ntypes * sizeof(*node->keeps));
+		memcpy(node->idle_below, node->below, q->ntypes * sizeof(*node->below));
 	}
 }
 

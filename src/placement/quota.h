@@ -59,8 +59,10 @@ uint32_t quota_right(const struct quota *quota, const struct job *job, struct gr
 bool quota_exceeded(const struct quota *quota);
 bool quota_exceeds(const struct quota *quota, const struct job *job);
 
-/* The most devices of a type that the job's tenant could ever have; `total`: of all types. */
+/* The most devices of a type that the job's tenant could ever have. */
 uint32_t quota_most(const struct quota *quota, const struct job *job, uint32_t type);
+/* What so many devices of the job count as: a gang of fractions in whole ones, the last perhaps not full. */
+uint32_t quota_need(const struct job *job, uint32_t gpus);
 /* Whether those who compete already ask for as much as the job's tenant, or one above it, may have; else why it waits. */
 bool quota_is_full(const struct quota *quota, const struct job *job, struct reason *why);
 /*

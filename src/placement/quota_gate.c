@@ -252,23 +252,32 @@ bool quota_allows(const struct quota *q, const struct plan *plan, const struct j
 
 /* ---- admission */
 
-/* What others keep of what is theirs while all of it idles, which is when most can be borrowed. */
-static int64_t kept_at_most(const struct quota *q, uint32_t leaf)
+/* What others keep of what is theirs while all of it idles: by type, and of any. */
+static int64_t kept_at_most(const struct quota *q, uint32_t leaf, int64_t keeps[TYPES_MAX])
 {
-	int64_t kept = q->at[leaf].most_below;
+	int64_t any = q->at[leaf].idle_below_any;
 
-	for (uint32_t i = leaf; q->at[i].parent != TENANT_NONE; i = q->at[i].parent)
-		kept += q->at[q->at[i].parent].most_below - q->at[i].most_kept;
-	return kept;
+	memcpy(keeps, q->at[leaf].idle_below, q->ntypes * sizeof(*keeps));
+	for (uint32_t i = leaf; q->at[i].parent != TENANT_NONE; i = q->at[i].parent) {
+		const struct quota_node *above = &q->at[q->at[i].parent];
+
+		any += above->idle_below_any - q->at[i].idle_keeps_any;
+		for (uint32_t k = 0; k < q->ntypes; k++)
+			keeps[k] += above->idle_below[k] - q->at[i].idle_keeps[k];
+	}
+	return any;
 }
 
 uint32_t quota_most(const struct quota *q, const struct job *job, uint32_t type)
 {
 	uint32_t leaf = quota_leaf(q, job);
-	int64_t all = (int64_t)q->cluster->types[type].devices * DEVICE;
-	int64_t most = (int64_t)q->cluster->devices * DEVICE - kept_at_most(q, leaf);
+	int64_t keeps[TYPES_MAX], spare[TYPES_MAX], most = -kept_at_most(q, leaf, keeps);
 
-	most = least_of(all, most);
+	for (uint32_t k = 0; k < q->ntypes; k++) {
+		spare[k] = most_of(0, (int64_t)q->cluster->types[k].devices * DEVICE - keeps[k]);
+		most += spare[k];
+	}
+	most = least_of(spare[type], most_of(0, most));
 	for (uint32_t i = leaf; i != TENANT_NONE; i = q->at[i].parent) {
 		const struct quota_node *node = &q->at[i];
 
@@ -276,6 +285,11 @@ uint32_t quota_most(const struct quota *q, const struct job *job, uint32_t type)
 			most = least_of(most, node->typed[type] + node->any + node->borrow);
 	}
 	return (uint32_t)(most / DEVICE);
+}
+
+uint32_t quota_need(const struct job *job, uint32_t gpus)
+{
+	return (uint32_t)((quota_width(job, gpus) + DEVICE - 1) / DEVICE);
 }
 
 bool quota_is_full(const struct quota *q, const struct job *job, struct reason *why)

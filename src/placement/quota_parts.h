@@ -31,7 +31,8 @@ struct quota_node {
 	int64_t late;                /* of these, let in since the last decision */
 	/* Idle devices that must stay free for it; of those below it, the sum. */
 	int64_t keeps_any, *keeps, below_any, *below;
-	int64_t most_kept, most_below; /* `keeps` and `below` while everybody idles, in all */
+	/* The same while everybody idles, which is when most can be borrowed. */
+	int64_t idle_keeps_any, *idle_keeps, idle_below_any, *idle_below;
 };
 
 struct quota {

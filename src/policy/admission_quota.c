@@ -34,12 +34,12 @@ bool admission_could_ever(const struct round *round, const struct job *job, stru
 	int64_t nearest = INT64_MIN;
 
 	for (uint32_t type = 0; type < round->cluster->ntypes; type++) {
-		int64_t need = job_least_on(job, type), have;
+		int64_t need = quota_need(job, job_least_on(job, type)), have;
 
 		if (!job_may_use(job, type))
 			continue;
 		have = quota_most(quota, job, type);
-		if (have >= (job_is_fraction(job) ? 1 : need))
+		if (have >= need)
 			return true;
 		if (have - need > nearest) {
 			nearest = have - need;

@@ -138,10 +138,10 @@ static void check_ledger(const struct inspector *in, const struct recount *c)
  * Jobs that share a device count for both tenants, but the device is taken once.  If one of them ends, the other goes
  * on: so many, `lasting`, may be taken though they are kept, until they are free again.
  */
-static int devices_free(struct inspector *in, const struct round *round, int *lasting)
+static void devices_free(struct inspector *in, const struct round *round, int free[TYPES_MAX],
+	int lasting[TYPES_MAX])
 {
 	uint64_t taken[2] = { 0 };
-	int free = (int)round->cluster->devices;
 
 	assert_true(round->cluster->nnodes <= COUNT(taken));
 	for (uint32_t i = 0; i < round->nactive; i++) {
@@ -154,28 +154,52 @@ static int devices_free(struct inspector *in, const struct round *round, int *la
 			taken[slot.node] |= slot.devices;
 		}
 	}
-	*lasting = 0;
-	for (size_t i = 0; i < COUNT(taken); i++) {
+	for (uint32_t i = 0; i < round->cluster->nnodes; i++) {
+		const struct node *node = &round->cluster->nodes[i];
+
 		in->shared[i] &= taken[i];
-		*lasting += __builtin_popcountll(in->shared[i]);
-		free -= __builtin_popcountll(taken[i]);
+		lasting[node->type] += __builtin_popcountll(in->shared[i]);
+		free[node->type] += (int)node->devices - __builtin_popcountll(taken[i]);
 	}
-	return free;
 }
 
-/* Right below the top, of guarantees of any type: what is not lent of what idles stays free. */
+/* Of a type, what is not lent of what idles of a guarantee by type. */
+static int kept_of(const struct recount *c, uint32_t tenant, uint32_t type)
+{
+	const struct tenant *t = &c->t->at[tenant];
+	int idle = part_of(c, tenant, type) - held_by(c, tenant, type, false);
+
+	for (uint32_t i = 0; i < t->nparts; i++) {
+		if (cluster_find_type(c->round->cluster, c->t->types.at[t->parts[i].type]) == (int)type &&
+			t->parts[i].lend != QUOTA_ALL && idle > (int)t->parts[i].lend)
+			return idle - (int)t->parts[i].lend;
+	}
+	return 0;
+}
+
+/* What is not lent of what idles stays free: by type of everybody, of any type right below the top. */
 static void check_kept(struct inspector *in, const struct recount *c)
 {
-	int lasting, keeps = 0, free = devices_free(in, c->round, &lasting);
+	int lasting[TYPES_MAX] = { 0 }, free[TYPES_MAX] = { 0 }, spare = 0;
 
+	devices_free(in, c->round, free, lasting);
+	for (uint32_t k = 0; k < c->round->cluster->ntypes; k++) {
+		int left = free[k] + lasting[k];
+
+		for (uint32_t i = 0; i < c->t->n; i++)
+			left -= kept_of(c, i, k);
+		if (left < 0)
+			fail_here(in, c->round, "what a tenant keeps of a type for itself is lent");
+		spare += left;
+	}
 	for (uint32_t i = 0; i < c->t->n; i++) {
 		const struct tenant *t = &c->t->at[i];
 		int idle = promised(c, i, TENANT_NONE) - held_by(c, i, TENANT_NONE, false);
 
 		if (t->parent == TENANT_NONE && t->lend != QUOTA_ALL && idle > (int)t->lend)
-			keeps += idle - (int)t->lend;
+			spare -= idle - (int)t->lend;
 	}
-	if (!in->typed && free + lasting < keeps)
+	if (spare < 0 && !in->typed)
 		fail_here(in, c->round, "what a tenant keeps for itself is lent");
 }
 
@@ -264,13 +288,18 @@ static uint32_t add(struct tenants *t, const char *name, uint32_t parent)
 	return i;
 }
 
+static uint32_t draw_lend(struct rng *rng)
+{
+	return pick(rng, 3) == 1 ? pick(rng, 6) - 1 : QUOTA_ALL;
+}
+
 static void draw_limits(struct rng *rng, struct tenant *t)
 {
 	t->weight = pick(rng, 4);
 	if (pick(rng, 3) == 1)
 		t->borrow = pick(rng, 12) - 1;
-	if (!t->nparts && pick(rng, 3) == 1)
-		t->lend = pick(rng, 6) - 1;
+	if (!t->nparts)
+		t->lend = draw_lend(rng);
 }
 
 /* labs above vision and speech; robots and guests beside; interns below robots.  At most `devices` are promised. */
@@ -285,10 +314,10 @@ static void draw_tenants(struct rng *rng, uint32_t devices, bool typed, struct t
 	add(t, names[4], TENANT_NONE);
 	add(t, names[5], robots);
 	if (typed) {
-		tenants_promise_part(t, 1, "a", a / 2, QUOTA_ALL);
-		tenants_promise_part(t, 1, "b", a / 2, QUOTA_ALL);
-		tenants_promise_part(t, 2, "a", b / 2, QUOTA_ALL);
-		tenants_promise_part(t, 5, "b", c, QUOTA_ALL);
+		tenants_promise_part(t, 1, "a", a / 2, draw_lend(rng));
+		tenants_promise_part(t, 1, "b", a / 2, draw_lend(rng));
+		tenants_promise_part(t, 2, "a", b / 2, draw_lend(rng));
+		tenants_promise_part(t, 5, "b", c, draw_lend(rng));
 	} else {
 		tenants_promise(t, 1, a);
 		tenants_promise(t, 2, b);

@@ -283,7 +283,7 @@ static int read_job(struct text_case *c, struct slice name, struct slice fields,
 	return isnan(c->trace.work[position]) ? err_set(err, ERR_FORMAT, "a job needs its work") : 0;
 }
 
-/* ---- tenant NAME: weight 2, within fifo, parent OTHER, guaranteed 4, borrow 2, lend 1; or guaranteed 4 of v100 */
+/* ---- tenant NAME: weight 2, within fifo, parent OTHER, guaranteed 4, borrow 2, lend 1; or guaranteed 4 of v100 [, lend 1] */
 
 static int read_quota(struct text_case *c, struct tenant *tenant, struct slice name,
 	struct slice value, struct err *err)
@@ -297,6 +297,10 @@ static int read_quota(struct text_case *c, struct tenant *tenant, struct slice n
 		return err->code;
 	if (slice_is(name, "borrow"))
 		return tenant->borrow = (uint32_t)n, 0;
+	if (slice_is(name, "lend") && tenant->nparts) {
+		tenant->parts[tenant->nparts - 1].lend = (uint32_t)n;
+		return 0;
+	}
 	if (slice_is(name, "lend"))
 		return tenant->lend = (uint32_t)n, 0;
 	if (!slice_is(of, "of")) {
