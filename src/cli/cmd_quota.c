@@ -234,6 +234,7 @@ static void check_json(const struct tenants *tenants, const struct promises *pro
 	json_init(&j, out, true);
 	json_begin_object(&j, NULL);
 	json_str(&j, "schema", "quota-check/1");
+	json_bool(&j, "ok", true);
 	json_int(&j, "devices", devices);
 	json_begin_array(&j, "tenants");
 	for (uint32_t i = 0; i < tenants->n; i++) {
@@ -253,6 +254,30 @@ static void check_json(const struct tenants *tenants, const struct promises *pro
 	buf_char(out, '\n');
 }
 
+/* What cannot be kept: of whom, and the sentence. */
+static void conflict_json(const struct quota_conflict *conflict, uint32_t devices, struct buf *out)
+{
+	struct json j;
+
+	json_init(&j, out, true);
+	json_begin_object(&j, NULL);
+	json_str(&j, "schema", "quota-check/1");
+	json_bool(&j, "ok", false);
+	json_int(&j, "devices", devices);
+	json_begin_object(&j, "conflict");
+	json_begin_array(&j, "tenants");
+	for (uint32_t i = 0; i < conflict->who.n; i++)
+		json_str(&j, NULL, conflict->who.at[i]);
+	json_end(&j, ']');
+	/* Who does not hold what is below it is the last of them; else it is the cluster. */
+	json_str(&j, "above",
+		conflict->above == TENANT_NONE ? NULL : conflict->who.at[conflict->who.n - 1]);
+	json_str(&j, "text", conflict->text.at);
+	json_end(&j, '}');
+	json_end(&j, '}');
+	buf_char(out, '\n');
+}
+
 static void check_text(const struct tenants *tenants, const struct promises *promises,
 	uint32_t devices, struct buf *out)
 {
@@ -264,14 +289,44 @@ static void check_text(const struct tenants *tenants, const struct promises *pro
 		tenants->n == 1 ? "" : "s", (unsigned long long)promised, devices);
 }
 
+/* Whoever reads JSON gets some also where it cannot be kept; the answer is still the error's. */
+static int told_conflict(const struct args *args, const struct quota_conflict *conflict,
+	uint32_t devices, struct err *err)
+{
+	struct buf text = { 0 };
+	struct err failed;
+
+	if (args->json && conflict->who.n) {
+		conflict_json(conflict, devices, &text);
+		if (ui_print(&text, &failed) < 0)
+			*err = failed;
+	}
+	buf_fini(&text);
+	return err->code;
+}
+
+static int told_promises(const struct args *args, const struct tenants *tenants,
+	const struct cluster *cluster, struct err *err)
+{
+	struct promises promises;
+	struct buf text = { 0 };
+	int rc;
+
+	promises_make(tenants, cluster, &promises);
+	(args->json ? check_json : check_text)(tenants, &promises, cluster->devices, &text);
+	rc = ui_print(&text, err);
+	promises_fini(&promises);
+	buf_fini(&text);
+	return rc;
+}
+
 /* ERR_REFUSED: the cluster has not what is promised, or the file promises below more than above. */
 static int check(const struct args *args, struct err *err)
 {
 	const char *path = file_of(args, err);
+	struct quota_conflict conflict = { 0 };
 	struct tenants tenants = { 0 };
 	struct cluster cluster = { 0 };
-	struct promises promises;
-	struct buf text = { 0 };
 	int rc;
 
 	if (!path)
@@ -279,17 +334,15 @@ static int check(const struct args *args, struct err *err)
 	if (!args->cluster)
 		return err_set(err, ERR_USAGE, "--cluster is needed: a file, or NODESxDEVICES:TYPE");
 	rc = setup_cluster(args->cluster, &cluster, err);
-	if (!rc)
-		rc = tenants_read_for(&cluster, path, &tenants, err);
-	if (!rc) {
-		promises_make(&tenants, &cluster, &promises);
-		(args->json ? check_json : check_text)(&tenants, &promises, cluster.devices, &text);
-		rc = ui_print(&text, err);
-		promises_fini(&promises);
-	}
+	if (rc < 0)
+		return rc;
+	if (tenants_read_for(&cluster, path, &tenants, &conflict, err) < 0)
+		rc = told_conflict(args, &conflict, cluster.devices, err);
+	else
+		rc = told_promises(args, &tenants, &cluster, err);
+	quota_conflict_fini(&conflict);
 	tenants_fini(&tenants);
 	cluster_fini(&cluster);
-	buf_fini(&text);
 	return rc;
 }
 

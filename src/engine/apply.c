@@ -375,8 +375,7 @@ static uint32_t types_within_quota(const struct engine *e, const struct job *job
 	for (uint32_t type = 0; type < e->config->cluster->ntypes; type++) {
 		uint32_t gpus = least ? job_least_on(job, type) : job_gpus_on(job, type);
 
-		if (job_may_use(job, type) &&
-			quota_most(e->quota, job, type) >= quota_need(job, gpus))
+		if (job_may_use(job, type) && quota_most(e->quota, job, type) >= quota_need(job, gpus))
 			types |= UINT32_C(1) << type;
 	}
 	return types;

@@ -66,7 +66,8 @@ static const cyaml_schema_value_t tenants_schema = {
 struct reader {
 	struct yaml yaml;
 	struct tenants *tenants;
-	const struct cluster *cluster; /* that shall keep what is promised, or NULL: not known */
+	const struct cluster *cluster;   /* that shall keep what is promised, or NULL: not known */
+	struct quota_conflict *conflict; /* gets what cannot be kept, or NULL */
 	struct err *err;
 };
 
@@ -209,19 +210,19 @@ static int check_tree(struct reader *r)
 /* Below nobody is more promised than above, and by the cluster no more than it has: else the file is well, but refused. */
 static int check_promises(struct reader *r)
 {
-	struct buf text = { 0 };
-	uint32_t at;
-	int rc = 0;
+	struct quota_conflict found;
 
-	if (quota_conflicts(r->tenants, r->cluster, &at, &text)) {
-		if (at == TENANT_NONE)
-			err_set(r->err, ERR_REFUSED, "%s: %s", r->yaml.where, text.at);
-		else
-			yaml_fail(&r->yaml, PATH(at, "guaranteed"), r->err, "%s", text.at);
-		rc = r->err->code = ERR_REFUSED;
-	}
-	buf_fini(&text);
-	return rc;
+	if (!quota_conflicts(r->tenants, r->cluster, &found))
+		return 0;
+	if (found.above == TENANT_NONE)
+		err_set(r->err, ERR_REFUSED, "%s: %s", r->yaml.where, found.text.at);
+	else
+		yaml_fail(&r->yaml, PATH(found.above, "guaranteed"), r->err, "%s", found.text.at);
+	if (r->conflict)
+		*r->conflict = found;
+	else
+		quota_conflict_fini(&found);
+	return r->err->code = ERR_REFUSED;
 }
 
 /* ---- the file */
@@ -245,10 +246,10 @@ static int read_tenants(struct reader *r, const struct tenants_text *in)
 }
 
 static int read_for(const struct cluster *cluster, const char *where, const char *text, size_t n,
-	struct tenants *out, struct err *err)
+	struct tenants *out, struct quota_conflict *conflict, struct err *err)
 {
 	struct tenants tenants = { .hash = hash_bytes(HASH_START, text, n) };
-	struct reader r = { .tenants = &tenants, .cluster = cluster, .err = err };
+	struct reader r = { .tenants = &tenants, .cluster = cluster, .conflict = conflict, .err = err };
 	int rc = yaml_open(&r.yaml, where, text, n, &tenants_schema, err);
 
 	if (rc)
@@ -265,27 +266,27 @@ static int read_for(const struct cluster *cluster, const char *where, const char
 int tenants_read_yaml(const char *where, const char *text, size_t n, struct tenants *out,
 	struct err *err)
 {
-	return read_for(NULL, where, text, n, out, err);
+	return read_for(NULL, where, text, n, out, NULL, err);
 }
 
 static const size_t FILE_MAX = 64 << 20;
 
 int tenants_read_for(const struct cluster *cluster, const char *path, struct tenants *out,
-	struct err *err)
+	struct quota_conflict *conflict, struct err *err)
 {
 	struct file file;
 	int rc = file_read_upto(path, FILE_MAX, &file, err);
 
 	if (rc)
 		return rc;
-	rc = read_for(cluster, path, file.at, file.n, out, err);
+	rc = read_for(cluster, path, file.at, file.n, out, conflict, err);
 	file_fini(&file);
 	return rc;
 }
 
 int tenants_read(const char *path, struct tenants *out, struct err *err)
 {
-	return tenants_read_for(NULL, path, out, err);
+	return tenants_read_for(NULL, path, out, NULL, err);
 }
 
 /* ---- where file and trace do not meet */

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "io/notes.h"
 #include "model/cluster.h"
+#include "model/quota.h"
 #include "model/tenant.h"
 #include "model/trace.h"
 
@@ -17,9 +18,12 @@
  * Release with tenants_fini().
  */
 int tenants_read(const char *path, struct tenants *out, struct err *err);
-/* The same, and what the cluster cannot keep is ERR_REFUSED, too; the smallest conflict of all is named. */
+/*
+ * The same, and what the cluster cannot keep is ERR_REFUSED, too; the smallest conflict of all is named.  With
+ * ERR_REFUSED it is in `conflict`, to be released by the caller; NULL: nobody asks for it.
+ */
 int tenants_read_for(const struct cluster *cluster, const char *path, struct tenants *out,
-	struct err *err);
+	struct quota_conflict *conflict, struct err *err);
 /* The same from memory; `where` names it in messages. */
 int tenants_read_yaml(const char *where, const char *text, size_t n, struct tenants *out,
 	struct err *err);

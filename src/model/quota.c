@@ -119,6 +119,12 @@ static uint64_t claimed(const struct promises *p, uint32_t tenant, uint32_t type
 	return type == TENANT_NONE ? p->of[tenant].total : p->of[tenant].typed[type];
 }
 
+/* Whether what it is promised of the type (or of all) contains what those below it are: a number of any type says nothing of one. */
+static bool contains(const struct tenant *t, uint32_t type)
+{
+	return t->promised && (type == TENANT_NONE || t->nparts > 0);
+}
+
 /*
  * Who is promised what right below `parent` (TENANT_NONE: at the top).  In place of those who are promised only
  * because of others below them, these.
@@ -131,7 +137,7 @@ static void list_claims(const struct tenants *tenants, const struct promises *p,
 
 		if (!tenants->at[i].promised || claimed(p, i, type) == 0)
 			continue;
-		while (up != parent && up != TENANT_NONE && !tenants->at[up].promised)
+		while (up != parent && up != TENANT_NONE && !contains(&tenants->at[up], type))
 			up = tenants->at[up].parent;
 		if (up == parent)
 			out->at[out->n++] = (struct claim){ i, claimed(p, i, type) };
@@ -180,27 +186,26 @@ static void name_claims(const struct tenants *tenants, const struct claims *clai
 		(unsigned long long)sum, type ? type : "device", type || sum == 1 ? "" : "s");
 }
 
-/* The smallest conflict so far. */
-struct worst {
-	uint32_t named; /* how many tenants are in it; 0: none is found yet */
-	uint32_t above; /* the one that does not hold what is below it, or TENANT_NONE */
-	struct buf text;
-};
-
-/* Whether a conflict of so many is smaller than what was found; then its text is to be written anew. */
-static bool is_smaller(struct worst *worst, uint32_t named, uint32_t above)
+static void name(const struct tenants *tenants, uint32_t tenant, struct quota_conflict *out)
 {
-	if (worst->named && worst->named <= named)
+	const char *text = tenants->at[tenant].name;
+
+	names_add(&out->who, text, strlen(text));
+}
+
+/* Whether a conflict of so many is smaller than what was found; then it is to be written anew. */
+static bool is_smaller(struct quota_conflict *worst, uint32_t named, uint32_t above)
+{
+	if (worst->who.n && worst->who.n <= named)
 		return false;
-	worst->named = named;
+	quota_conflict_fini(worst);
 	worst->above = above;
-	worst->text.n = 0;
 	return true;
 }
 
 /* If what is promised right below `parent` is more than `have`. */
 static void too_much(const struct tenants *tenants, const struct promises *p, uint32_t parent,
-	uint32_t type, const char *type_name, uint64_t have, struct worst *worst)
+	uint32_t type, const char *type_name, uint64_t have, struct quota_conflict *worst)
 {
 	bool at_top = parent == TENANT_NONE;
 	struct claims claims = { 0 };
@@ -211,10 +216,14 @@ static void too_much(const struct tenants *tenants, const struct promises *p, ui
 	list_claims(tenants, p, parent, type, &claims);
 	n = fewest(&claims, have, &sum);
 	if (sum > have && is_smaller(worst, n + !at_top, parent)) {
+		for (uint32_t i = 0; i < n; i++)
+			name(tenants, claims.at[i].tenant, worst);
 		name_claims(tenants, &claims, n, sum, type_name, &worst->text);
 		buf_printf(&worst->text, ", and %s%.40s%s has %llu", at_top ? "the cluster" : "\"",
 			at_top ? "" : tenants->at[parent].name, at_top ? "" : "\" above",
 			(unsigned long long)have);
+		if (!at_top)
+			name(tenants, parent, worst);
 	}
 	free(claims.at);
 }
@@ -222,34 +231,44 @@ static void too_much(const struct tenants *tenants, const struct promises *p, ui
 /* ---- the tree */
 
 /* One below it that is promised devices of any type, where it has them by type; or TENANT_NONE. */
-static uint32_t untyped_below(const struct tenants *tenants, const struct promises *p, uint32_t parent)
+static uint32_t untyped_below(const struct tenants *tenants, uint32_t above)
 {
 	for (uint32_t i = 0; i < tenants->n; i++) {
-		if (tenants->at[i].parent == parent && p->of[i].any > 0)
+		const struct tenant *t = &tenants->at[i];
+		uint32_t up = t->parent;
+
+		if (!t->promised || t->nparts || t->guaranteed == 0)
+			continue;
+		while (up != TENANT_NONE && up != above)
+			up = tenants->at[up].parent;
+		if (up == above)
 			return i;
 	}
 	return TENANT_NONE;
 }
 
 static void torn_at(const struct tenants *tenants, const struct promises *p, uint32_t i,
-	struct worst *worst)
+	struct quota_conflict *worst)
 {
 	const struct tenant *t = &tenants->at[i];
-	uint32_t loose = t->nparts ? untyped_below(tenants, p, i) : TENANT_NONE;
+	uint32_t loose = t->nparts ? untyped_below(tenants, i) : TENANT_NONE;
 
 	if (!t->promised)
 		return;
-	if (loose != TENANT_NONE && is_smaller(worst, 2, i))
+	if (loose != TENANT_NONE && is_smaller(worst, 2, i)) {
 		buf_printf(&worst->text,
 			"\"%.40s\" is promised devices by type, \"%.40s\" below it %llu of any type; "
 			"say of which",
 			t->name, tenants->at[loose].name, (unsigned long long)p->of[loose].any);
+		name(tenants, loose, worst);
+		name(tenants, i, worst);
+	}
 	for (uint32_t k = 0; t->nparts && k < p->ntypes; k++)
 		too_much(tenants, p, i, k, tenants->types.at[k], p->of[i].typed[k], worst);
 	too_much(tenants, p, i, TENANT_NONE, NULL, p->of[i].total, worst);
 }
 
-static void find_torn(const struct tenants *tenants, struct worst *worst)
+static void find_torn(const struct tenants *tenants, struct quota_conflict *worst)
 {
 	struct promises p;
 
@@ -262,28 +281,30 @@ static void find_torn(const struct tenants *tenants, struct worst *worst)
 /* ---- the cluster */
 
 static void unknown_type(const struct tenants *tenants, const struct cluster *cluster,
-	uint32_t tenant, struct worst *worst)
+	uint32_t tenant, struct quota_conflict *worst)
 {
 	const struct tenant *t = &tenants->at[tenant];
 
 	for (uint32_t k = 0; k < t->nparts; k++) {
-		const char *name = tenants->types.at[t->parts[k].type];
+		const char *type = tenants->types.at[t->parts[k].type];
 		const char *known[TYPES_MAX];
 		int near;
 
-		if (cluster_find_type(cluster, name) >= 0 || !is_smaller(worst, 1, TENANT_NONE))
+		if (cluster_find_type(cluster, type) >= 0 || !is_smaller(worst, 1, TENANT_NONE))
 			continue;
-		for (uint32_t type = 0; type < cluster->ntypes; type++)
-			known[type] = cluster->types[type].name;
-		near = text_nearest(name, known, cluster->ntypes);
+		for (uint32_t i = 0; i < cluster->ntypes; i++)
+			known[i] = cluster->types[i].name;
+		near = text_nearest(type, known, cluster->ntypes);
 		buf_printf(&worst->text,
 			"tenant \"%.40s\" is promised %u %.40s, and the cluster has none%s%.40s%s",
-			t->name, t->parts[k].guaranteed, name, near >= 0 ? "; did you mean " : "",
+			t->name, t->parts[k].guaranteed, type, near >= 0 ? "; did you mean " : "",
 			near >= 0 ? known[near] : "", near >= 0 ? "?" : "");
+		name(tenants, tenant, worst);
 	}
 }
 
-static void find_beyond(const struct tenants *tenants, const struct cluster *cluster, struct worst *worst)
+static void find_beyond(const struct tenants *tenants, const struct cluster *cluster,
+	struct quota_conflict *worst)
 {
 	struct promises p;
 
@@ -297,29 +318,30 @@ static void find_beyond(const struct tenants *tenants, const struct cluster *clu
 	promises_fini(&p);
 }
 
-bool quota_conflicts(const struct tenants *tenants, const struct cluster *cluster, uint32_t *above,
-	struct buf *out)
+bool quota_conflicts(const struct tenants *tenants, const struct cluster *cluster,
+	struct quota_conflict *out)
 {
-	struct worst worst = { .above = TENANT_NONE };
-
-	find_torn(tenants, &worst);
+	*out = (struct quota_conflict){ .above = TENANT_NONE };
+	find_torn(tenants, out);
 	if (cluster)
-		find_beyond(tenants, cluster, &worst);
-	if (worst.named)
-		buf_str(out, worst.text.at);
-	*above = worst.above;
-	buf_fini(&worst.text);
-	return worst.named > 0;
+		find_beyond(tenants, cluster, out);
+	return out->who.n > 0;
+}
+
+void quota_conflict_fini(struct quota_conflict *conflict)
+{
+	names_fini(&conflict->who);
+	buf_fini(&conflict->text);
+	*conflict = (struct quota_conflict){ .above = TENANT_NONE };
 }
 
 int quota_check(const struct tenants *tenants, const struct cluster *cluster, struct err *err)
 {
-	struct buf text = { 0 };
-	uint32_t above;
+	struct quota_conflict conflict;
 	int rc = 0;
 
-	if (quota_conflicts(tenants, cluster, &above, &text))
-		rc = err_set(err, ERR_REFUSED, "%s", text.at);
-	buf_fini(&text);
+	if (quota_conflicts(tenants, cluster, &conflict))
+		rc = err_set(err, ERR_REFUSED, "%s", conflict.text.at);
+	quota_conflict_fini(&conflict);
 	return rc;
 }

@@ -16,6 +16,7 @@
 #define MODEL_QUOTA_H
 
 #include "base/err.h"
+#include "base/names.h"
 #include "base/text.h"
 #include "model/cluster.h"
 #include "model/tenant.h"
@@ -41,13 +42,22 @@ void promises_fini(struct promises *promises);
 /* Whether anybody is promised or denied anything: else a table is about weights alone. */
 bool quota_is_set(const struct tenants *tenants);
 
+/* Promises that cannot be kept together, of as few tenants as was found. */
+struct quota_conflict {
+	struct names who; /* their names */
+	uint32_t above; /* the one of them that does not hold what is below it, or TENANT_NONE: the cluster does not */
+	struct buf text; /* as a sentence */
+};
+
 /*
  * Whether what is promised cannot be kept: below a tenant more is promised than to itself, or (where `cluster` is given)
- * more than the cluster has or of a type that it does not have.  `out` gets a sentence that names a smallest conflict of
- * all these, counted in tenants; `above` is the one that does not hold what is below it, or TENANT_NONE.
+ * more than the cluster has or of a type that it does not have.  Devices by type count as such wherever they
+ * are promised, also inside of devices of any type.  `out` gets a smallest conflict of all these, counted in tenants;
+ * release it with quota_conflict_fini().
  */
-bool quota_conflicts(const struct tenants *tenants, const struct cluster *cluster, uint32_t *above,
-	struct buf *out);
+bool quota_conflicts(const struct tenants *tenants, const struct cluster *cluster,
+	struct quota_conflict *out);
+void quota_conflict_fini(struct quota_conflict *conflict);
 
 /* The same as an error: ERR_REFUSED. */
 int quota_check(const struct tenants *tenants, const struct cluster *cluster, struct err *err);

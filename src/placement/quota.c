@@ -157,6 +157,30 @@ static void keep_all(struct quota *q)
 	}
 }
 
+/* Whether what it is promised by type is inside of what another is. */
+static bool is_typed_above(const struct quota *q, uint32_t tenant)
+{
+	for (uint32_t i = q->tenants->at[tenant].parent; i != TENANT_NONE;
+		i = q->tenants->at[i].parent) {
+		if (q->tenants->at[i].nparts)
+			return true;
+	}
+	return false;
+}
+
+/* What is promised in all, and of it by type, wherever that is. */
+static void fill_root(struct quota *q, struct quota_node *root)
+{
+	for (uint32_t i = 0; i < q->tenants->n; i++) {
+		if (q->at[i].parent == q->n - 1)
+			root->total += q->at[i].total;
+		if (!q->tenants->at[i].nparts || is_typed_above(q, i))
+			continue;
+		for (uint32_t k = 0; k < q->ntypes; k++)
+			root->typed[k] += q->at[i].typed[k];
+	}
+}
+
 static void fill(struct quota *q, const bool *parents)
 {
 	struct quota_node *root = &q->at[q->n - 1];
@@ -177,13 +201,7 @@ static void fill(struct quota *q, const bool *parents)
 			add_own(q, own++, i);
 	}
 	promises_fini(&p);
-	for (uint32_t i = 0; i < q->tenants->n; i++) {
-		if (q->at[i].parent != q->n - 1)
-			continue;
-		root->total += q->at[i].total;
-		for (uint32_t k = 0; k < q->ntypes; k++)
-			root->typed[k] += q->at[i].typed[k];
-	}
+	fill_root(q, root);
 	keep_all(q);
 }
 

@@ -6,6 +6,9 @@
 #include "placement/plan_parts.h"
 #include "placement/quota_parts.h"
 
+/* How readily those within their right go: after everybody who has borrowed. */
+#define LAST_RESORT (-1.0)
+
 /* ---- who has a right */
 
 uint32_t quota_right(const struct quota *q, const struct job *job, struct grant_part part)
@@ -58,17 +61,55 @@ static double excess(const struct quota *q, uint32_t type, uint32_t leaf, uint32
 	}
 }
 
+/*
+ * Whether so many more of the very type are promised, from the leaf up to `top`: to the highest of those that are
+ * promised by type alone.  Devices of any type above it contain what it is promised, whoever has how many of these.
+ */
+static bool has_of_type(const struct quota *q, uint32_t type, uint32_t leaf, uint32_t top, int64_t more)
+{
+	bool has = false;
+
+	for (uint32_t i = leaf;; i = q->at[i].parent) {
+		const struct quota_node *node = &q->at[i];
+
+		if (node->any == 0 && node->total > 0)
+			has = node->held[type] + more <= node->typed[type];
+		if (i == top)
+			return has;
+	}
+}
+
+/*
+ * Borrowers yield, those farthest above their guarantee first.  Who has a right to some of any type has it elsewhere,
+ * too: for devices that are promised by type such go as well, when borrowers are not enough.
+ */
+static double readiness(const struct quota *q, const struct plan *plan, const struct job *holder,
+	const struct job *job)
+{
+	uint32_t mine = quota_leaf(q, job), leaf = quota_leaf(q, holder), own = mine, theirs = leaf;
+	uint32_t type = plan_grant(plan, holder->id)->type, wants = plan->asked.type;
+	int64_t more = quota_width(job, plan->asked.gpus);
+	bool of_type;
+	double above;
+
+	part_ways(q, &own, &theirs);
+	if (own == theirs)
+		return NAN;
+	of_type = has_of_type(q, wants, mine, own, more);
+	if (!of_type && !quota_covers(&q->at[own], wants, more))
+		return NAN;
+	above = excess(q, type, leaf, theirs);
+	if (isnan(above) && of_type && type == wants && !has_of_type(q, type, leaf, theirs, 0))
+		return LAST_RESORT;
+	return above;
+}
+
 static double yields(void *self, const struct plan *plan, const struct job *holder,
 	const struct job *job)
 {
 	struct quota *q = self;
-	uint32_t own = quota_leaf(q, job), leaf = quota_leaf(q, holder), theirs = leaf;
-	double ready = NAN;
+	double ready = readiness(q, plan, holder, job);
 
-	part_ways(q, &own, &theirs);
-	if (own != theirs &&
-		quota_covers(&q->at[own], plan->asked.type, quota_width(job, plan->asked.gpus)))
-		ready = excess(q, plan_grant(plan, holder->id)->type, leaf, theirs);
 	if (isnan(ready) && q->under.yields && q->under.entitled(q->under.self, plan, job, 1))
 		ready = q->under.yields(q->under.self, plan, holder, job);
 	return ready;
@@ -94,7 +135,9 @@ static bool keeps(void *self, const struct plan *plan, const struct job *holder,
 	uint32_t leaf = quota_leaf(q, job), own = leaf, theirs = quota_leaf(q, holder);
 
 	part_ways(q, &own, &theirs);
-	if (own != theirs && quota_covers(&q->at[theirs], type, 0) &&
+	if (own != theirs &&
+		(quota_covers(&q->at[theirs], type, 0) ||
+			has_of_type(q, type, quota_leaf(q, holder), theirs, 0)) &&
 		!has_right_below(q, leaf, own, type, quota_width(job, job_gpus_on(job, type))))
 		return true;
 	return q->under.keeps && q->under.keeps(q->under.self, plan, holder, job);

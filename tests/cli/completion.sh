@@ -46,6 +46,9 @@ offers philly "formats" sim x --format phi
 offers no "the words of a choice" compare x --resample n
 offers tiresias "operands that name a rule" policies ti
 offers check "the first word of an alternative" quota ch
+for word in set load check export; do
+	offers $word "each of them" quota ''
+done
 offers :files "and what follows it" quota check ''
 offers set "also of two" policy s
 offers zsh "shells" completion z

@@ -21,6 +21,7 @@ want 0 "what the cluster has can be promised"
 out '4 tenants, 12 of 20 devices promised: can be kept' "and it is said how much that is"
 run stint quota check good.yaml --cluster 2x8:v100,1x4:a100 --json
 is "as JSON, too" valid_json stdout quota-check/1
+is "and says that it is well" grep -q '^  "ok": true' stdout
 fails 4 '"labs" is promised 4 a100, and the cluster has none|"labs" is promised 8 v100, and the cluster has 4' \
 	"not what it has not" stint quota check good.yaml --cluster 1x4:v100
 fails 4 'promised 4 a100, and the cluster has none; did you mean [av]10' "types that are not there are named" \
@@ -35,9 +36,20 @@ END
 fails 4 'torn.yaml:2: tenants #1 guaranteed: "a" and "c" are promised 8 \+ 6 = 14 devices, and "labs" above has 12' \
 	"below no more than above, and the fewest who are too much are named" \
 	stint quota check torn.yaml --cluster 4x8
+run stint quota check torn.yaml --cluster 4x8 --json
+want 4 "what cannot be kept is refused with --json, too"
+is "and is JSON" valid_json stdout quota-check/1
+is "that says so" grep -q '^  "ok": false' stdout
+is "of whom" sh -c 'tr -d " \n" <stdout | grep -q "\"conflict\":{\"tenants\":\[\"a\",\"c\",\"labs\"\],\"above\":\"labs\",\"text\":"'
+is "and why, as the error does" grep -q '"text": ".*promised 8 + 6 = 14 devices, and .*labs.* above has 12"' stdout
 printf 'tenants:\n  - {name: a, guaranteed: 8}\n  - {name: b, guaranteed: 2}\n  - {name: c, guaranteed: 7}\n' >much.yaml
 fails 4 'much.yaml: "a" and "c" are promised 8 \+ 7 = 15 devices, and the cluster has 12' \
 	"the fewest who are promised too much are named" stint quota check much.yaml --cluster 3x4
+run stint quota check much.yaml --cluster 3x4 --json
+is "of the cluster nobody is above" sh -c 'tr -d " \n" <stdout | grep -q "\"tenants\":\[\"a\",\"c\"\],\"above\":null"'
+printf 'tenants:\n  - {name: x, guaranteed: 5}\n  - {name: y, parent: x, guaranteed: {a100: 3}}\n  - {name: z, guaranteed: {a100: 2}}\n' >inside.yaml
+fails 4 '"y" and "z" are promised 3 \+ 2 = 5 a100, and the cluster has 4' \
+	"by type also inside of devices of any type" stint quota check inside.yaml --cluster 1x4:a100,1x8:v100
 printf 'tenants:\n  - {name: p, guaranteed: 6}\n  - {name: a, parent: p, guaranteed: 4}\n  - {name: b, parent: p, guaranteed: 3}\n  - {name: c, guaranteed: 17}\n' >kinds.yaml
 fails 4 'kinds.yaml: "c" is promised 17 devices, and the cluster has 16' \
 	"over all kinds of conflicts: one tenant before three" stint quota check kinds.yaml --cluster 1x8:v100,1x8:a100

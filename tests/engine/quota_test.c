@@ -103,19 +103,23 @@ static void fail_here(const struct inspector *in, const struct round *round, con
 {
 	struct recount c = { round, round->tenants };
 
-	for (uint32_t i = 0; i < c.t->n; i++)
-		print_message("tenant %s below %d: guaranteed %d, borrow %d, lend %d, weight %g, holds %d\n",
+	for (uint32_t i = 0; i < c.t->n; i++) {
+		print_message("tenant %s below %d: guaranteed %d, borrow %d, lend %d, weight %g, holds",
 			c.t->at[i].name ? c.t->at[i].name : "-", (int)c.t->at[i].parent,
-			c.t->at[i].promised ? (int)c.t->at[i].guaranteed : -1, (int)c.t->at[i].borrow,
-			(int)c.t->at[i].lend, c.t->at[i].weight, held_by(&c, i, TENANT_NONE, false));
+			c.t->at[i].promised ? (int)c.t->at[i].guaranteed : -1,
+			(int)c.t->at[i].borrow, (int)c.t->at[i].lend, c.t->at[i].weight);
+		for (uint32_t k = 0; k < round->cluster->ntypes; k++)
+			print_message(" %d (of %d)", held_by(&c, i, k, false), part_of(&c, i, k));
+		print_message("\n");
+	}
 	for (uint32_t i = 0; i < round->nactive; i++) {
 		const struct job *job = &round->jobs[round->active[i]];
 
 		if (job_active(job))
-			print_message("job %u of tenant %u: %d devices (%d to %d), has %u, %s\n",
-				job->id, tenants_of_name(c.t, job->tenant), job->gpus,
-				job->min_gpus, job->max_gpus, job->grant ? job->grant->gpus : 0,
-				why_name(job->reason.why));
+			print_message("job %u of tenant %u: %d devices (%d to %d) of types %x, has %u of %u, %s\n",
+				job->id, tenants_of_name(c.t, job->tenant), job->gpus, job->min_gpus,
+				job->max_gpus, job->types, job->grant ? job->grant->gpus : 0,
+				job->grant ? job->grant->type : 0, why_name(job->reason.why));
 	}
 	fail_msg("%s, seed %llu, at %g: %s", in->what, (unsigned long long)in->seed, round->now_s,
 		what);
@@ -203,6 +207,18 @@ static void check_kept(struct inspector *in, const struct recount *c)
 		fail_here(in, c->round, "what a tenant keeps for itself is lent");
 }
 
+/* A limit is reached, and the tenant has borrowed itself: it is not helped against its own jobs. */
+static bool is_own_doing(const struct recount *c, uint32_t tenant, uint32_t type, int more)
+{
+	if (above(c, tenant, 0, 0) == 0)
+		return false;
+	for (uint32_t i = tenant; i != TENANT_NONE; i = c->t->at[i].parent) {
+		if (c->t->at[i].borrow != QUOTA_ALL && above(c, i, type, more) > (int)c->t->at[i].borrow)
+			return true;
+	}
+	return false;
+}
+
 /* Nobody waits who would stay within what its tenant and all above it are promised. */
 static void check_promises(struct inspector *in, const struct recount *c)
 {
@@ -220,7 +236,7 @@ static void check_promises(struct inspector *in, const struct recount *c)
 			bool within = above(c, tenant, k, job->gpus) == 0 ||
 				held_by(c, tenant, k, false) + job->gpus <= promised(c, tenant, k);
 
-			if (job_may_use(job, k) && within) {
+			if (job_may_use(job, k) && within && !is_own_doing(c, tenant, k, job->gpus)) {
 				print_message("job %u of %s: %d devices\n", job->id,
 					c->t->at[tenant].name ? c->t->at[tenant].name : "-",
 					job->gpus);
@@ -318,6 +334,8 @@ static void draw_tenants(struct rng *rng, uint32_t devices, bool typed, struct t
 		tenants_promise_part(t, 1, "b", a / 2, draw_lend(rng));
 		tenants_promise_part(t, 2, "a", b / 2, draw_lend(rng));
 		tenants_promise_part(t, 5, "b", c, draw_lend(rng));
+		if (pick(rng, 2) == 1) /* of any type, around what is promised by type */
+			tenants_promise(t, labs, a + b + pick(rng, devices / 4) - 1);
 	} else {
 		tenants_promise(t, 1, a);
 		tenants_promise(t, 2, b);

@@ -41,7 +41,9 @@ static void what_is_below_makes_what_is_not_said(void **state)
 		"\"a\" and \"b\" are promised 3 + 2 = 5 devices, and \"middle\" above has 4");
 	tenants_promise(&t, 1, 5);
 	tenants_promise_part(&t, add(&t, "c", TENANT_NONE), "a100", 3, QUOTA_ALL);
-	assert_int_equal(quota_check(&t, &cluster, &err), 0); /* of a100 only c and what is inside 5 of any */
+	assert_int_equal(quota_check(&t, &cluster, &err), ERR_REFUSED); /* b's are inside of 5 of any */
+	assert_string_equal(err.text,
+		"\"c\" and \"b\" are promised 3 + 2 = 5 a100, and the cluster has 4");
 	tenants_promise_part(&t, add(&t, "d", TENANT_NONE), "A-100", 3, QUOTA_ALL);
 	assert_int_equal(quota_check(&t, &cluster, &err), ERR_REFUSED);
 	tenants_fini(&t);
@@ -135,6 +137,175 @@ static void the_smallest_of_all_kinds_is_named(void **state)
 	cluster_fini(&cluster);
 }
 
+/* ---- trees with promises of any type and by type, against all ways to keep them */
+
+enum { SOME = 5, UPTO = 4 * SOME + 1, HAVE_A = 3, HAVE_B = 4 };
+
+/* Ways to have what is promised: so many of the one type and of the other. */
+struct ways {
+	bool at[UPTO][UPTO];
+};
+
+static bool is_in(uint32_t set, uint32_t i)
+{
+	return set >> i & 1;
+}
+
+static uint32_t part(const struct tenants *t, uint32_t i, const char *type)
+{
+	for (uint32_t k = 0; k < t->at[i].nparts; k++) {
+		if (!strcmp(t->types.at[t->at[i].parts[k].type], type))
+			return t->at[i].parts[k].guaranteed;
+	}
+	return 0;
+}
+
+/* One of the ways has no more than that. */
+static bool any_within(const struct ways *w, uint32_t a, uint32_t b)
+{
+	for (uint32_t x = 0; x <= a && x < UPTO; x++) {
+		for (uint32_t y = 0; y <= b && y < UPTO; y++) {
+			if (w->at[x][y])
+				return true;
+		}
+	}
+	return false;
+}
+
+static struct ways both(const struct ways *v, const struct ways *w)
+{
+	struct ways sum = { 0 };
+
+	for (uint32_t i = 0; i < UPTO * UPTO; i++) {
+		for (uint32_t k = 0; v->at[i / UPTO][i % UPTO] && k < UPTO * UPTO; k++) {
+			uint32_t x = i / UPTO + k / UPTO, y = i % UPTO + k % UPTO;
+
+			if (w->at[k / UPTO][k % UPTO] && x < UPTO && y < UPTO)
+				sum.at[x][y] = true;
+		}
+	}
+	return sum;
+}
+
+/* Of those right below `parent` together, where only the promises of the set count. */
+static struct ways ways_below(const struct tenants *t, uint32_t set, uint32_t parent)
+{
+	struct ways all = { 0 };
+
+	all.at[0][0] = true;
+	for (uint32_t i = 0; i < t->n; i++) {
+		struct ways below, own = { 0 };
+
+		if (t->at[i].parent != parent)
+			continue;
+		below = ways_below(t, set, i);
+		for (uint32_t x = 0; is_in(set, i) && x <= t->at[i].guaranteed; x++) {
+			uint32_t a = t->at[i].nparts ? part(t, i, "a") : x;
+			uint32_t b = t->at[i].guaranteed - a;
+
+			own.at[a][b] = any_within(&below, a, b);
+		}
+		all = is_in(set, i) ? both(&all, &own) : both(&all, &below);
+	}
+	return all;
+}
+
+/* Below one with devices by type everybody has to say of which. */
+static bool is_vague(const struct tenants *t, uint32_t set)
+{
+	for (uint32_t i = 0; i < t->n; i++) {
+		uint32_t up = t->at[i].parent;
+
+		for (; up != TENANT_NONE; up = t->at[up].parent) {
+			if (is_in(set, i) && is_in(set, up) && !t->at[i].nparts &&
+				t->at[i].guaranteed && t->at[up].nparts)
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool can_be_kept(const struct tenants *t, uint32_t set, uint32_t a, uint32_t b)
+{
+	struct ways ways = ways_below(t, set, TENANT_NONE);
+
+	return !is_vague(t, set) && any_within(&ways, a, b);
+}
+
+/* The fewest whose promises alone cannot be kept; 0: all can. */
+static uint32_t fewest_in_conflict(const struct tenants *t, uint32_t promised, uint32_t a, uint32_t b)
+{
+	uint32_t best = 0;
+
+	for (uint32_t set = promised; set; set = (set - 1) & promised) {
+		uint32_t n = (uint32_t)__builtin_popcount(set);
+
+		if ((!best || n < best) && !can_be_kept(t, set, a, b))
+			best = n;
+	}
+	return best;
+}
+
+static uint32_t draw_tree(struct rng *rng, struct tenants *t)
+{
+	static const char *const names[SOME] = { "p", "q", "r", "s", "t" };
+	uint32_t promised = 0;
+
+	for (uint32_t i = 0; i < SOME; i++) {
+		uint32_t parent = i ? (uint32_t)rng_below(rng, i + 1) : 0;
+
+		add(t, names[i], parent == i ? TENANT_NONE : parent);
+		promised |= rng_below(rng, 5) ? 1u << i : 0;
+		if (is_in(promised, i) && rng_below(rng, 2)) {
+			tenants_promise(t, i, (uint32_t)rng_below(rng, 5));
+		} else if (is_in(promised, i)) {
+			uint32_t a = (uint32_t)rng_below(rng, 3);
+
+			tenants_promise_part(t, i, "a", a, QUOTA_ALL);
+			tenants_promise_part(t, i, "b", (uint32_t)rng_below(rng, 3), QUOTA_ALL);
+		}
+	}
+	return promised;
+}
+
+static void what_can_be_kept_is_not_refused_and_else_nothing_is(void **state)
+{
+	struct rng rng = property("promises of any type and by type, in trees");
+	struct cluster cluster = { 0 };
+	uint32_t refused = 0, kept = 0;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(cluster_parse("1x3:a,1x4:b", &cluster, &err), 0);
+	for (size_t round = 0; round < rounds(400); round++) {
+		struct tenants t = { 0 };
+		uint32_t promised = draw_tree(&rng, &t), named = 0;
+		uint32_t fewest = fewest_in_conflict(&t, promised, HAVE_A, HAVE_B);
+		struct quota_conflict found;
+		bool conflicts = quota_conflicts(&t, &cluster, &found);
+
+		for (uint32_t i = 0; i < found.who.n; i++)
+			named |= 1u << tenants_find(&t, found.who.at[i], 1);
+		if (conflicts != (fewest > 0))
+			print_message("round %zu: %s\n", round,
+				conflicts ? found.text.at : "can be kept");
+		assert_int_equal(conflicts, fewest > 0);
+		if (conflicts) {
+			assert_int_equal(named & ~promised, 0);
+			assert_false(can_be_kept(&t, named, HAVE_A, HAVE_B));
+			/* Where below somebody is more than above, a smaller one may lie inside of it. */
+			if (found.who.n > fewest)
+				assert_false(can_be_kept(&t, promised, UPTO, UPTO));
+		}
+		refused += conflicts;
+		kept += !conflicts;
+		quota_conflict_fini(&found);
+		tenants_fini(&t);
+	}
+	assert_true((refused > 0 && kept > 0) || rounds(400) < 400);
+	cluster_fini(&cluster);
+}
+
 static void the_shortest_circle_is_found(void **state)
 {
 	struct tenants t = { 0 };
@@ -158,6 +329,7 @@ int main(void)
 		cmocka_unit_test(what_is_below_makes_what_is_not_said),
 		cmocka_unit_test(the_fewest_are_named),
 		cmocka_unit_test(the_smallest_of_all_kinds_is_named),
+		cmocka_unit_test(what_can_be_kept_is_not_refused_and_else_nothing_is),
 		cmocka_unit_test(the_shortest_circle_is_found),
 	};
 
