@@ -362,6 +362,7 @@ uint32_t engine_adopt(struct engine *e, const struct job *spec, const struct gra
 	if (!e->dirty) /* whoever decides now has not seen it */
 		e->dirty_since_s = e->now_s;
 	e->dirty = true;
+	engine_note_promises(e);
 	engine_tell(e, (struct event){ .kind = EV_START, .job = job->id, .grant = job->grant });
 	promise_again(e, job);
 	return job->id;
@@ -696,6 +697,7 @@ int engine_apply(struct engine *e, const struct event *event, struct err *err)
 		if (!e->dirty)
 			e->dirty_since_s = e->now_s + (event->late ? e->period_s * LATE : 0);
 		e->dirty = true;
+		engine_note_promises(e);
 	}
 	if (event->kind == EV_SUBMIT || event->kind == EV_FINISH)
 		e->idle = 0;

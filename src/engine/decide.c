@@ -177,6 +177,46 @@ static void ask_again_for_the_stopped(struct engine *e, bool news)
 	}
 }
 
+static void begin_plan(struct engine *e)
+{
+	e->shared = e->plan.space.overlaps > 0;
+	e->plan.jobs = e->jobs.at;
+	e->plan.now_s = e->now_s;
+	plan_begin(&e->plan);
+}
+
+/* What the plan says happens. */
+static int fulfil(struct engine *e, struct err *err)
+{
+	e->unkept = false;
+	if (check(e, err) < 0 || engine_carry_out(e, err) < 0)
+		return err->code;
+	plan_commit(&e->plan);
+	keep_reasons(e);
+	return 0;
+}
+
+/* The plan in force, and what promises add to it; the policy sees it in its next round. */
+static int keep_once(struct engine *e, struct err *err)
+{
+	double wake_s = e->plan.wake_s;
+
+	begin_plan(e);
+	engine_keep_promises(e);
+	plan_wake(&e->plan, wake_s);
+	e->between++;
+	return fulfil(e, err);
+}
+
+int engine_keep_between(struct engine *e, struct err *err)
+{
+	do {
+		if (keep_once(e, err) < 0)
+			return err->code;
+	} while (engine_let_in_idle(e));
+	return 0;
+}
+
 int engine_decide(struct engine *e, struct err *err)
 {
 	uint32_t running = e->running;
@@ -184,20 +224,18 @@ int engine_decide(struct engine *e, struct err *err)
 
 	compact_active(e);
 	engine_begin_renting(e);
-	e->shared = e->plan.space.overlaps > 0;
-	e->plan.jobs = e->jobs.at;
-	e->plan.now_s = e->now_s;
-	plan_begin(&e->plan);
+	begin_plan(e);
 	if (ask_policy(e, err) < 0)
 		return err->code;
 	engine_keep_promises(e);
 	ask_again_for_the_stopped(e, news);
-	if (check(e, err) < 0 || engine_carry_out(e, err) < 0)
-		return err->code;
-	if (running > 0 || e->running > 0 || e->plan.touched.n > 0)
+	if (running > 0 || e->plan.touched.n > 0)
 		e->idle = 0;
-	plan_commit(&e->plan);
-	keep_reasons(e);
-	engine_let_in_idle(e);
+	if (fulfil(e, err) < 0)
+		return err->code;
+	if (e->running > 0)
+		e->idle = 0;
+	if (engine_let_in_idle(e) && e->period_s > 0 && engine_keep_between(e, err) < 0)
+		return err->code;
 	return engine_rent(e, err);
 }

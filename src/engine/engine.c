@@ -169,6 +169,12 @@ static bool time_to_decide(const struct engine *e)
 	return next_decision_s(e) <= e->now_s;
 }
 
+/* Between two rounds nothing but promises. */
+static int keep_between(struct engine *e, struct err *err)
+{
+	return e->unkept ? engine_keep_between(e, err) : 0;
+}
+
 static int loop(struct engine *e, struct err *err)
 {
 	double end_s = e->config->until_s > 0 ? e->config->until_s : INFINITY;
@@ -182,8 +188,11 @@ static int loop(struct engine *e, struct err *err)
 			return 0;
 		if (!report_progress(e, turn))
 			return err_set(err, ERR_REFUSED, "stopped on request");
-		if (!time_to_decide(e))
+		if (!time_to_decide(e)) {
+			if (keep_between(e, err) < 0)
+				return err->code;
 			continue;
+		}
 		if (++e->idle > IDLE_MAX)
 			return 0;
 		if (engine_decide(e, err) < 0)
@@ -355,7 +364,7 @@ int engine_turn(struct engine *e, double now_s, struct err *err)
 
 		if (advance(e, next_s, err) < 0)
 			return err->code;
-		if (time_to_decide(e) && engine_decide(e, err) < 0)
+		if ((time_to_decide(e) ? engine_decide : keep_between)(e, err) < 0)
 			return err->code;
 	} while (e->now_s < now_s || time_to_decide(e));
 	return 0;
@@ -369,7 +378,7 @@ const struct job *engine_jobs(const struct engine *e, uint32_t *n)
 
 uint64_t engine_decisions(const struct engine *e)
 {
-	return e->decisions;
+	return e->decisions + e->between;
 }
 
 size_t engine_remember(const struct engine *e, void **out)

@@ -5,9 +5,11 @@
  * A policy orders and shares; that a tenant gets its guaranteed devices as soon as one of its
  * jobs asks for them does not depend on it.  After it has decided, whoever was left out
  * with a right to devices gets free ones, or those of borrowers: first who needs only what is its
- * tenant's own, then who needs what is left of those above.
+ * tenant's own, then who needs what is left of those above.  Where the policy decides in rounds the
+ * same is done whenever something happened in between: the policy finds it done in its next round.
  */
 #include "engine/state.h"
+#include "policy/kit.h"
 
 /* Each turn more of what is guaranteed is in the right hands, so that it ends long before. */
 enum { TURNS_MAX = 1000 };
@@ -56,16 +58,19 @@ static uint32_t right_of(const struct engine *e, const struct job *job)
 	return nearest;
 }
 
-/* First what is free, then what others have borrowed, on any type it can run on. */
+/* First what is free, then what others have borrowed, on any type it can run on, the fastest first. */
 static bool start(struct engine *e, const struct job *job)
 {
+	struct round round = engine_round(e);
+	uint32_t types[TYPES_MAX], n = kit_types(&round, job, types);
+
 	for (int gentle = 1; gentle >= 0; gentle--) {
-		for (uint32_t type = 0; type < e->config->cluster->ntypes; type++) {
+		for (uint32_t i = 0; i < n; i++) {
 			struct grant_part part;
 
-			if (right_on(e, job, type, &part) &&
+			if (right_on(e, job, types[i], &part) &&
 				plan_run(&e->plan, job,
-					(struct want){ .type = (int)type,
+					(struct want){ .type = (int)types[i],
 						.gpus = part.gpus,
 						.gentle = gentle }))
 				return true;
@@ -145,12 +150,24 @@ static bool anybody_waits(const struct engine *e)
 	return false;
 }
 
+/* Whether anybody is promised anything that does not depend on the policy. */
+static bool keeps_promises(const struct engine *e)
+{
+	const struct reclaim *rule = e->config->placer.rule->reclaim;
+
+	return (e->quota && e->plan.gated) || (rule && rule->due);
+}
+
+void engine_note_promises(struct engine *e)
+{
+	e->unkept |= e->period_s > 0 && keeps_promises(e);
+}
+
 void engine_keep_promises(struct engine *e)
 {
 	bool gated = e->quota && e->plan.gated;
-	const struct reclaim *rule = e->config->placer.rule->reclaim;
 
-	if (!gated && !(rule && rule->due))
+	if (!keeps_promises(e))
 		return;
 	if (gated && quota_exceeded(e->quota))
 		stop_whom_is_too_much(e);
@@ -165,12 +182,12 @@ void engine_keep_promises(struct engine *e)
 	arena_reset(&e->scratch);
 }
 
-void engine_let_in_idle(struct engine *e)
+bool engine_let_in_idle(struct engine *e)
 {
 	size_t before = e->held.n;
 
 	if (!e->quota || before == 0)
-		return;
+		return false;
 	quota_settle(e->quota, true);
 	engine_reconsider(e);
 	quota_settle(e->quota, false);
@@ -178,4 +195,5 @@ void engine_let_in_idle(struct engine *e)
 		e->dirty = true;
 		e->dirty_since_s = e->now_s;
 	}
+	return e->held.n < before;
 }

@@ -59,12 +59,14 @@ struct engine {
 	double boundary;     /* which multiple of the period that was; -INFINITY before */
 	bool dirty;          /* something happened since */
 	double dirty_since_s;
+	bool unkept; /* something happened since promises were last kept: only of policies with rounds */
 	uint32_t idle; /* decisions in a row at which nothing ran and nothing came of it */
 
 	struct course course;
 	struct arena scratch;
 	struct rng rng;
 	uint64_t events, event_hash, decisions, timed_decisions;
+	uint64_t between; /* times that promises were kept between two decisions */
 	double timed_cpu_s;
 	double clock_cost_s; /* of reading the clock, taken off again */
 	uint32_t node_failures;
@@ -88,10 +90,12 @@ void engine_settle(struct engine *e, struct job *job);
 /* Whoever is held outside is asked about again. */
 void engine_reconsider(struct engine *e);
 
-/* promise.c: after the policy, what tenants were promised. */
+/* promise.c: something happened; where the policy decides only in rounds, promises are kept before its next. */
+void engine_note_promises(struct engine *e);
+/* After the policy, what tenants were promised. */
 void engine_keep_promises(struct engine *e);
-/* After the decision: whoever waits outside though its tenant idles is let in. */
-void engine_let_in_idle(struct engine *e);
+/* After the decision: whoever waits outside though its tenant idles is let in.  Whether anybody was. */
+bool engine_let_in_idle(struct engine *e);
 
 /* carry.c: makes what runs what the plan says. */
 /* Notes that those beside `job` on `grant` may see their company change. */
@@ -118,5 +122,7 @@ uint32_t engine_cost(const struct engine *e, struct figure *out, uint32_t n);
 
 /* decide.c: one decision, checked and carried out. */
 int engine_decide(struct engine *e, struct err *err);
+/* Between two of them: what tenants were promised, beside what runs, without asking the policy. */
+int engine_keep_between(struct engine *e, struct err *err);
 
 #endif

@@ -154,6 +154,9 @@ static void keep_all(struct quota *q)
 		node->idle_below_any = node->below_any;
 		memcpy(node->idle_keeps, node->keeps, q->ntypes * sizeof(*node->keeps));
 		memcpy(node->idle_below, node->below, q->ntypes * sizeof(*node->below));
+		node->reserves = node->below_any > 0;
+		for (uint32_t k = 0; k < q->ntypes; k++)
+			node->reserves |= node->below[k] > 0;
 	}
 }
 
@@ -270,9 +273,42 @@ int64_t quota_above(const struct quota_node *node, uint32_t type, int64_t more)
 	return most_of(0, node->loose - before + after - node->any);
 }
 
-bool quota_covers(const struct quota_node *node, uint32_t type, int64_t more)
+/* What is kept below for others, and for the one who gets more what is left of it then. */
+static int64_t reserved(int64_t below, int64_t own, int64_t more)
 {
-	return node->held[type] + more <= node->typed[type] || quota_above(node, type, more) == 0;
+	return below - own + most_of(0, own - more);
+}
+
+struct quota_place quota_place(const struct quota *q, uint32_t i, uint32_t from, uint32_t type,
+	int64_t more)
+{
+	const struct quota_node *node = &q->at[i];
+	const struct quota_node *who = from == TENANT_NONE ? NULL : &q->at[from];
+	struct quota_place place = {
+		.of_type = node->held[type] + more - node->typed[type],
+		.above = quota_above(node, type, more),
+	};
+
+	if (!node->reserves)
+		return place;
+	place.above = reserved(node->below_any, who ? who->keeps_any : 0, more) - node->any;
+	for (uint32_t k = 0; k < q->ntypes; k++) {
+		int64_t taken = k == type ? more : 0;
+		int64_t beyond = node->held[k] + taken - node->typed[k] +
+			reserved(node->below[k], who ? who->keeps[k] : 0, taken);
+
+		place.above += most_of(0, beyond);
+		if (k == type)
+			place.of_type = beyond;
+	}
+	return place;
+}
+
+bool quota_covers(const struct quota *q, uint32_t i, uint32_t from, uint32_t type, int64_t more)
+{
+	struct quota_place place = quota_place(q, i, from, type, more);
+
+	return place.of_type <= 0 || place.above <= 0;
 }
 
 int64_t quota_held(const struct quota *q, const struct quota_node *node)

@@ -14,12 +14,13 @@
 uint32_t quota_right(const struct quota *q, const struct job *job, struct grant_part part)
 {
 	int64_t more = quota_width(job, part.gpus);
-	uint32_t level = 1;
+	uint32_t level = 1, from = TENANT_NONE;
 
 	for (uint32_t i = quota_leaf(q, job); q->at[i].parent != TENANT_NONE; i = q->at[i].parent) {
-		if (q->at[i].total > 0 && quota_covers(&q->at[i], part.type, more))
+		if (q->at[i].total > 0 && quota_covers(q, i, from, part.type, more))
 			return level;
 		level++;
+		from = i;
 	}
 	return 0;
 }
@@ -51,11 +52,11 @@ static double excess(const struct quota *q, uint32_t type, uint32_t leaf, uint32
 	double least = INFINITY;
 
 	for (uint32_t i = leaf;; i = q->at[i].parent) {
-		const struct quota_node *node = &q->at[i];
+		struct quota_place place = quota_place(q, i, TENANT_NONE, type, 0);
 
-		if (node->loose <= node->any || node->held[type] <= node->typed[type])
+		if (place.above <= 0 || place.of_type <= 0)
 			return NAN;
-		least = fmin(least, (double)(node->loose - node->any) / node->weight);
+		least = fmin(least, (double)place.above / q->at[i].weight);
 		if (i == top)
 			return least;
 	}
@@ -67,16 +68,26 @@ static double excess(const struct quota *q, uint32_t type, uint32_t leaf, uint32
  */
 static bool has_of_type(const struct quota *q, uint32_t type, uint32_t leaf, uint32_t top, int64_t more)
 {
+	uint32_t from = TENANT_NONE;
 	bool has = false;
 
 	for (uint32_t i = leaf;; i = q->at[i].parent) {
-		const struct quota_node *node = &q->at[i];
-
-		if (node->any == 0 && node->total > 0)
-			has = node->held[type] + more <= node->typed[type];
+		if (q->at[i].any == 0 && q->at[i].total > 0)
+			has = quota_place(q, i, from, type, more).of_type <= 0;
 		if (i == top)
 			return has;
+		from = i;
 	}
+}
+
+/* Whether so many more are the right of `top`, for a leaf below it. */
+static bool has_right(const struct quota *q, uint32_t type, uint32_t leaf, uint32_t top, int64_t more)
+{
+	uint32_t from = TENANT_NONE;
+
+	for (uint32_t i = leaf; i != top; i = q->at[i].parent)
+		from = i;
+	return quota_covers(q, top, from, type, more);
 }
 
 /*
@@ -96,7 +107,7 @@ static double readiness(const struct quota *q, const struct plan *plan, const st
 	if (own == theirs)
 		return NAN;
 	of_type = has_of_type(q, wants, mine, own, more);
-	if (!of_type && !quota_covers(&q->at[own], wants, more))
+	if (!of_type && !has_right(q, wants, mine, own, more))
 		return NAN;
 	above = excess(q, type, leaf, theirs);
 	if (isnan(above) && of_type && type == wants && !has_of_type(q, type, leaf, theirs, 0))
@@ -119,11 +130,14 @@ static double yields(void *self, const struct plan *plan, const struct job *hold
 static bool has_right_below(const struct quota *q, uint32_t leaf, uint32_t top, uint32_t type,
 	int64_t more)
 {
+	uint32_t from = TENANT_NONE;
+
 	for (uint32_t i = leaf;; i = q->at[i].parent) {
-		if (quota_covers(&q->at[i], type, more))
+		if (quota_covers(q, i, from, type, more))
 			return true;
 		if (i == top)
 			return false;
+		from = i;
 	}
 }
 
@@ -136,7 +150,7 @@ static bool keeps(void *self, const struct plan *plan, const struct job *holder,
 
 	part_ways(q, &own, &theirs);
 	if (own != theirs &&
-		(quota_covers(&q->at[theirs], type, 0) ||
+		(quota_covers(q, theirs, TENANT_NONE, type, 0) ||
 			has_of_type(q, type, quota_leaf(q, holder), theirs, 0)) &&
 		!has_right_below(q, leaf, own, type, quota_width(job, job_gpus_on(job, type))))
 		return true;
@@ -365,7 +379,7 @@ bool quota_idles_for(const struct quota *q, const struct job *job)
 	for (uint32_t k = 0; q->settled && k < q->ntypes; k++) {
 		int64_t more = quota_width(job, job_gpus_on(job, k)) + q->at[leaf].late;
 
-		if (job_may_use(job, k) && quota_covers(&q->at[leaf], k, more))
+		if (job_may_use(job, k) && quota_covers(q, leaf, TENANT_NONE, k, more))
 			return true;
 	}
 	return false;

@@ -33,6 +33,7 @@ struct quota_node {
 	int64_t keeps_any, *keeps, below_any, *below;
 	/* The same while everybody idles, which is when most can be borrowed. */
 	int64_t idle_keeps_any, *idle_keeps, idle_below_any, *idle_below;
+	bool reserves; /* something is kept below it, at times */
 };
 
 struct quota {
@@ -62,8 +63,18 @@ uint32_t quota_leaf(const struct quota *quota, const struct job *job);
 int64_t quota_width(const struct job *job, uint32_t gpus);
 /* How far the node would be above its guarantee with so much more of a type; 0: it is within. */
 int64_t quota_above(const struct quota_node *node, uint32_t type, int64_t more);
+/*
+ * Where a node would stand with so much more of a type, for `from` right below it (TENANT_NONE: itself).  What is
+ * kept free for others below it is as good as held: their parent's other jobs have no right to it.
+ */
+struct quota_place {
+	int64_t of_type; /* beyond what it is guaranteed of the type; at most 0: it is its by right */
+	int64_t above;   /* beyond what it is guaranteed of any type as well; likewise */
+};
+struct quota_place quota_place(const struct quota *quota, uint32_t node, uint32_t from,
+	uint32_t type, int64_t more);
 /* Whether so much more of the type is the node's by right: guaranteed of that type, or of any. */
-bool quota_covers(const struct quota_node *node, uint32_t type, int64_t more);
+bool quota_covers(const struct quota *quota, uint32_t node, uint32_t from, uint32_t type, int64_t more);
 int64_t quota_held(const struct quota *quota, const struct quota_node *node);
 
 #endif

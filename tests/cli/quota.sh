@@ -177,4 +177,18 @@ soon "and the other" is_state "$g1" COMPLETED
 daemon_gone
 run stint replay "$STINT_STATE"
 want 0 "all of this replays"
+
+# ---- between the rounds of a policy, which are 300 s apart
+STINT_STATE=$work/rounds
+is "a daemon with rounds answers" daemon_start --slots 4 --no-cgroups --policy synergy --admit quota --tenants live.yaml
+rm -f ./*.end
+job r1 guests; r1=$job
+soon "who is alone begins at once" is_state "$r1" RUNNING
+job r2 guests; r2=$job
+job r3 own; r3=$job
+soon "an owner does not wait for the round" is_state "$r3" RUNNING
+is "others do" is_state "$r2" PENDING
+daemon_gone
+run stint replay "$STINT_STATE"
+want 0 "this replays, too"
 finish

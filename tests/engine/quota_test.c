@@ -96,6 +96,7 @@ struct inspector {
 	uint32_t njobs, ended;
 	bool typed;
 	uint32_t looks, promises, reclaims;
+	double happened_s;  /* when something last did */
 	uint64_t shared[2]; /* by node: devices that two had at once since they were last free */
 };
 
@@ -227,8 +228,7 @@ static void check_promises(struct inspector *in, const struct recount *c)
 		uint32_t tenant = tenants_of_name(c->t, job->tenant);
 		bool leaf = true;
 
-		if (job->state != JOB_PENDING || job->reason.why == WHY_NEW ||
-			job->reason.why == WHY_ROUND) /* let in since */
+		if (job->state != JOB_PENDING || job->reason.why == WHY_NEW) /* let in since */
 			continue;
 		for (uint32_t k = 0; k < c->t->n; k++)
 			leaf &= c->t->at[k].parent != tenant;
@@ -245,6 +245,21 @@ static void check_promises(struct inspector *in, const struct recount *c)
 		}
 		in->promises++;
 	}
+}
+
+static double period_of(const struct inspector *in)
+{
+	return in->inner.rule->period_s ? in->inner.rule->period_s(in->inner.state) : 0;
+}
+
+/* Starts and stops are what follows. */
+static void notice(void *self, const struct event *event, const struct job *job)
+{
+	struct inspector *in = self;
+
+	(void)job;
+	if (event->kind == EV_SUBMIT || event->kind == EV_FINISH)
+		in->happened_s = event->at_s;
 }
 
 static uint32_t count_ended(const struct round *round)
@@ -265,8 +280,12 @@ static void inspect(struct inspector *in, const struct round *round)
 	for (uint32_t i = 0; i < round->njobs; i++)
 		in->reclaims += round->jobs[i].state == JOB_PENDING &&
 			round->jobs[i].reason.why == WHY_RECLAIMED;
-	/* Nobody came or went since the last decision: what waits was left out by it. */
-	if (in->looks++ && in->njobs == round->njobs && in->ended == count_ended(round))
+	/*
+	 * Nobody came or went since the last decision: what waits was left out by it.  Between rounds promises are kept
+	 * at once, so that nothing may wait whenever nothing happened just now.
+	 */
+	if (in->looks++ && in->happened_s < round->now_s &&
+		(period_of(in) > 0 || (in->njobs == round->njobs && in->ended == count_ended(round))))
 		check_promises(in, &c);
 	in->njobs = round->njobs;
 	in->ended = count_ended(round);
@@ -287,9 +306,7 @@ static int inspect_and_decide(void *self, const struct round *round, struct plan
 
 static double period_of_inner(const void *self)
 {
-	const struct inspector *in = *(struct inspector *const *)self;
-
-	return in->inner.rule->period_s ? in->inner.rule->period_s(in->inner.state) : 0;
+	return period_of(*(struct inspector *const *)self);
 }
 
 /* ---- random tenants and jobs */
@@ -368,7 +385,8 @@ static void draw_jobs(struct rng *rng, struct scene *scene, bool typed)
 static const char *const rules[] = { "fifo", "fifo:misfit=skip", "easy", "srtf", "las", "tiresias",
 	"gavel:round_s=60", "fair-share", "fair-share:preempt=1", "drf", "drf:preempt=1", "sia",
 	"pollux", "afs", "optimus", "shockwave", "allox", "elasticflow", "themis", "gandiva-fair",
-	"synergy", "gandiva", "antman", "pool", "zhong", "dally", "ursa", "moldable" };
+	"synergy", "gandiva", "antman", "pool", "zhong", "dally", "ursa", "moldable", "kungfu",
+	"heet" };
 
 static void play(const char *rule, uint64_t seed, bool typed, uint32_t *reclaims, uint32_t *promises)
 {
@@ -399,6 +417,8 @@ static void play(const char *rule, uint64_t seed, bool typed, uint32_t *reclaims
 	policy.resize_s = NULL;
 	policy.remember = NULL;
 	scene.config.tenants = &tenants;
+	scene.config.observers = &(struct observer){ .self = &in, .see = notice };
+	scene.config.nobservers = 1;
 	scene.config.admit = "quota";
 	scene.config.placer = "first-fit";
 	scene_run_policy(&scene, &policy, &self, &out);
