@@ -208,11 +208,26 @@ static void check_kept(struct inspector *in, const struct recount *c)
 		fail_here(in, c->round, "what a tenant keeps for itself is lent");
 }
 
-/* A limit is reached, and the tenant has borrowed itself: it is not helped against its own jobs. */
+static bool anybody_keeps(const struct tenants *t)
+{
+	for (uint32_t i = 0; i < t->n; i++) {
+		if (t->at[i].lend != QUOTA_ALL)
+			return true;
+		for (uint32_t k = 0; k < t->at[i].nparts; k++) {
+			if (t->at[i].parts[k].lend != QUOTA_ALL)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* The tenant has borrowed itself, up to a limit or to what others keep: it is not helped against its own jobs. */
 static bool is_own_doing(const struct recount *c, uint32_t tenant, uint32_t type, int more)
 {
 	if (above(c, tenant, 0, 0) == 0)
 		return false;
+	if (anybody_keeps(c->t))
+		return true;
 	for (uint32_t i = tenant; i != TENANT_NONE; i = c->t->at[i].parent) {
 		if (c->t->at[i].borrow != QUOTA_ALL && above(c, i, type, more) > (int)c->t->at[i].borrow)
 			return true;
