@@ -235,13 +235,17 @@ static void put_rules(struct history *h, uint64_t before_seq)
 /* Who asked for the attempt's end, and what it is called. */
 static void tell_stop(const json_t *body, struct line *line, struct buf *text)
 {
-	const char *why = member_text(body, "why");
+	const char *why = member_text(body, "why"), *said = member_text(body, "text");
 
 	if (!why)
 		return;
 	if (!strcmp(why, "preempt") || !strcmp(why, "move")) {
 		line->kind = !strcmp(why, "move") ? "move" : "preempt";
-		buf_str(text, !strcmp(why, "move") ? ", to go on elsewhere" : ", others run instead");
+		if (said)
+			buf_printf(text, ": %s", said);
+		else
+			buf_str(text,
+				!strcmp(why, "move") ? ", to go on elsewhere" : ", others run instead");
 		return;
 	}
 	line->who = !strcmp(why, "lost") || !strcmp(why, "idle") ? "machine" : "user";
@@ -318,6 +322,7 @@ static void tell(struct history *h, const struct kind *kind, const struct record
 		.kind = kind->name,
 		.who = kind->who,
 	};
+	const char *rule = member_text(body, "rule"); /* that keeps promises, whatever the policy thinks */
 	json_t *inputs = inputs_of(body);
 	struct buf text = { 0 };
 
@@ -326,6 +331,10 @@ static void tell(struct history *h, const struct kind *kind, const struct record
 		tell_user(h, body, &line, &text);
 	else if (!strcmp(kind->who, "policy"))
 		line.rule = rule_at(h, event->seq);
+	if (rule && !strcmp(kind->who ? kind->who : "", "policy")) {
+		line.who = "promise";
+		line.rule = rule;
+	}
 	if (!strcmp(kind->name, "stop"))
 		tell_stop(body, &line, &text);
 	else if (!strcmp(kind->name, "exit"))

@@ -74,9 +74,10 @@ static void destroy_task(struct task *task)
 /* Gates that a snapshot does not have: the job is kept back by them, and they are told in words. */
 static void take_gate(struct daemon *d, const struct live_job *job, struct explain_task *t)
 {
+	bool stands_before_it = job->gate == GATE_NEVER && t->snapshot.jobs.at[t->job].opens_s < 0;
 	uint32_t about;
 
-	if (job->held || job->engine_id != JOB_NONE ||
+	if (job->held || job->engine_id != JOB_NONE || stands_before_it ||
 		(job->gate != GATE_ARRAY && job->gate != GATE_STOPPING && job->gate != GATE_NEVER))
 		return;
 	t->gate = core_reason(d->core, job, daemon_now_s(d), &t->gate_text, &about);

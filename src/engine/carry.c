@@ -27,6 +27,29 @@ static void find_beside(struct engine *e, uint32_t job, const struct grant *gran
 		space_each_beside(&e->plan.space, job, grant->slots[i], note_beside, e);
 }
 
+/* Why it must go, if that is for a promise to others; WHY_NONE: it is not. */
+static struct reason taken_back(const struct engine *e, const struct job *job)
+{
+	for (size_t i = 0; i < e->plan.reasons.n; i++) {
+		struct reason why = e->plan.reasons.at[i].reason;
+
+		if (e->plan.reasons.at[i].job == job->id &&
+			(why.why == WHY_RECLAIMED || why.why == WHY_QUOTA))
+			return why;
+	}
+	return (struct reason){ .why = WHY_NONE, .other = JOB_NONE };
+}
+
+/* Whose doing it is where it is not the policy's. */
+static void credit(const struct engine *e, const struct job *job, struct action *action)
+{
+	if (action->act == ACT_STOP)
+		action->why = taken_back(e, job);
+	if (action->why.why != WHY_NONE ||
+		(action->act == ACT_START && e->shadows.at[job->id].promised))
+		action->rule = engine_promise_rule(e);
+}
+
 static int act(struct engine *e, struct job *job, enum act kind, const struct grant *grant,
 	struct action *action, struct err *err)
 {
@@ -43,6 +66,7 @@ static int act(struct engine *e, struct job *job, enum act kind, const struct gr
 		.rate = job->nominal_rate,
 		.efficiency = 1,
 	};
+	credit(e, job, action);
 	if (e->driver->act(e->world, action, err) < 0)
 		return err_prefix(err, "job %s", job->label);
 	return 0;

@@ -136,7 +136,7 @@ static struct reason refined(const struct engine *e, const struct job *job, stru
 		reason.why = WHY_DRAINED;
 	if (reason.why == WHY_FRAGMENTED && job->navoid)
 		reason.why = WHY_AVOIDS;
-	if (reason.why == WHY_FRAGMENTED || reason.why == WHY_BUSY)
+	if (reason.why == WHY_FRAGMENTED || reason.why == WHY_BUSY || reason.why == WHY_TURN)
 		blame_quota(e, job, &reason);
 	return reason;
 }
@@ -191,6 +191,8 @@ static int fulfil(struct engine *e, struct err *err)
 	e->unkept = false;
 	if (check(e, err) < 0 || engine_carry_out(e, err) < 0)
 		return err->code;
+	for (size_t i = 0; i < e->plan.touched.n; i++)
+		e->shadows.at[e->plan.touched.at[i]].promised = false;
 	plan_commit(&e->plan);
 	keep_reasons(e);
 	return 0;

@@ -27,6 +27,9 @@ struct action {
 	const struct grant *grant;      /* the devices it shall have; NULL for ACT_STOP */
 	const struct neighbour *beside; /* who shares its devices from now on */
 	uint32_t nbeside;
+	/* of a start or a stop that is not the policy's doing: the rule that keeps promises, and why a job must go */
+	const char *rule; /* NULL: it is the policy's */
+	struct reason why;
 	/* answered by the driver */
 	double done;    /* steps that are safe now */
 	double ready_s; /* when it makes its next step (not for ACT_STOP) */

@@ -114,10 +114,12 @@ static bool start_whom_it_is_due(struct engine *e, bool own)
 		if (!job_active(job) || plan_grant(&e->plan, job->id) || (in_order(e, job) && *behind))
 			continue;
 		right = right_of(e, job);
-		if (right == 0 || (right == 1) != own || !start(e, job))
+		if (right == 0 || (right == 1) != own || !start(e, job)) {
 			*behind = true;
-		else
-			any = true;
+			continue;
+		}
+		e->shadows.at[job->id].promised = true;
+		any = true;
 	}
 	return any;
 }
@@ -132,8 +134,7 @@ static void stop_whom_is_too_much(struct engine *e)
 
 		if (!grant || !quota_exceeds(e->quota, job))
 			continue;
-		why.need = (int32_t)grant->gpus;
-		quota_prove(e->quota, job, &why);
+		quota_prove_limit(e->quota, job, grant->gpus, &why);
 		plan_stop(&e->plan, job);
 		plan_why(&e->plan, job->id, why);
 	}
@@ -156,6 +157,11 @@ static bool keeps_promises(const struct engine *e)
 	const struct reclaim *rule = e->config->placer.rule->reclaim;
 
 	return (e->quota && e->plan.gated) || (rule && rule->due);
+}
+
+const char *engine_promise_rule(const struct engine *e)
+{
+	return e->plan.gated ? e->config->admission.rule->name : e->config->placer.rule->name;
 }
 
 void engine_note_promises(struct engine *e)

@@ -16,7 +16,8 @@ struct shadow {
 	double reason_since_s; /* since when it waits for its present reason */
 	bool changed;          /* listed in engine.changed */
 	bool disturbed;        /* listed in engine.disturbed */
-	uint32_t fruitless;    /* losses in a row without a step saved in between */
+	bool promised; /* it has devices in the plan because they were promised, whatever the policy thinks */
+	uint32_t fruitless; /* losses in a row without a step saved in between */
 };
 
 /* A node that can be rented. */
@@ -92,6 +93,8 @@ void engine_reconsider(struct engine *e);
 
 /* promise.c: something happened; where the policy decides only in rounds, promises are kept before its next. */
 void engine_note_promises(struct engine *e);
+/* The rule that keeps promises. */
+const char *engine_promise_rule(const struct engine *e);
 /* After the policy, what tenants were promised. */
 void engine_keep_promises(struct engine *e);
 /* After the decision: whoever waits outside though its tenant idles is let in.  Whether anybody was. */

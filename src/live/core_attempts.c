@@ -30,24 +30,27 @@ struct attempt *core_find_attempt(const struct core *c, uint32_t job, uint32_t n
 	return NULL;
 }
 
+/* `by` is a rule besides the policy, as members of an object, or NULL. */
 static void note_grant(struct core *c, enum note_kind kind, const struct attempt *a,
-	const struct grant *grant)
+	const struct grant *grant, const char *by)
 {
 	struct buf body = { 0 };
 
 	buf_str(&body, "{\"grant\":");
 	grant_to_json(grant, c->cluster, &body);
+	buf_str(&body, by ? by : "");
 	buf_char(&body, '}');
 	core_note(c, kind, a->job, a->number, body.at);
 	buf_fini(&body);
 }
 
-struct attempt *core_new_attempt(struct core *c, struct live_job *job, const struct grant *grant)
+struct attempt *core_new_attempt(struct core *c, struct live_job *job, const struct grant *grant,
+	const char *by)
 {
 	struct attempt *a = attempt_create(job->id, ++job->attempt, grant, c->now_s);
 
 	vec_push(&c->attempts, a);
-	note_grant(c, NOTE_START, a, grant);
+	note_grant(c, NOTE_START, a, grant, by);
 	return a;
 }
 
@@ -59,7 +62,7 @@ void core_renew_attempt(struct core *c, const struct live_job *job, const struct
 		return;
 	a->grant->cpus = grant->cpus;
 	a->grant->mem_bytes = grant->mem_bytes;
-	note_grant(c, NOTE_RENEW, a, a->grant);
+	note_grant(c, NOTE_RENEW, a, a->grant, NULL);
 }
 
 void core_retire(struct core *c, struct attempt *a, const char *text)
@@ -81,7 +84,7 @@ static void retire_waiting(struct core *c, struct attempt *a, enum stop why)
 	core_retire(c, a, text);
 }
 
-static void ask_to_stop(struct core *c, struct attempt *a, enum stop why)
+static void ask_to_stop(struct core *c, struct attempt *a, enum stop why, const char *by)
 {
 	struct buf body = { 0 };
 	/* Whoever wants the job gone for good has the last word. */
@@ -95,7 +98,7 @@ static void ask_to_stop(struct core *c, struct attempt *a, enum stop why)
 		return;
 	if (a->stop == STOP_NONE) {
 		a->asked_s = c->now_s;
-		buf_printf(&body, "{\"why\":\"%s\"}", stop_name(why));
+		buf_printf(&body, "{\"why\":\"%s\"%s}", stop_name(why), by ? by : "");
 		core_note(c, NOTE_STOP, a->job, a->number, body.at);
 		buf_fini(&body);
 	} else {
@@ -105,14 +108,19 @@ static void ask_to_stop(struct core *c, struct attempt *a, enum stop why)
 	a->stop = why;
 }
 
-void core_stop_attempts(struct core *c, struct live_job *job, enum stop why)
+void core_stop_attempts_by(struct core *c, struct live_job *job, enum stop why, const char *by)
 {
 	for (size_t i = 0; i < c->attempts.n; i++) {
 		struct attempt *a = c->attempts.at[i];
 
 		if (a->job == job->id && a->phase != PHASE_OVER)
-			ask_to_stop(c, a, why);
+			ask_to_stop(c, a, why, by);
 	}
+}
+
+void core_stop_attempts(struct core *c, struct live_job *job, enum stop why)
+{
+	core_stop_attempts_by(c, job, why, NULL);
 }
 
 bool core_overlap(const struct grant *a, const struct grant *b)
@@ -158,7 +166,7 @@ static void restart_elsewhere(struct core *c, struct attempt *a)
 	struct live_job *job = core_find(c, a->job);
 
 	core_stop_attempts(c, job, STOP_MOVE);
-	core_new_attempt(c, job, attempt_claim(a));
+	core_new_attempt(c, job, attempt_claim(a), NULL);
 	core_restate(c, job);
 }
 
@@ -248,12 +256,12 @@ void core_launch_ready(struct core *c)
 		if (a->phase == PHASE_WAITING && !blocked(c, a, a->grant)) {
 			a->phase = PHASE_LAUNCHED;
 			a->launched_s = c->now_s;
-			note_grant(c, NOTE_LAUNCH, a, a->grant);
+			note_grant(c, NOTE_LAUNCH, a, a->grant, NULL);
 		} else if (is_untold(a) && !blocked(c, a, a->next)) {
 			a->next_told = true;
 			a->told_s = c->now_s;
 			c->next_gate_s = fmin(c->next_gate_s, answer_due_s(c, a));
-			note_grant(c, NOTE_RESIZE, a, a->next);
+			note_grant(c, NOTE_RESIZE, a, a->next, NULL);
 		}
 	}
 }

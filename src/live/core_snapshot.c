@@ -101,10 +101,12 @@ static void add_running(struct copying *c)
 	}
 }
 
-/* When its gate opens, as far as that is known now. */
+/* When its gate opens, as far as that is known now.  One that was refused for its quota stands before it: with another it gets in. */
 static double opens_s(const struct live_job *job)
 {
-	if (job->engine_id != JOB_NONE)
+	bool refused = job->gate == GATE_NEVER && !job->nafter && !job->held;
+
+	if (job->engine_id != JOB_NONE || (refused && job->base.reason.why == WHY_QUOTA))
 		return -INFINITY;
 	if (job->held || job->gate == GATE_USER || job->gate == GATE_NEVER)
 		return INFINITY;

@@ -75,11 +75,14 @@ void core_withdraw(struct core *c, struct live_job *job);
 /* ---- core_attempts.c */
 struct attempt *core_alive(const struct core *c, uint32_t job); /* the newest that is not over */
 struct attempt *core_find_attempt(const struct core *c, uint32_t job, uint32_t number);
-struct attempt *core_new_attempt(struct core *c, struct live_job *job, const struct grant *grant);
+/* `by`, here and below: a rule besides the policy, as members of the note (",\"rule\":\"quota\""); NULL: none. */
+struct attempt *core_new_attempt(struct core *c, struct live_job *job, const struct grant *grant,
+	const char *by);
 /* Its attempt has what `grant` says of the hosts from now on. */
 void core_renew_attempt(struct core *c, const struct live_job *job, const struct grant *grant);
 /* Asks every attempt of the job to stop; those not launched are over at once. */
 void core_stop_attempts(struct core *c, struct live_job *job, enum stop why);
+void core_stop_attempts_by(struct core *c, struct live_job *job, enum stop why, const char *by);
 /*
  * Attempts that were told of another size and have not answered within their grace go on with it after a
  * restart instead.

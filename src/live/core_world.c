@@ -3,8 +3,10 @@
  * of the engine's wishes.
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "base/json.h"
 #include "live/core_state.h"
 
 static int core_wait(void *self, double until_s, struct event *event, struct err *err)
@@ -79,21 +81,45 @@ static bool resize_in_place(struct live_job *job, struct attempt *a, const struc
 	return true;
 }
 
+/* Whose doing it is, and why, as members of a note; nothing if it is the policy's. */
+static void tell_rule(const struct core *c, const struct action *a, struct buf *out)
+{
+	const struct live_job *other = a->why.other < c->of_engine.n ? c->of_engine.at[a->why.other]
+								     : NULL;
+	struct buf text = { 0 };
+	char name[32];
+
+	if (!a->rule)
+		return;
+	buf_str(out, ",\"rule\":");
+	json_quote(out, a->rule);
+	if (a->why.why != WHY_NONE) {
+		if (other)
+			snprintf(name, sizeof(name), "job %u", other->id);
+		reason_text(&a->why, other ? name : NULL, &text);
+		buf_str(out, ",\"text\":");
+		json_quote(out, text.at);
+	}
+	buf_fini(&text);
+}
+
 static int core_act(void *self, struct action *a, struct err *err)
 {
 	struct core *c = self;
 	struct live_job *job = c->of_engine.at[a->job->id];
+	struct buf by = { 0 };
 
 	(void)err;
 	answer(c, a);
 	if (!job)
 		return 0; /* it has left, which the engine is about to hear */
+	tell_rule(c, a, &by);
 	switch (a->act) {
 	case ACT_START:
-		core_new_attempt(c, job, a->grant);
+		core_new_attempt(c, job, a->grant, by.at);
 		break;
 	case ACT_STOP:
-		core_stop_attempts(c, job, STOP_PREEMPT);
+		core_stop_attempts_by(c, job, STOP_PREEMPT, by.at);
 		break;
 	case ACT_CHANGE:
 		if (resize_in_place(job, core_alive(c, job->id), a->grant)) {
@@ -103,12 +129,13 @@ static int core_act(void *self, struct action *a, struct err *err)
 			break;
 		}
 		core_stop_attempts(c, job, STOP_MOVE);
-		core_new_attempt(c, job, a->grant);
+		core_new_attempt(c, job, a->grant, NULL);
 		break;
 	case ACT_RENEW:
 		core_renew_attempt(c, job, a->grant);
 		break;
 	}
+	buf_fini(&by);
 	core_restate(c, job);
 	return 0;
 }

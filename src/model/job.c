@@ -339,7 +339,11 @@ void reason_text_at(const struct reason *reason, const char *other, double now_s
 				moment_text(reason->at_s, now_s, moment));
 		break;
 	case WHY_RECLAIMED:
-		if (reason->share > 0)
+		if (reason->share > 0 && reason->share <= reason->against)
+			buf_printf(out,
+				"its tenant has a right to %.4g device%s of any type; %s had one to those it had",
+				reason->against, reason->against == 1 ? "" : "s", other);
+		else if (reason->share > 0)
 			buf_printf(out,
 				"its tenant had %.4g device%s and is guaranteed %.4g; %s had a right to what it had borrowed",
 				reason->share, reason->share == 1 ? "" : "s", reason->against, other);

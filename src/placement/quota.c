@@ -320,7 +320,7 @@ int64_t quota_held(const struct quota *q, const struct quota_node *node)
 	return held;
 }
 
-static bool is_over(const struct quota_node *node)
+bool quota_is_over(const struct quota_node *node)
 {
 	return node->loose - node->any > 0 && node->loose - node->any > node->borrow;
 }
@@ -331,10 +331,10 @@ static void move(struct quota *q, uint32_t leaf, uint32_t type, int64_t more)
 		struct quota_node *node = &q->at[i];
 		int64_t before = most_of(0, node->held[type] - node->typed[type]);
 
-		q->exceeded -= is_over(node);
+		q->exceeded -= quota_is_over(node);
 		node->held[type] += more;
 		node->loose += most_of(0, node->held[type] - node->typed[type]) - before;
-		q->exceeded += is_over(node);
+		q->exceeded += quota_is_over(node);
 		if (node->parent != TENANT_NONE)
 			keep(q, node);
 	}
@@ -416,7 +416,7 @@ bool quota_exceeded(const struct quota *q)
 bool quota_exceeds(const struct quota *q, const struct job *job)
 {
 	for (uint32_t i = quota_leaf(q, job); i != TENANT_NONE; i = q->at[i].parent) {
-		if (is_over(&q->at[i]))
+		if (quota_is_over(&q->at[i]))
 			return true;
 	}
 	return false;

@@ -49,6 +49,9 @@ bool quota_allows(const struct quota *quota, const struct plan *plan, const stru
 	const struct grant_part *parts, uint32_t nparts, uint32_t fresh, struct reason *why);
 /* The numbers of a job that is stopped because its devices were borrowed. */
 void quota_prove(const struct quota *quota, const struct job *job, struct reason *reason);
+/* Of one that is stopped with so many devices because its tenant has more than it may. */
+void quota_prove_limit(const struct quota *quota, const struct job *job, uint32_t gpus,
+	struct reason *reason);
 
 /*
  * The job has a right to so many devices of the type more than its tenant holds: 1 its tenant's own, 2 that of the

@@ -173,6 +173,11 @@ void quota_prove(const struct quota *q, const struct job *job, struct reason *re
 
 /* ---- who may have what */
 
+static double limit(const struct quota_node *node)
+{
+	return (double)(node->total + node->borrow) / SHARE_WHOLE;
+}
+
 /* Of the limits above the job the one that so many devices exceed, or TENANT_NONE. */
 static uint32_t exceeded_by(const struct quota *q, const struct job *job,
 	const struct grant_part *parts, uint32_t nparts)
@@ -283,9 +288,20 @@ static uint32_t room_for(const struct quota *q, const struct plan *plan, const s
 	return low;
 }
 
-static double limit(const struct quota_node *node)
+void quota_prove_limit(const struct quota *q, const struct job *job, uint32_t gpus, struct reason *reason)
 {
-	return (double)(node->total + node->borrow) / SHARE_WHOLE;
+	uint32_t i = quota_leaf(q, job);
+	const struct quota_node *node;
+	int64_t rest;
+
+	while (q->at[i].parent != TENANT_NONE && !quota_is_over(&q->at[i]))
+		i = q->at[i].parent;
+	node = &q->at[i];
+	rest = quota_held(q, node) - quota_width(job, gpus);
+	reason->need = (int32_t)gpus;
+	reason->have = (int32_t)(most_of(0, node->total + node->borrow - rest) / DEVICE);
+	reason->share = (double)quota_held(q, node) / SHARE_WHOLE;
+	reason->against = limit(node) > 0 ? limit(node) : -1;
 }
 
 bool quota_allows(const struct quota *q, const struct plan *plan, const struct job *job,

@@ -75,6 +75,8 @@ struct quota_place quota_place(const struct quota *quota, uint32_t node, uint32_
 	uint32_t type, int64_t more);
 /* Whether so much more of the type is the node's by right: guaranteed of that type, or of any. */
 bool quota_covers(const struct quota *quota, uint32_t node, uint32_t from, uint32_t type, int64_t more);
+/* Whether it holds more than guaranteed + borrow. */
+bool quota_is_over(const struct quota_node *node);
 int64_t quota_held(const struct quota *quota, const struct quota_node *node);
 
 #endif

@@ -437,9 +437,12 @@ static void try_quota(struct search *s)
 	const struct steps steps = { make_quota, &kind };
 	int step;
 
-	if (!trial_applies(&s->trial, BY_QUOTA) || (tenant && tenant->nparts))
+	if (!trial_applies(&s->trial, BY_QUOTA))
 		return;
-	step = smallest(s, &steps, promisable(s, tenant ? tenant->guaranteed : 0));
+	/* By type there is no one number that could be larger. */
+	step = tenant && tenant->nparts
+		? 0
+		: smallest(s, &steps, promisable(s, tenant ? tenant->guaranteed : 0));
 	if (step)
 		add_change(s, kind, (tenant ? tenant->guaranteed : 0) + (uint32_t)step);
 	kind = CHANGE_BORROW;

@@ -79,7 +79,7 @@ is "a borrower gives way" grep -Eq '^2,.*,0,1?[0-9.]*,' run/jobs.csv
 is "and why is in the events" grep -q '"why":"reclaimed","need":2,"share":4,"against":0,"other":"3"' run/events.jsonl
 
 printf 'tenants:\n  - {name: ghost, guaranteed: 4, lend: 0}\n  - {name: tenant-1}\n' >idle.yaml
-for policy in fifo sia themis; do
+for policy in fifo sia themis gavel; do
 	run stint sim synth:jobs=40,tenants=1,gpus=philly,arrivals=static --cluster 1x8:v100 --tenants idle.yaml \
 		--admit quota --policy $policy --out "why-$policy"
 	is "$policy: what others keep is the quota's doing" grep -q '"why":"quota","need":1,"have":0' "why-$policy/events.jsonl"
@@ -129,6 +129,9 @@ run stint explain "$g2" --json
 is "as JSON, too" valid_json stdout explain/1
 run stint queue
 out 'its tenant had 4 devices and is guaranteed 0; job 3 had a right' "in the queue, too"
+run stint history "$g2"
+out 'preempt +1 +promise +asked to stop: its tenant had 4 devices .* job 3 had a right .* quota$' \
+	"in its history, which says whose doing it was"
 run stint quota --json
 is "quota --json" valid_json stdout quota/1
 fails 4 '"own" and "more" are promised 2 \+ 3 = 5 devices, and the cluster has 4|"more" and "own" are promised 3 \+ 2 = 5 devices' \
@@ -168,12 +171,21 @@ soon "it may not borrow so much now, and is told" explained "$g2" 'quota.* room 
 run stint explain "$g2"
 out '4 devices that guests may borrow instead of 3: stint quota set guests --borrow 4' "and what would start it"
 out 'tenant guests is guaranteed 0 and may borrow 3, has 2' "with proof"
-run stint quota set guests --borrow 4
-want 0 "so it is done"
-soon "the borrower goes on" is_state "$g2" RUNNING
-touch g1.end g2.end
+run stint quota set guests --borrow 1
+want 0 "less can be borrowed than is"
+soon "who then has too much gives back" is_state "$g1" PENDING
+soon "and is told by how much" explained "$g1" 'room for 1: 2 of at most 1 are in use|never have more than 1'
+run stint history "$g1"
+out 'preempt +1 +promise +asked to stop: it needs 2 devices and its tenant.s quota has room for 1: 2 of at most 1' \
+	"also in its history"
+run stint cancel "$g1" --quiet
+soon "one that could never fit is told so" explained "$g2" 'it can never have more than 1'
+run stint explain "$g2"
+out '2 devices that guests may borrow instead of 1: stint quota set guests --borrow 2' "and what would start it"
+run stint quota set guests --borrow 2
+soon "which is true" is_state "$g2" RUNNING
+touch g2.end
 soon "and ends" is_state "$g2" COMPLETED
-soon "and the other" is_state "$g1" COMPLETED
 daemon_gone
 run stint replay "$STINT_STATE"
 want 0 "all of this replays"
@@ -188,6 +200,8 @@ job r2 guests; r2=$job
 job r3 own; r3=$job
 soon "an owner does not wait for the round" is_state "$r3" RUNNING
 is "others do" is_state "$r2" PENDING
+run stint history "$r3"
+out 'start +1 +promise +given devices: 2 cpu +quota$' "and its history says that it was promised"
 daemon_gone
 run stint replay "$STINT_STATE"
 want 0 "this replays, too"
