@@ -1,6 +1,6 @@
 /*
  * stint whatif: what happened, beside what would have happened with other
- * devices, another policy or other weights of tenants.
+ * devices, another policy or other quotas of tenants.
  *
  * Every change is shown alone, and all of them together, so that it can be
  * seen which one helps.
@@ -20,7 +20,10 @@
 #include "cli/term.h"
 #include "cli/ui.h"
 #include "io/tenants_io.h"
+#include "io/tenants_quota.h"
 #include "model/cluster_change.h"
+#include "model/quota.h"
+#include "policy/admission.h"
 #include "report/effect.h"
 #include "report/html.h"
 
@@ -31,12 +34,13 @@ struct changes {
 	bool devices, quota;
 	struct cluster cluster;
 	struct tenants tenants;
+	const char *admit; /* with these; NULL: as it was */
 	struct words new_types;
 	struct buf devices_label, quota_label, placer_label;
 	struct buf added, removed; /* what was done, in words */
 };
 
-/* Which scenario: with the devices changed, with the weights changed. */
+/* Which scenario: with the devices changed, with the quotas changed. */
 enum { HAS_DEVICES = 1, HAS_QUOTA = 2, SCENARIOS = 4 };
 
 /* One line of the answer. */
@@ -131,26 +135,36 @@ static void tell_devices(const struct whatif_call *call)
 	buf_fini(&text);
 }
 
-/* ---- weights */
+/* ---- quotas */
 
-static int change_weight(struct changes *ch, const char *word, struct err *err)
+/* A file has the whole table, a word one tenant. */
+static int change_tenant(struct changes *ch, const char *word, struct err *err)
 {
-	const char *equals = strrchr(word, '=');
-	size_t n = equals ? (size_t)(equals - word) : 0;
-	double weight;
-	uint32_t i;
+	struct tenants read = { 0 };
+	bool file = !quota_word_tenant(word) && file_exists(word);
+	int rc = file ? tenants_read(word, &read, err) : quota_say(&ch->tenants, word, err);
 
-	if (!n || !slice_double(slice_of(equals + 1), &weight) || weight < TENANT_WEIGHT_MIN ||
-		weight > TENANT_WEIGHT_MAX)
-		return err_set(err, ERR_USAGE,
-			"--quota '%s' is not TENANT=WEIGHT with a weight above 0, such as vision=2",
-			word);
-	i = tenants_find(&ch->tenants, word, n);
-	if (i == TENANT_NONE)
-		i = tenants_add(&ch->tenants, word, n);
-	ch->tenants.at[i].weight = weight;
-	buf_printf(&ch->quota_label, "%s%.*s=%g", ch->quota_label.n ? " " : "", (int)n, word, weight);
+	if (rc)
+		return file ? rc : err_prefix(err, "--quota");
+	if (file) {
+		tenants_fini(&ch->tenants);
+		ch->tenants = read;
+	}
+	buf_printf(&ch->quota_label, "%s%s", ch->quota_label.n ? " " : "",
+		file && strrchr(word, '/') ? strrchr(word, '/') + 1 : word);
 	return 0;
+}
+
+/* A guarantee or a limit holds only under a rule that keeps it: where there was none, it is changed as well. */
+static void change_admission(struct whatif_call *call)
+{
+	struct changes *ch = &call->changes;
+
+	if (!quota_is_set(&ch->tenants) || setup_keeps_quotas(call->past.admit))
+		return;
+	ch->admit = admit_quota.name;
+	ui_say(&call->args, "with --quota the admission rule is %s instead of %s", ch->admit,
+		call->past.admit);
 }
 
 static int change_quota(struct whatif_call *call, struct err *err)
@@ -162,7 +176,7 @@ static int change_quota(struct whatif_call *call, struct err *err)
 
 	tenants_copy(&call->past.tenants, &ch->tenants);
 	for (size_t i = 0; i < quota->n && !rc; i++)
-		rc = change_weight(ch, quota->at[i], err);
+		rc = change_tenant(ch, quota->at[i], err);
 	if (rc || !quota->n)
 		return rc;
 	/* Read again, so that they are what the file in --out will be. */
@@ -170,10 +184,23 @@ static int change_quota(struct whatif_call *call, struct err *err)
 	tenants_fini(&ch->tenants);
 	rc = tenants_read_yaml("--quota", yaml.at, yaml.n, &ch->tenants, err);
 	buf_fini(&yaml);
+	if (!rc)
+		change_admission(call);
 	return rc;
 }
 
-/* A weight of somebody who has no job changes nothing: most likely a slip. */
+static bool has_children(const struct tenants *tenants, const char *name, size_t n)
+{
+	uint32_t parent = tenants_find(tenants, name, n);
+
+	for (uint32_t i = 0; i < tenants->n && parent != TENANT_NONE; i++) {
+		if (tenants->at[i].parent == parent)
+			return true;
+	}
+	return false;
+}
+
+/* A quota of somebody who has no job changes nothing: most likely a slip. */
 static int check_tenants(const struct whatif_call *call, struct err *err)
 {
 	const struct trace *trace = &call->scenarios[0].setup.base.trace;
@@ -183,10 +210,11 @@ static int check_tenants(const struct whatif_call *call, struct err *err)
 
 	for (size_t i = 0; i < call->args.quota.n && !rc; i++) {
 		const char *word = call->args.quota.at[i];
-		size_t n = (size_t)(strrchr(word, '=') - word);
+		size_t n = quota_word_tenant(word);
 
-		if (names_find(&trace->tenants, word, n) != NAME_NONE ||
-			tenants_find(stated, word, n) != TENANT_NONE)
+		if (!n || names_find(&trace->tenants, word, n) != NAME_NONE ||
+			tenants_find(stated, word, n) != TENANT_NONE ||
+			has_children(&call->changes.tenants, word, n))
 			continue;
 		for (uint32_t k = 0; k < trace->tenants.n && k < 8; k++)
 			buf_printf(&list, "%s%s", k ? ", " : "", trace->tenants.at[k]);
@@ -262,7 +290,7 @@ static int check_args(const struct args *args, struct err *err)
 	if (!args->add.n && !args->remove.n && !args->policy.n && !args->placer.n && !args->quota.n)
 		return err_set(err, ERR_USAGE,
 			"what if what? say --add 4:a100, --remove 8:v100, --policy NAME, --placer NAME or "
-			"--quota TENANT=WEIGHT");
+			"--quota TENANT=WEIGHT or TENANT:guaranteed=8,borrow=4");
 	return 0;
 }
 
@@ -303,10 +331,14 @@ static int make_scenario(struct whatif_call *call, unsigned which, struct err *e
 					: call->tenants_path,
 		.policies = args->policy,
 		.placer = args->placer.n ? args->placer.at[0] : NULL,
+		.admit = quota ? call->changes.admit : NULL,
 		.quiet = which,
 	};
 
 	call->there[which] = true;
+	if (quota && setup_keeps_quotas(wish.admit ? wish.admit : call->past.admit) &&
+		quota_check(wish.tenants, wish.cluster, err) < 0)
+		return err_prefix(err, "--quota");
 	return scenario_init(&call->scenarios[which], &call->past, &wish, err);
 }
 
@@ -785,7 +817,8 @@ static const struct flag change_flags[] = {
 	LIST(remove, "DEVICES:TYPE", "fewer devices, likewise"),
 	LIST(policy, "NAME[:OPTIONS]", "another policy; see 'stint policies'"),
 	LIST(placer, "NAME[:OPTIONS]", "another placer; see 'stint placers'"),
-	LIST(quota, "TENANT=WEIGHT", "another weight of a tenant"),
+	LIST(quota, "TENANT=WEIGHT",
+		"another weight of a tenant, TENANT:guaranteed=8,borrow=4,lend=2,parent=OTHER, or a file of tenants"),
 	{ 0 },
 };
 
@@ -811,6 +844,7 @@ static const struct flag_group flags_output = {
 
 static const char *const examples[] = {
 	"stint whatif --add 4:a100 --policy sia --since 7d",
+	"stint whatif --quota vision:guaranteed=8,lend=4 --quota nlp:borrow=8 --since 7d",
 	"stint whatif --quota vision=2 --quota nlp=1 --out whatif/ && stint replay whatif/as-it-was-seed0",
 	"stint whatif trace.csv --cluster 16x8:v100 --was fifo --remove 2x8:v100 --policy srtf,las",
 	NULL,
@@ -818,7 +852,7 @@ static const char *const examples[] = {
 
 const struct command command_whatif = {
 	.name = "whatif",
-	.summary = "replay what happened with other devices, policy or weights",
+	.summary = "replay what happened with other devices, policy or quotas",
 	.operands = "[TRACE|STATE]",
 	.max_operands = 1,
 	.groups = { &flags_changes, &flags_past, &flags_world, &flags_belief, &flags_workload,

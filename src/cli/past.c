@@ -417,7 +417,7 @@ static void scenario_args(struct scenario *s, const struct past *h, const struct
 	s->cluster_spec = spec.at;
 	s->args.policy = s->policies;
 	s->args.placer = s->placers;
-	s->args.admit = h->admit;
+	s->args.admit = wish->admit ? wish->admit : h->admit;
 	s->args.cluster = wish->cluster->spec ? wish->cluster->spec : s->cluster_spec;
 	s->args.tenants = NULL; /* known already, and perhaps in no file yet */
 	s->args.quiet |= wish->quiet;

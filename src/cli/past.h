@@ -76,6 +76,7 @@ struct scenario_wish {
 	const char *tenants_path;      /* where they can be read again; NULL: nowhere */
 	struct words policies;         /* beside the one of then, which is the first */
 	const char *placer;            /* likewise; NULL: none */
+	const char *admit;             /* instead of the one of then; NULL: that one */
 	bool quiet;                    /* what is to be said of the workload was said */
 };
 

@@ -241,12 +241,12 @@ static void tell_tenants(const struct setup *setup)
 	notes_fini(&notes);
 }
 
-static bool keeps_quotas(const struct chosen *admit)
+bool setup_keeps_quotas(const char *admit)
 {
-	size_t n = strcspn(admit->full, ":");
+	size_t n = strcspn(admit, ":");
 
 	for (size_t i = 0; admissions[i]; i++) {
-		if (!strncmp(admissions[i]->name, admit->full, n) && !admissions[i]->name[n])
+		if (!strncmp(admissions[i]->name, admit, n) && !admissions[i]->name[n])
 			return admissions[i]->quotas;
 	}
 	return false;
@@ -255,7 +255,7 @@ static bool keeps_quotas(const struct chosen *admit)
 /* A quota needs both: a file that states it, and the rule that keeps it. */
 static void tell_quota(const struct setup *setup)
 {
-	bool kept = keeps_quotas(&setup->admit);
+	bool kept = setup_keeps_quotas(setup->admit.full);
 	bool stated = quota_is_set(&setup->tenants);
 
 	if (kept && !stated)

@@ -58,6 +58,8 @@ int setup_cluster(const char *spec, struct cluster *out, struct err *err);
 /* Reads --loan, if it is there; `out` must be empty. */
 int setup_loan(const struct args *args, const struct cluster *cluster, struct loan *out,
 	uint64_t *hash, struct err *err);
+/* Whether the admission rule of that text ("quota", "load:…") keeps tenants' quotas. */
+bool setup_keeps_quotas(const char *admit);
 /* Reads --tenants, if it is there. */
 int setup_tenants(const struct args *args, struct tenants *out, struct err *err);
 

@@ -318,33 +318,11 @@ static int set_weight(struct tenant *tenant, const json_t *args, struct err *err
 	return 0;
 }
 
-static int set_parent(struct tenants *tenants, uint32_t tenant, const char *parent, struct err *err)
-{
-	uint32_t above = TENANT_NONE;
-
-	if (!parent)
-		return 0;
-	if (*parent && strcmp(parent, "none") != 0) {
-		above = tenants_find(tenants, parent, strlen(parent));
-		if (above == TENANT_NONE)
-			return err_set(err, ERR_MISSING,
-				"parent: there is no tenant \"%.80s\"; "
-				"give it a quota first",
-				parent);
-	}
-	if (above == tenant)
-		return err_set(err, ERR_REFUSED, "parent: \"%.80s\" cannot be its own parent", parent);
-	tenants->at[tenant].parent = above;
-	if (tenants_cycle(tenants) != TENANT_NONE)
-		return err_set(err, ERR_REFUSED, "parent: \"%.80s\" stands below \"%.80s\" already",
-			parent, tenants->at[tenant].name);
-	return 0;
-}
-
 static int set_quota(struct tenants *tenants, uint32_t i, const json_t *args, struct err *err)
 {
 	const char *guaranteed = member_text(args, "guaranteed");
 	const char *borrow = member_text(args, "borrow"), *lend = member_text(args, "lend");
+	const char *parent = member_text(args, "parent");
 
 	if (set_weight(&tenants->at[i], args, err) < 0 ||
 		(guaranteed && quota_say_guaranteed(tenants, i, guaranteed, err) < 0) ||
@@ -353,7 +331,7 @@ static int set_quota(struct tenants *tenants, uint32_t i, const json_t *args, st
 	if (borrow && !quota_number(borrow, true, &tenants->at[i].borrow))
 		return err_set(err, ERR_USAGE,
 			"borrow: \"%.80s\" is not a number of devices; write 4, or all", borrow);
-	return set_parent(tenants, i, member_text(args, "parent"), err);
+	return parent ? quota_say_parent(tenants, i, parent, err) : 0;
 }
 
 /* The table as it shall be; everybody who has jobs is in it. */

@@ -272,6 +272,140 @@ int quota_say_lend(struct tenants *tenants, uint32_t tenant, const char *text, s
 	return 0;
 }
 
+int quota_say_parent(struct tenants *tenants, uint32_t tenant, const char *parent, struct err *err)
+{
+	uint32_t above = TENANT_NONE;
+
+	if (*parent && strcmp(parent, "none") != 0) {
+		above = tenants_find(tenants, parent, strlen(parent));
+		if (above == TENANT_NONE)
+			return err_set(err, ERR_MISSING,
+				"parent: there is no tenant \"%.80s\"; "
+				"give it a quota first",
+				parent);
+	}
+	if (above == tenant)
+		return err_set(err, ERR_REFUSED, "parent: \"%.80s\" cannot be its own parent", parent);
+	tenants->at[tenant].parent = above;
+	if (tenants_cycle(tenants) != TENANT_NONE)
+		return err_set(err, ERR_REFUSED, "parent: \"%.80s\" stands below \"%.80s\" already",
+			parent, tenants->at[tenant].name);
+	return 0;
+}
+
+/* ---- all of a tenant in one word */
+
+static int say_weight(struct tenants *tenants, uint32_t tenant, const char *text, struct err *err)
+{
+	double weight;
+
+	if (!slice_double(slice_of(text), &weight) || weight < TENANT_WEIGHT_MIN ||
+		weight > TENANT_WEIGHT_MAX)
+		return err_set(err, ERR_USAGE,
+			"weight: \"%.80s\" is not a number above 0, such as 2", text);
+	tenants->at[tenant].weight = weight;
+	return 0;
+}
+
+static int say_borrow(struct tenants *tenants, uint32_t tenant, const char *text, struct err *err)
+{
+	if (quota_number(text, true, &tenants->at[tenant].borrow))
+		return 0;
+	return err_set(err, ERR_USAGE,
+		"borrow: \"%.80s\" is not a number of devices; write 4, or all", text);
+}
+
+/* In the order in which they can be said: what is lent depends on what is guaranteed. */
+static const struct quota_key {
+	const char *name;
+	int (*say)(struct tenants *tenants, uint32_t tenant, const char *text, struct err *err);
+} quota_keys[] = {
+	{ "guaranteed", quota_say_guaranteed },
+	{ "borrow", say_borrow },
+	{ "lend", quota_say_lend },
+	{ "weight", say_weight },
+	{ "parent", quota_say_parent },
+};
+
+enum { QUOTA_KEYS = sizeof(quota_keys) / sizeof(quota_keys[0]) };
+
+/* Which key "borrow=4" begins with; -1: none. */
+static int key_of(const char *text)
+{
+	for (int i = 0; i < QUOTA_KEYS; i++) {
+		size_t n = strlen(quota_keys[i].name);
+
+		if (!strncmp(text, quota_keys[i].name, n) && text[n] == '=')
+			return i;
+	}
+	return -1;
+}
+
+size_t quota_word_tenant(const char *word)
+{
+	const char *colon = strchr(word, ':'), *equals = strrchr(word, '=');
+
+	for (; colon; colon = strchr(colon + 1, ':')) {
+		if (key_of(colon + 1) >= 0)
+			return (size_t)(colon - word);
+	}
+	return equals ? (size_t)(equals - word) : 0;
+}
+
+/* Where the value ends that begins there: values may have commas of their own. */
+static const char *end_of_value(const char *text)
+{
+	const char *comma = strchr(text, ',');
+
+	while (comma && key_of(comma + 1) < 0)
+		comma = strchr(comma + 1, ',');
+	return comma ? comma : text + strlen(text);
+}
+
+static int say_all(struct tenants *tenants, uint32_t tenant, const char *text, struct err *err)
+{
+	char *values[QUOTA_KEYS] = { 0 };
+	int rc = 0;
+
+	while (*text && !rc) {
+		int key = key_of(text);
+		const char *value = key < 0 ? NULL : text + strlen(quota_keys[key].name) + 1;
+		const char *end = value ? end_of_value(value) : text;
+
+		if (key < 0 || values[key])
+			rc = err_set(err, ERR_USAGE,
+				key < 0 ? "\"%.80s\" is none of guaranteed=, borrow=, lend=, weight=, parent="
+					: "\"%.80s\": that was said before",
+				text);
+		else
+			values[key] = mem_strndup(value, (size_t)(end - value));
+		text = *end ? end + 1 : end;
+	}
+	for (int i = 0; i < QUOTA_KEYS; i++) {
+		if (!rc && values[i])
+			rc = quota_keys[i].say(tenants, tenant, values[i], err);
+		free(values[i]);
+	}
+	return rc;
+}
+
+int quota_say(struct tenants *tenants, const char *word, struct err *err)
+{
+	size_t n = quota_word_tenant(word);
+	uint32_t i;
+	int rc;
+
+	if (!n)
+		return err_set(err, ERR_USAGE,
+			"'%s' is not TENANT=WEIGHT, such as vision=2, or TENANT:guaranteed=8,borrow=4",
+			word);
+	i = tenants_find(tenants, word, n);
+	if (i == TENANT_NONE)
+		i = tenants_add(tenants, word, n);
+	rc = (word[n] == ':' ? say_all : say_weight)(tenants, i, word + n + 1, err);
+	return rc ? err_prefix(err, "%.*s", (int)n, word) : 0;
+}
+
 void quota_tell_guaranteed(const struct tenants *tenants, const struct tenant *t, struct buf *out)
 {
 	if (t->promised && !t->nparts)

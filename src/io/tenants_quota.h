@@ -25,6 +25,15 @@ void tenants_quota_write(const struct tenants *tenants, const struct tenant *ten
  */
 int quota_say_guaranteed(struct tenants *tenants, uint32_t tenant, const char *text, struct err *err);
 int quota_say_lend(struct tenants *tenants, uint32_t tenant, const char *text, struct err *err);
+/* A tenant of the table, or "none": at the top.  ERR_MISSING: there is no such, ERR_REFUSED: it stands below already. */
+int quota_say_parent(struct tenants *tenants, uint32_t tenant, const char *parent, struct err *err);
+/*
+ * The length of the tenant's name in "vision=2" or "vision:guaranteed=v100:8,a100:4,borrow=4,lend=2,weight=2,parent=labs";
+ * 0: it is neither.
+ */
+size_t quota_word_tenant(const char *word);
+/* Such a word: the first is a weight.  A tenant that is not in the table is added.  ERR_USAGE, or as above. */
+int quota_say(struct tenants *tenants, const char *word, struct err *err);
 /* As these read it: "v100:8,a100:4". */
 void quota_tell_guaranteed(const struct tenants *tenants, const struct tenant *tenant, struct buf *out);
 

@@ -71,6 +71,21 @@ is "whole" [ ! -e o/trace.csv ]
 # what is wrong is told
 fails 2 'what if what' "no change" stint whatif "${here[@]}"
 fails 2 'no cluster is given' "a trace without a cluster" stint whatif trace.csv --add 4:a100
+# quotas: said as stint quota set has them, and by a file; the same either way
+printf 'tenants:\n  - {name: labs}\n  - {name: tenant-1, parent: labs, guaranteed: {v100: 8}, lend: {v100: 4}}\n  - {name: tenant-2, borrow: 6}\n' >q.yaml
+run stint whatif "${here[@]}" --quota q.yaml --seeds 1 --out file
+want 0 "another table of tenants"
+err 'with --quota the admission rule is quota instead of all' "what keeps quotas is said"
+out '^q.yaml  ' "the table has it"
+run stint whatif "${here[@]}" --quota labs:weight=1 --quota tenant-1:lend=v100:4,guaranteed=v100:8,parent=labs --quota tenant-2:borrow=6 \
+	--seeds 1 --out words
+want 0 "the same in words"
+is "is the same" cmp -s file/tenants-changed.yaml words/tenants-changed.yaml
+run stint replay file/q.yaml
+want 0 "the run with quotas replays"
+is "it was kept by the rule" grep -q '"admit": "quota"' file/q.yaml/manifest.json
+is "what was is as it was" grep -q '"admit": "all"' file/as-it-was/manifest.json
+
 fails 2 'did you mean a100' "an unknown type" stint whatif "${here[@]}" --add 4:a1000
 fails 2 'DEVICES:TYPE' "no number" stint whatif "${here[@]}" --add a100
 fails 2 '40 v100 cannot be removed: there are 32' "more than there is" stint whatif "${here[@]}" --remove 40:v100
@@ -78,6 +93,11 @@ fails 2 'nothing would be left' "everything" stint whatif "${here[@]}" --remove 
 fails 2 'there is no a100 to remove' "what is not there" stint whatif "${here[@]}" --remove 4:a100
 fails 2 'no job is of that tenant' "a tenant without jobs" stint whatif "${here[@]}" --quota zorro=2
 fails 2 'TENANT=WEIGHT' "no weight" stint whatif "${here[@]}" --quota tenant-1
+fails 4 '"tenant-1" is promised 999 devices, and the cluster has' "more than there is" \
+	stint whatif "${here[@]}" --quota tenant-1:guaranteed=999
+fails 2 'tenant-1: borrow: "x" is not a number of devices' "no number of devices" \
+	stint whatif "${here[@]}" --quota tenant-1:guaranteed=2,borrow=x
+fails 3 'no tenant "labs"' "no such parent" stint whatif "${here[@]}" --quota tenant-1:parent=labs
 fails 2 'the one of then' "the policy that decided already" stint whatif "${here[@]}" --policy fifo
 fails 3 'no such file' "no trace" stint whatif nothing.csv --cluster 4x8 --add 4:a100
 fails 3 'no record at .*nowhere.*or name a trace' "no record" stint whatif --state nowhere --add 1:cpu

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "io/tenants_quota.h"
 #include "support/property.h"
 
 static int read_yaml(const char *text, struct tenants *out, struct err *err)
@@ -271,6 +272,47 @@ static void a_large_file_is_read_at_once(void **state)
 	buf_fini(&text);
 }
 
+static const struct {
+	const char *word, *yaml; /* how a table with it alone ends, or how the error begins */
+} words[] = {
+	{ "vision=2", "\"vision\"\n    weight: 2\n    within: fair\n" },
+	{ "a:b=2", "\"a:b\"\n    weight: 2\n    within: fair\n" },
+	{ "vision:guaranteed=8", "\"vision\"\n    weight: 1\n    within: fair\n    guaranteed: 8\n" },
+	{ "vision:lend=v100:1,guaranteed=v100:8,a100:4,borrow=all",
+		"\"vision\"\n    weight: 1\n    within: fair\n    guaranteed: {\"v100\": 8, \"a100\": 4}\n"
+		"    lend: {\"v100\": 1}\n" },
+	{ "vision:weight=3,borrow=4", "\"vision\"\n    weight: 3\n    within: fair\n    borrow: 4\n" },
+	{ "vision", "'vision' is not TENANT=WEIGHT" },
+	{ "=2", "'=2' is not TENANT=WEIGHT" },
+	{ "vision=0", "vision: weight: \"0\" is not" },
+	{ "vision:borrow=4,borrow=5", "vision: \"borrow=5\": that was said before" },
+	{ "vision:borrow=4,", "vision: borrow: \"4,\" is not" },
+	{ "vision:borrow=4,lends=3", "vision: borrow: \"4,lends=3\" is not" },
+	{ "vision:guaranteed=", "vision: guaranteed: \"\" is not" },
+	{ "vision:parent=labs", "vision: parent: there is no tenant \"labs\"" },
+	{ "vision:parent=vision", "vision: parent: \"vision\" cannot be its own parent" },
+};
+
+static void a_quota_can_be_said_in_one_word(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(words); i++) {
+		struct tenants t = { 0 };
+		struct buf yaml = { 0 };
+		struct err err = { 0 };
+
+		if (quota_say(&t, words[i].word, &err) == 0) {
+			tenants_write_yaml(&t, &yaml);
+			assert_true(yaml.n > strlen(words[i].yaml));
+			assert_string_equal(yaml.at + yaml.n - strlen(words[i].yaml), words[i].yaml);
+		} else if (strncmp(err.text, words[i].yaml, strlen(words[i].yaml)) != 0) {
+			fail_msg("%s: %s", words[i].word, err.text);
+		}
+		buf_fini(&yaml);
+		tenants_fini(&t);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -282,6 +324,7 @@ int main(void)
 		cmocka_unit_test(files_are_read),
 		cmocka_unit_test(the_example_is_good),
 		cmocka_unit_test(a_large_file_is_read_at_once),
+		cmocka_unit_test(a_quota_can_be_said_in_one_word),
 	};
 
 	return cmocka_run_group_tests_name("tenants_io", tests, NULL, NULL);
