@@ -525,6 +525,18 @@ static void withdraw(struct engine *e, uint32_t id)
 	engine_reconsider(e);
 }
 
+void engine_refuse(struct engine *e, uint32_t id, struct reason why)
+{
+	struct job *job = &e->jobs.at[id];
+
+	close_account(e, job);
+	end_active(e, job, JOB_REJECTED);
+	engine_set_reason(e, job, why);
+	engine_tell(e, (struct event){ .kind = EV_REJECT, .job = id, .reason = why });
+	let_go(e, job);
+	engine_reconsider(e);
+}
+
 /* Its process counts as a device of the node if all of these are meant. */
 static bool holds_any(const struct job *job, uint32_t node, uint64_t devices)
 {

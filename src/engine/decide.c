@@ -195,6 +195,7 @@ static int fulfil(struct engine *e, struct err *err)
 		e->shadows.at[e->plan.touched.at[i]].promised = false;
 	plan_commit(&e->plan);
 	keep_reasons(e);
+	engine_refuse_never(e);
 	return 0;
 }
 

@@ -124,7 +124,7 @@ static bool start_whom_it_is_due(struct engine *e, bool own)
 	return any;
 }
 
-/* Quotas were changed: those who came last go. */
+/* Quotas were changed: those who came last go, and what they leave is there for others. */
 static void stop_whom_is_too_much(struct engine *e)
 {
 	for (size_t i = e->active.n; i-- > 0 && quota_exceeded(e->quota);) {
@@ -137,6 +137,26 @@ static void stop_whom_is_too_much(struct engine *e)
 		quota_prove_limit(e->quota, job, grant->gpus, &why);
 		plan_stop(&e->plan, job);
 		plan_why(&e->plan, job->id, why);
+		e->lowered = true;
+		plan_wake(&e->plan, e->now_s);
+	}
+}
+
+/* Whoever was stopped and asks for more than its tenant may ever have now: nobody shall wait behind it. */
+void engine_refuse_never(struct engine *e)
+{
+	struct round round = engine_round(e);
+	struct reason why;
+
+	if (!e->lowered)
+		return;
+	e->lowered = false;
+	for (size_t i = 0; i < e->active.n; i++) {
+		uint32_t id = e->active.at[i];
+
+		if (e->jobs.at[id].state == JOB_PENDING &&
+			!admission_could_ever(&round, &e->jobs.at[id], &why))
+			engine_refuse(e, id, why);
 	}
 }
 

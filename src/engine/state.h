@@ -61,6 +61,7 @@ struct engine {
 	bool dirty;          /* something happened since */
 	double dirty_since_s;
 	bool unkept; /* something happened since promises were last kept: only of policies with rounds */
+	bool lowered; /* somebody was stopped because its tenant may have less than before */
 	uint32_t idle; /* decisions in a row at which nothing ran and nothing came of it */
 
 	struct course course;
@@ -88,6 +89,8 @@ int engine_apply(struct engine *e, const struct event *event, struct err *err);
 /* Brings totals up to now; the job makes no more steps on its present grant after this. */
 void engine_settle(struct engine *e, struct job *job);
 
+/* A job that policies know and that has no devices shall never have any: it ends as one that was not admitted. */
+void engine_refuse(struct engine *e, uint32_t id, struct reason why);
 /* Whoever is held outside is asked about again. */
 void engine_reconsider(struct engine *e);
 
@@ -97,6 +100,8 @@ void engine_note_promises(struct engine *e);
 const char *engine_promise_rule(const struct engine *e);
 /* After the policy, what tenants were promised. */
 void engine_keep_promises(struct engine *e);
+/* After it was carried out: whoever had to go and could never come back. */
+void engine_refuse_never(struct engine *e);
 /* After the decision: whoever waits outside though its tenant idles is let in.  Whether anybody was. */
 bool engine_let_in_idle(struct engine *e);
 

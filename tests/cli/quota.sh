@@ -205,4 +205,30 @@ out 'start +1 +promise +given devices: 2 cpu +quota$' "and its history says that
 daemon_gone
 run stint replay "$STINT_STATE"
 want 0 "this replays, too"
+
+# ---- less than before
+STINT_STATE=$work/lowered
+is "a daemon under fifo answers" daemon_start --slots 4 --no-cgroups --policy fifo --admit quota --tenants live.yaml
+sized() { # TENANT GPUS
+	submit --tenant "$1" --gpus "$2" -- sleep 600
+}
+sized guests 2; wide=$job
+sized guests 1; narrow=$job
+sized own 2; first=$job
+sized own 1; second=$job
+soon "the owner has its part, a borrower the rest" is_state "$wide" RUNNING
+soon "of four devices" is_state "$first" RUNNING
+is "two wait" is_state "$second" PENDING
+run stint quota set guests --borrow 1
+soon "with a lower quota who asks for more than it may ever have gives back" is_state "$wide" PENDING
+run stint explain "$wide"
+out 'room for 1: it can never have more than 1' "and is told so"
+soon "nobody waits behind it: not its tenant's" is_state "$narrow" RUNNING
+soon "nor another's" is_state "$second" RUNNING
+run stint quota set guests --borrow 4
+stint cancel --quiet "$first" "$second" >/dev/null
+soon "with a higher one it goes on" is_state "$wide" RUNNING
+daemon_gone
+run stint replay "$STINT_STATE"
+want 0 "which replays as well"
 finish
