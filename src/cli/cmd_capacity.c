@@ -122,11 +122,6 @@ static int parse_types(struct capacity_call *call, struct err *err)
 	return 0;
 }
 
-static bool is_cpu(const struct device_type *type)
-{
-	return !strcmp(type->name, "cpu");
-}
-
 /* The types that are there, CPU slots only where there is nothing else. */
 static int types_of_cluster(struct capacity_call *call, struct err *err)
 {
@@ -136,7 +131,7 @@ static int types_of_cluster(struct capacity_call *call, struct err *err)
 		for (uint32_t i = 0; i < cluster->ntypes; i++) {
 			const struct device_type *type = &cluster->types[i];
 
-			if (type->devices && is_cpu(type) == cpus)
+			if (type->devices && device_type_is_cpu(type) == cpus)
 				add_option(call, slice_of(type->name), 0);
 		}
 	}

@@ -87,7 +87,7 @@ static const char *the_only_type(const struct cluster *cluster)
 	for (uint32_t i = 0; i < cluster->ntypes; i++) {
 		const struct device_type *type = &cluster->types[i];
 
-		if (!type->devices || !strcmp(type->name, "cpu"))
+		if (!type->devices || device_type_is_cpu(type))
 			continue;
 		if (only)
 			return NULL;

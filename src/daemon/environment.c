@@ -133,7 +133,7 @@ static void set_here(struct daemon *d, struct environment *env, const struct liv
 	set_array(env, job);
 	set_devices(d, env, a->grant);
 	set_ranks(env, job);
-	if (!strcmp(d->epoch.cluster.types[a->grant->type].name, "cpu") && !has(env, "OMP_NUM_THREADS"))
+	if (device_type_is_cpu(&d->epoch.cluster.types[a->grant->type]) && !has(env, "OMP_NUM_THREADS"))
 		set_number(env, "OMP_NUM_THREADS", a->grant->gpus);
 }
 

@@ -332,7 +332,7 @@ uint32_t live_job_types(const struct live_job *job, const struct cluster *cluste
 	uint32_t bits = 0;
 
 	for (uint32_t type = 0; type < cluster->ntypes; type++) {
-		bool cpu = !strcmp(cluster->types[type].name, "cpu");
+		bool cpu = device_type_is_cpu(&cluster->types[type]);
 
 		/* Where there are no GPUs, CPU slots are the devices. */
 		if (cpu == job->cpu_only || cluster->ntypes == 1)

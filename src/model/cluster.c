@@ -158,6 +158,11 @@ int cluster_find_type(const struct cluster *cluster, const char *name)
 	return i >= 0 ? i : find_same_accelerator(cluster, name);
 }
 
+bool device_type_is_cpu(const struct device_type *type)
+{
+	return !strcmp(type->name, "cpu");
+}
+
 static struct device_type type_facts(const char *name)
 {
 	const struct accelerator *a = catalogue_accelerator(name);

@@ -35,6 +35,9 @@ struct device_type {
 	uint32_t max_per_node;
 };
 
+/* Slots of CPUs: devices where there is nothing else. */
+bool device_type_is_cpu(const struct device_type *type);
+
 /* Links inside a node, by pair [i * devices + j] (model/links.h reads them).  Shared by the nodes that name it. */
 struct topology {
 	const char *name;

@@ -90,6 +90,26 @@ void promises_fini(struct promises *promises)
 	*promises = (struct promises){ 0 };
 }
 
+static bool is_named(const struct tenants *tenants, const struct cluster *cluster, uint32_t type)
+{
+	for (uint32_t i = 0; tenants && i < tenants->types.n; i++) {
+		if (cluster_find_type(cluster, tenants->types.at[i]) == (int)type)
+			return true;
+	}
+	return false;
+}
+
+uint32_t quota_types(const struct tenants *tenants, const struct cluster *cluster)
+{
+	uint32_t counted = 0;
+
+	for (uint32_t k = 0; k < cluster->ntypes; k++) {
+		if (!device_type_is_cpu(&cluster->types[k]) || is_named(tenants, cluster, k))
+			counted |= UINT32_C(1) << k;
+	}
+	return counted ? counted : UINT32_MAX;
+}
+
 bool quota_is_set(const struct tenants *tenants)
 {
 	for (uint32_t i = 0; i < tenants->n; i++) {
@@ -306,15 +326,18 @@ static void unknown_type(const struct tenants *tenants, const struct cluster *cl
 static void find_beyond(const struct tenants *tenants, const struct cluster *cluster,
 	struct quota_conflict *worst)
 {
+	uint32_t counted = quota_types(tenants, cluster), devices = 0;
 	struct promises p;
 
 	for (uint32_t i = 0; i < tenants->n; i++)
 		unknown_type(tenants, cluster, i, worst);
 	promises_make(tenants, cluster, &p);
-	for (uint32_t k = 0; k < cluster->ntypes; k++)
+	for (uint32_t k = 0; k < cluster->ntypes; k++) {
 		too_much(tenants, &p, TENANT_NONE, k, cluster->types[k].name,
 			cluster->types[k].devices, worst);
-	too_much(tenants, &p, TENANT_NONE, TENANT_NONE, NULL, cluster->devices, worst);
+		devices += counted >> k & 1 ? cluster->types[k].devices : 0;
+	}
+	too_much(tenants, &p, TENANT_NONE, TENANT_NONE, NULL, devices, worst);
 	promises_fini(&p);
 }
 

@@ -39,6 +39,12 @@ struct promises {
 void promises_make(const struct tenants *tenants, const struct cluster *cluster, struct promises *out);
 void promises_fini(struct promises *promises);
 
+/*
+ * The types that devices of any type may be of, as bits: slots of CPUs beside accelerators are only counted where
+ * somebody is promised some by name.
+ */
+uint32_t quota_types(const struct tenants *tenants, const struct cluster *cluster);
+
 /* Whether anybody is promised or denied anything: else a table is about weights alone. */
 bool quota_is_set(const struct tenants *tenants);
 

@@ -229,6 +229,7 @@ int quota_create(const struct cluster *cluster, const struct tenants *tenants, s
 	}
 	q = mem_alloc(sizeof(*q));
 	*q = (struct quota){ .cluster = cluster, .tenants = tenants, .ntypes = cluster->ntypes };
+	q->counted = quota_types(tenants, cluster);
 	q->n = n + own + 1;
 	q->at = mem_alloc(mem_array_size(q->n, sizeof(*q->at)));
 	place_vectors(q);
@@ -345,8 +346,11 @@ static void count(struct quota *q, const struct job *job, const struct grant *gr
 	struct grant_part parts[TYPES_MAX];
 	uint32_t n = grant_parts(grant, q->cluster, parts);
 
-	for (uint32_t i = 0; i < n; i++)
-		move(q, quota_leaf(q, job), parts[i].type, sign * quota_width(job, parts[i].gpus));
+	for (uint32_t i = 0; i < n; i++) {
+		if (quota_counts(q, parts[i].type))
+			move(q, quota_leaf(q, job), parts[i].type,
+				sign * quota_width(job, parts[i].gpus));
+	}
 }
 
 void quota_take(struct quota *q, const struct job *job, const struct grant *grant)
@@ -363,6 +367,8 @@ static void ask(struct quota *q, const struct job *job, int sign)
 {
 	int64_t more = sign * quota_width(job, (uint32_t)job->gpus);
 
+	if (!quota_concerns(q, job))
+		return;
 	for (uint32_t i = quota_leaf(q, job); i != TENANT_NONE; i = q->at[i].parent) {
 		q->at[i].asked += more;
 		if (q->settled)

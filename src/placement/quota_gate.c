@@ -16,6 +16,8 @@ uint32_t quota_right(const struct quota *q, const struct job *job, struct grant_
 	int64_t more = quota_width(job, part.gpus);
 	uint32_t level = 1, from = TENANT_NONE;
 
+	if (!quota_counts(q, part.type))
+		return 0;
 	for (uint32_t i = quota_leaf(q, job); q->at[i].parent != TENANT_NONE; i = q->at[i].parent) {
 		if (q->at[i].total > 0 && quota_covers(q, i, from, part.type, more))
 			return level;
@@ -192,6 +194,8 @@ static uint32_t exceeded_by(const struct quota *q, const struct job *job,
 			int64_t more = quota_width(job, parts[k].gpus);
 			uint32_t type = parts[k].type;
 
+			if (!quota_counts(q, type))
+				continue;
 			/* What one type adds, the others do not change. */
 			loose += quota_above(&(struct quota_node){ .held = node->held,
 						     .typed = node->typed,
@@ -232,6 +236,8 @@ static bool leaves_enough(const struct quota *q, const struct plan *plan, const 
 		int64_t left = (int64_t)plan->space.types[k].free * DEVICE;
 		bool takes = false;
 
+		if (!quota_counts(q, k))
+			continue;
 		for (uint32_t i = 0; i < nparts && fresh; i++) {
 			takes |= parts[i].type == k;
 			if (parts[i].type == k)
@@ -257,6 +263,8 @@ static bool is_short(const struct quota *q, const struct plan *plan, const struc
 	for (uint32_t k = 0; k < q->ntypes; k++) {
 		int64_t here = (int64_t)plan->space.types[k].up * DEVICE;
 
+		if (!quota_counts(q, k))
+			continue;
 		up += here;
 		lacks |= here < all->typed[k];
 	}
@@ -266,6 +274,8 @@ static bool is_short(const struct quota *q, const struct plan *plan, const struc
 static bool may_have(const struct quota *q, const struct plan *plan, const struct job *job,
 	const struct grant_part *parts, uint32_t nparts, uint32_t fresh)
 {
+	if (nparts == 1 && !quota_counts(q, parts[0].type))
+		return true;
 	return exceeded_by(q, job, parts, nparts) == TENANT_NONE &&
 		(leaves_enough(q, plan, job, parts, nparts, fresh) ||
 			is_short(q, plan, job, parts, nparts));
@@ -346,9 +356,11 @@ uint32_t quota_most(const struct quota *q, const struct job *job, uint32_t type)
 	uint32_t leaf = quota_leaf(q, job);
 	int64_t keeps[TYPES_MAX], spare[TYPES_MAX], most = -kept_at_most(q, leaf, keeps);
 
+	if (!quota_counts(q, type))
+		return q->cluster->types[type].devices;
 	for (uint32_t k = 0; k < q->ntypes; k++) {
 		spare[k] = most_of(0, (int64_t)q->cluster->types[k].devices * DEVICE - keeps[k]);
-		most += spare[k];
+		most += quota_counts(q, k) ? spare[k] : 0;
 	}
 	most = least_of(spare[type], most_of(0, most));
 	for (uint32_t i = leaf; i != TENANT_NONE; i = q->at[i].parent) {
@@ -369,7 +381,8 @@ bool quota_is_full(const struct quota *q, const struct job *job, struct reason *
 {
 	int64_t more = quota_width(job, (uint32_t)job->gpus);
 
-	for (uint32_t i = quota_leaf(q, job); i != TENANT_NONE; i = q->at[i].parent) {
+	for (uint32_t i = quota_leaf(q, job); i != TENANT_NONE && quota_concerns(q, job);
+		i = q->at[i].parent) {
 		const struct quota_node *node = &q->at[i];
 
 		if (node->borrow == NO_LIMIT || node->asked == 0 ||

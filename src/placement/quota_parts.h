@@ -41,6 +41,7 @@ struct quota {
 	const struct tenants *tenants; /* NULL: none */
 	struct reclaim under;
 	uint32_t n, ntypes; /* nodes; the last is the cluster */
+	uint32_t counted;   /* types whose devices quotas are about, as bits */
 	struct quota_node *at;
 	int64_t *vectors;
 	uint32_t exceeded; /* nodes that hold more than they may */
@@ -55,6 +56,17 @@ static inline int64_t most_of(int64_t a, int64_t b)
 static inline int64_t least_of(int64_t a, int64_t b)
 {
 	return a < b ? a : b;
+}
+
+static inline bool quota_counts(const struct quota *quota, uint32_t type)
+{
+	return quota->counted >> type & 1;
+}
+
+/* Whether the job could use any device that counts. */
+static inline bool quota_concerns(const struct quota *quota, const struct job *job)
+{
+	return job->types == 0 || (job->types & quota->counted);
 }
 
 /* The node that counts the job. */

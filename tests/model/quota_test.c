@@ -50,6 +50,29 @@ static void what_is_below_makes_what_is_not_said(void **state)
 	cluster_fini(&cluster);
 }
 
+static void slots_of_cpus_are_no_accelerators(void **state)
+{
+	struct tenants t = { 0 };
+	struct cluster cluster = { 0 }, slots = { 0 };
+	struct err err;
+
+	(void)state;
+	assert_int_equal(cluster_parse("1x4:v100,1x2:cpu", &cluster, &err), 0);
+	assert_int_equal(cluster_parse("1x6:cpu", &slots, &err), 0);
+	tenants_promise(&t, add(&t, "a", TENANT_NONE), 4);
+	tenants_promise(&t, add(&t, "b", TENANT_NONE), 2);
+	assert_int_equal(quota_check(&t, &cluster, &err), ERR_REFUSED);
+	assert_string_equal(err.text,
+		"\"a\" and \"b\" are promised 4 + 2 = 6 devices, and the cluster has 4");
+	assert_int_equal(quota_check(&t, &slots, &err), 0); /* where there is nothing else they are */
+	tenants_promise(&t, 1, 0);
+	tenants_promise_part(&t, add(&t, "c", TENANT_NONE), "cpu", 2, QUOTA_ALL);
+	assert_int_equal(quota_check(&t, &cluster, &err), 0); /* by name they can be promised */
+	tenants_fini(&t);
+	cluster_fini(&cluster);
+	cluster_fini(&slots);
+}
+
 /* The fewest tenants whose sum is above `have`; 0: all together are not. */
 static uint32_t fewest_of_all(const uint32_t *promised, uint32_t have)
 {
@@ -327,6 +350,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_below_makes_what_is_not_said),
+		cmocka_unit_test(slots_of_cpus_are_no_accelerators),
 		cmocka_unit_test(the_fewest_are_named),
 		cmocka_unit_test(the_smallest_of_all_kinds_is_named),
 		cmocka_unit_test(what_can_be_kept_is_not_refused_and_else_nothing_is),
