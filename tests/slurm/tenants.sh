@@ -31,12 +31,15 @@ job() { # TENANT NAME GPUS SECONDS
 }
 runs() { stint queue --json --name "$1" | grep -q '"state": *"RUNNING"'; }
 waits() { stint queue --json --name "$1" | grep -q '"state": *"PENDING"'; }
+both_run() { runs a && runs b; }
+one_waits() { waits a || waits b; }
+nothing_left() { [ "$(squeue -h -t PD,R | wc -l)" = 0 ]; }
 id_of() { stint queue --all --json --name "$1" | sed -n 's/.*"id": *\([0-9]*\).*/\1/p' | head -1; }
 
 is "a daemon drives the partition under quotas" drive_begin --policy fifo:misfit=skip --admit quota --tenants quotas.yaml
 is "guests borrow every device" job guests a 4 600
 is "of both nodes" job guests b 4 600
-soon "both run" eval 'runs a && runs b'
+soon "both run" both_run
 run stint quota
 out '^guests .* 8 +8 ' "all of it is borrowed"
 is "the owner comes" job own mine 4 4
@@ -57,12 +60,12 @@ is "the owner asks for its node" job own whole 4 4
 soon "and has it, whole" runs whole
 run stint show "$(id_of whole)"
 out 'v100-[12]' "on one node"
-soon "one guest waits" eval 'waits a || waits b'
+soon "one guest waits" one_waits
 run stint explain "$(stint queue --state pending --json | sed -n 's/.*"id": *\([0-9]*\).*/\1/p' | head -1)"
 want 0 "it is explained"
-soon "and runs again when the node is idle" eval 'runs a && runs b'
+soon "and runs again when the node is idle" both_run
 stint cancel --all --quiet >/dev/null
-soon "everything ends" eval '[ "$(squeue -h -t PD,R | wc -l)" = 0 ]'
+soon "everything ends" nothing_left
 drive_end
 run stint replay "$STINT_STATE"
 want 0 "the record replays"
