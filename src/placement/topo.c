@@ -178,6 +178,8 @@ static double quiet(const void *ctx, uint64_t devices)
 
 /* ---- one machine */
 
+enum { RULE_BEST, RULE_IDLE }; /* what answers are about */
+
 static uint64_t search(const struct topo *t, const struct topo_machine *m, uint32_t n)
 {
 	static const uint32_t exact_up_to[] = { [METHOD_AUTO] = 8, [METHOD_EXACT] = 16, [METHOD_DRB] = 0 };
@@ -185,7 +187,25 @@ static uint64_t search(const struct topo *t, const struct topo_machine *m, uint3
 	return m->devices <= exact_up_to[t->method] ? topo_exact(m, n) : topo_bipartition(m, n);
 }
 
-static struct topo_machine *machine_for(const struct topo *t, const struct topology *links,
+/* What an idle machine of the kind could offer: asked again for each set of free devices, so it is kept. */
+static double nearest(struct topo *t, const struct topo_machine *m, const struct answer *key)
+{
+	struct answer idle = {
+		.topology = key->topology,
+		.devices = key->devices,
+		.n = key->n,
+		.rule = RULE_IDLE,
+		.best = 1,
+	};
+
+	if (!answers_find(&t->answers, &idle)) {
+		idle.value = topo_nearest(m, key->n);
+		answers_keep(&t->answers, &idle);
+	}
+	return idle.value;
+}
+
+static struct topo_machine *machine_for(struct topo *t, const struct topology *links,
 	const struct answer *key)
 {
 	struct distances d = { { t->d_switch, t->d_socket, t->d_node, 5 * t->d_node } };
@@ -195,7 +215,7 @@ static struct topo_machine *machine_for(const struct topo *t, const struct topol
 	m->weight[UTILITY_NEAR] = t->near;
 	m->weight[UTILITY_QUIET] = t->quiet;
 	m->weight[UTILITY_FULL] = t->full;
-	m->nearest = topo_nearest(m, key->n);
+	m->nearest = nearest(t, m, key);
 	m->free = key->free;
 	return m;
 }
