@@ -6,8 +6,8 @@
  * nodes may be wanted back (spot) apart from the others.  Every period, if somebody has
  * waited too long, the flavour that is cheapest for what it takes of all who wait is
  * rented, beyond what is booting already.  In periods without that, nodes that are
- * little used are emptied, all their jobs moving to others, and go back; idle ones go at
- * the end of the time that is paid for.
+ * little used are emptied, all their jobs moving to others, and go back, as idle ones do.
+ * Nodes go at the end of the time that is paid for: before it nothing would be saved.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -79,7 +79,7 @@ static bool empty_node(struct zhong_round *d, uint32_t node)
 	return false;
 }
 
-/* Idle nodes stay while they are paid for, if another look comes before the end of that. */
+/* Nodes stay while they are paid for, if another look comes before the end of that. */
 static bool is_paid_on(const struct zhong_round *d, uint32_t node)
 {
 	double period_s = d->round->cluster->renting.period_s;
@@ -128,7 +128,9 @@ static void scale_in(struct zhong_round *d)
 		uint32_t node = uses[i].node;
 		bool idle = d->plan->space.nodes[node].users.n == 0;
 
-		if (idle && !is_paid_on(d, node))
+		if (is_paid_on(d, node))
+			continue;
+		if (idle)
 			give_back(d, node);
 		if (idle || !calm || !d->z->reschedule || !(used_of(d, node) < d->z->threshold))
 			continue;
