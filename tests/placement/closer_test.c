@@ -5,7 +5,6 @@
 
 #include <math.h>
 
-#include "placement/delay_timers.h"
 #include "support/property.h"
 
 /* Two nodes of four, each with two devices taken; a gang of four at half its speed on two nodes. */

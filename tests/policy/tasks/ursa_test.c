@@ -1,7 +1,6 @@
 /*
  * Whose turn it is under srjf: what is left of a pipeline, also of its jobs that are still outside.
  */
-#include "model/family.h"
 #include "support/desk.h"
 #include "support/property.h"
 #include "support/scene.h"
