@@ -9,12 +9,13 @@
  * off first, so that nothing idles that somebody can use.
  *
  * A gang cannot pay with a part of itself: what it owes adds up until it is
- * worth a whole lease, and then it stands back once (round=carry).  Leases end
+ * worth a whole lease, and then it stands back once (rounding=carry).  Leases end
  * at multiples of lease_s (align), or gangs would never find their devices free
- * at once.
+ * at once; and early for who would be much worse off at their end (recall,
+ * themis_calls.h).
  */
 #include "policy/fair/tenant_queues.h"
-#include "policy/fair/themis_apps.h"
+#include "policy/fair/themis_calls.h"
 
 /* A lease lasts at least so many times what it costs to resume a job. */
 #define STAY_COSTS 4
@@ -30,10 +31,11 @@ struct themis {
 	double f;
 	int rounding;
 	bool align;
+	double recall;
 
 	struct crowd crowd;
 	VEC(double) debt; /* by app: devices it has won and not yet paid with */
-	double auctions, proved, won, withheld;
+	double auctions, proved, won, withheld, recalled;
 };
 
 #define RULE(field_, kind_, ...) \
@@ -55,6 +57,8 @@ static const struct option options[] = {
 	OPT_CHOICE(struct themis, rounding, ROUNDING_CARRY, rounding_names,
 		"what a payment leaves of a gang: all until debts are worth it, or what is whole"),
 	OPT_BOOL(struct themis, align, 1, "leases end at multiples of lease_s, all at once"),
+	OPT_DOUBLE(struct themis, recall, 1.2, 0, 1e9,
+		"leases end early for who would be so many times worse off than who gives way; 0: never"),
 	RULE(elastic, OPTION_BOOL, .preset = 1, .max = 1,
 		.help = "jobs that take a range of devices bid for several sizes"),
 	{ .name = "rack_speed",
@@ -90,6 +94,53 @@ struct session {
 	uint32_t ngifts;
 };
 
+static bool give(struct session *s, const struct job *job, uint32_t type, uint32_t gpus)
+{
+	if (!plan_run(s->plan, job, (struct want){ .gpus = gpus, .type = (int)type }))
+		return false;
+	s->gifts[s->ngifts++] = (struct gift){ job->id, type, gpus };
+	return true;
+}
+
+/* ---- leases */
+
+static void end_leases(const struct session *s)
+{
+	for (uint32_t i = 0; i < s->apps.n; i++) {
+		const struct app *app = &s->apps.at[i];
+
+		for (uint32_t k = 0; k < app->njobs; k++)
+			plan_stop(s->plan, &s->round->jobs[s->apps.jobs[app->first + k]]);
+	}
+}
+
+static void look_at_apps(struct session *s)
+{
+	apps_gather(&s->apps, &s->t->rules, s->round, s->plan, &s->t->crowd);
+	end_leases(s);
+}
+
+/* Who is much worse off than others gets what it asks for from them. */
+static void recall(struct session *s)
+{
+	struct app_calls calls;
+
+	if (s->t->recall == 0)
+		return;
+	apps_call(&s->apps, s->t->recall, &calls);
+	if (calls.n == 0)
+		return;
+	s->t->recalled += calls.ended;
+	look_at_apps(s);
+	for (uint32_t i = 0; i < calls.n; i++)
+		give(s, &s->round->jobs[calls.at[i].job], calls.at[i].type, calls.at[i].gpus);
+}
+
+static bool was_called(const struct session *s, const struct app *app)
+{
+	return app->njobs > 0 && plan_grant(s->plan, s->apps.jobs[app->first]);
+}
+
 /* ---- the auction */
 
 /* Those that can use something of what is free, the worst off first. */
@@ -102,6 +153,8 @@ static void list_bidders(struct session *s, struct app **who, struct auction_bid
 	for (s->visible = 0; s->visible < s->apps.n && *n < visible; s->visible++) {
 		struct app *app = &s->apps.at[s->visible];
 
+		if (was_called(s, app))
+			continue;
 		app_bid(&s->apps, app);
 		if (app->nbids == 0)
 			continue;
@@ -128,14 +181,6 @@ static uint32_t after_payment(struct themis *t, uint32_t app, double keeps, uint
 	}
 	t->withheld += amount - kept;
 	return kept;
-}
-
-static bool give(struct session *s, const struct job *job, uint32_t type, uint32_t gpus)
-{
-	if (!plan_run(s->plan, job, (struct want){ .gpus = gpus, .type = (int)type }))
-		return false;
-	s->gifts[s->ngifts++] = (struct gift){ job->id, type, gpus };
-	return true;
 }
 
 /* The devices an app has won go to its jobs, the one with most work first, each whole. */
@@ -343,16 +388,6 @@ static void say_why(struct session *s)
 
 /* ---- */
 
-static void end_leases(const struct session *s)
-{
-	for (uint32_t i = 0; i < s->apps.n; i++) {
-		const struct app *app = &s->apps.at[i];
-
-		for (uint32_t k = 0; k < app->njobs; k++)
-			plan_stop(s->plan, &s->round->jobs[s->apps.jobs[app->first + k]]);
-	}
-}
-
 static int themis_decide(void *self, const struct round *round, struct plan *plan, struct err *err)
 {
 	struct themis *t = self;
@@ -360,10 +395,10 @@ static int themis_decide(void *self, const struct round *round, struct plan *pla
 
 	(void)err;
 	crowd_set(&t->crowd, round->now_s, t->crowd.level);
-	apps_gather(&s.apps, &t->rules, round, plan, &t->crowd);
-	crowd_set(&t->crowd, round->now_s, apps_level(&s.apps));
 	s.gifts = arena_array(round->scratch, struct gift, round->nactive);
-	end_leases(&s);
+	look_at_apps(&s);
+	recall(&s);
+	crowd_set(&t->crowd, round->now_s, apps_level(&s.apps));
 	apps_rank(&s.apps);
 	hold_auction(&s);
 	fill(&s);
@@ -396,7 +431,8 @@ static uint32_t themis_figures(const void *self, struct figure out[FIGURES_MAX])
 	out[1] = (struct figure){ "auctions_proved", t->proved };
 	out[2] = (struct figure){ "won_gpus", t->won };
 	out[3] = (struct figure){ "withheld_gpus", t->withheld };
-	return 4;
+	out[4] = (struct figure){ "recalled_leases", t->recalled };
+	return 5;
 }
 
 const struct policy policy_themis = {

@@ -60,12 +60,20 @@ static double withheld(const struct cluster *cluster, const struct trace *trace,
 	return gpus;
 }
 
-/* Jobs of half an hour to a week on 64 devices: coming evenly, nearly all in a row, all at once, and of 10 h on average. */
+/*
+ * On 64 devices: jobs of half an hour to a week that come evenly, nearly all in a row, all at once, by day; of 10 h, an
+ * hour and 6 minutes on average; and as in two clusters, where most are shorter than a lease by far.
+ */
 static const char *const workloads[] = {
 	"jobs=150,load=1.5,durations=blox,gpus=pow2",
 	"jobs=200,load=2,durations=blox,arrivals=burst,gpus=pow2",
 	"jobs=200,arrivals=static,durations=blox,gpus=pow2",
+	"jobs=200,load=2,durations=blox,arrivals=diurnal,gpus=pow2",
 	"jobs=200,load=2,durations=exponential,duration_scale=10,gpus=pow2",
+	"jobs=300,load=1.5,durations=exponential,gpus=pow2",
+	"jobs=300,load=2,durations=exponential,duration_scale=0.1,gpus=pow2",
+	"jobs=300,load=2,durations=philly,gpus=pow2",
+	"jobs=300,load=2,durations=helios,gpus=helios",
 };
 
 static void worst_ratio_is_below_every_order_policy_s(void **state)
