@@ -289,56 +289,6 @@ static void upgrade(struct session *s)
 	}
 }
 
-/* ---- reasons */
-
-/* Of the jobs of a server that run, that whose tenant has had least. */
-static uint32_t neediest(const struct session *s, uint32_t server)
-{
-	const struct server *from = &s->homes.servers[server];
-	uint32_t best = JOB_NONE;
-	double least = INFINITY;
-
-	for (uint32_t i = 0; i < from->n; i++) {
-		uint32_t id = s->homes.jobs[from->first + i];
-		double standing = entitled_standing(entitled_of(s->homes.e, &s->round->jobs[id]));
-
-		if (plan_grant(s->plan, id) && standing < least) {
-			best = id;
-			least = standing;
-		}
-	}
-	return best;
-}
-
-static void say_why(const struct session *s, uint32_t server)
-{
-	const struct server *from = &s->homes.servers[server];
-	uint32_t other = JOB_NONE;
-	double against = 0;
-	bool looked = false;
-
-	for (uint32_t i = 0; i < from->n; i++) {
-		const struct job *job = &s->round->jobs[s->homes.jobs[from->first + i]];
-		double standing;
-
-		if (plan_grant(s->plan, job->id))
-			continue;
-		if (!looked)
-			other = neediest(s, server);
-		if (!looked && other != JOB_NONE)
-			against = entitled_standing(entitled_of(s->homes.e, &s->round->jobs[other]));
-		looked = true;
-		standing = entitled_standing(entitled_of(s->homes.e, job));
-		/* Of the same tenant, or one that has had as much: whose turn it is does not follow from shares. */
-		if (other != JOB_NONE && standing > against + 1e-9)
-			tenant_why_share(s->plan, job, standing, other, against);
-		else if (other != JOB_NONE || job->grant)
-			plan_why(s->plan, job->id, (struct reason){ .why = WHY_TURN, .other = other });
-		else
-			kit_no_room(s->round, s->plan, job);
-	}
-}
-
 /* ---- */
 
 /* All gangs are decided anew, but for those that have only just begun: costs would eat what they are given. */
@@ -399,10 +349,10 @@ static int gandiva_fair_decide(void *self, const struct round *round, struct pla
 		run_quantum(&s);
 	fill(&s);
 	upgrade(&s);
-	for (uint32_t server = 0; server <= round->cluster->nnodes; server++)
-		say_why(&s, server);
-	if (kit_anybody_waits(round, plan))
-		plan_wake(plan, next_quantum_s(g, round->now_s));
+	if (!kit_anybody_waits(round, plan))
+		return 0;
+	homes_say_why(&s.homes, plan, next_quantum_s(g, round->now_s));
+	plan_wake(plan, next_quantum_s(g, round->now_s));
 	return 0;
 }
 

@@ -128,7 +128,9 @@ void slice_servers_gather(struct slice_servers *s)
 		if (!job_active(job))
 			continue;
 		if (m->home && !slice_can_host(s, job, m->home - 1))
-			*m = (struct slice_memory){ .turn = m->turn, .failed = m->failed };
+			*m = (struct slice_memory){ .turn = m->turn,
+				.queued_s = m->queued_s,
+				.failed = m->failed };
 	}
 	for (uint32_t i = 0; i < round->nactive; i++) {
 		if (job_active(&round->jobs[round->active[i]]))
@@ -210,6 +212,15 @@ uint32_t slice_find_room(const struct slice_servers *s, const struct job *job)
 	return node == UINT32_MAX && s->nhomeless == 0 ? choose(s, RULE_ANY, job) : node;
 }
 
+void slice_to_the_end(struct slice_servers *s, const struct job *job)
+{
+	struct slice_memory *m = slice_memory_of(s, job->id);
+
+	m->turn = ++*s->turns;
+	m->queued_s = s->round->now_s;
+	s->stale = true;
+}
+
 void slice_move(struct slice_servers *s, const struct job *job, uint32_t node)
 {
 	struct slice_memory *m = slice_memory_of(s, job->id);
@@ -219,7 +230,7 @@ void slice_move(struct slice_servers *s, const struct job *job, uint32_t node)
 	s->stale = true;
 	m->home = 1 + node;
 	if (m->turn == 0)
-		m->turn = ++*s->turns;
+		slice_to_the_end(s, job);
 	if (s->affinity[node] == 0)
 		s->affinity[node] = s->at[node].affinity = slice_gpus(s, job, node);
 	s->at[node].demand += slice_gpus(s, job, node);

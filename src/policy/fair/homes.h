@@ -51,5 +51,7 @@ void homes_balance(struct homes *homes, double stay_s);
 bool homes_may_move(const struct homes *homes, const struct job *job, double stay_s);
 /* A job that runs elsewhere stays there, if it is less crowded there (or anyway). */
 void homes_adopt(struct homes *homes, const struct job *job, uint32_t node, bool anyway);
+/* homes_why.c: tells all who wait why; `next_s` is when the next quantum begins. */
+void homes_say_why(const struct homes *homes, struct plan *plan, double next_s);
 
 #endif

@@ -326,62 +326,70 @@ static void wake(const struct session *s)
 
 /* ---- reasons */
 
-/* A job that was given devices, and how its app stands. */
-struct winner {
+/* A job that has devices, and how its app stands; JOB_NONE: there is none. */
+struct holder {
 	uint32_t job;
 	double rho;
 };
 
-/* The worst-off app that got anything, but for `tenant`'s (SIZE_MAX: nobody's). */
-static struct winner worst_off(const struct session *s, size_t tenant)
+/* The jobs of the worst-off apps that have something, by type. */
+static void list_holders(const struct session *s, struct holder worst[TYPES_MAX])
 {
+	for (uint32_t type = 0; type < TYPES_MAX; type++)
+		worst[type] = (struct holder){ JOB_NONE, 0 };
 	for (uint32_t i = 0; i < s->apps.n; i++) {
 		const struct app *app = &s->apps.at[i];
 
-		for (uint32_t k = 0; k < app->njobs; k++) {
-			uint32_t job = s->apps.jobs[app->first + k];
+		for (uint32_t k = 0; k <= app->njobs; k++) {
+			uint32_t job = k < app->njobs ? s->apps.jobs[app->first + k] : app->leased;
+			const struct grant *grant = job == JOB_NONE ? NULL : plan_grant(s->plan, job);
 
-			if (plan_grant(s->plan, job) && tenant_number(&s->round->jobs[job]) != tenant)
-				return (struct winner){ job, app->rho };
+			if (grant && worst[grant->type].job == JOB_NONE)
+				worst[grant->type] = (struct holder){ job, app->rho };
 		}
 	}
-	return (struct winner){ JOB_NONE, 0 };
 }
 
-/* `other`, which was worse off, has devices that the job could use. */
-static bool lost_to(const struct session *s, const struct app *app, const struct job *job,
-	struct winner other)
+/* Of those who have devices that the job could use the worst off, if it is worse off than `app`. */
+static struct holder worse_off(const struct session *s, const struct holder worst[TYPES_MAX],
+	const struct app *app, const struct job *job)
 {
-	return other.job != JOB_NONE && app->rho < other.rho * (1 - 1e-9) &&
-		job_may_use(job, plan_grant(s->plan, other.job)->type);
-}
+	struct holder found = { JOB_NONE, app->rho * (1 + 1e-9) };
 
-/* Shares are proved by somebody else's: a tenant's own jobs prove nothing. */
-static void say_why(struct session *s)
-{
-	struct winner first = worst_off(s, SIZE_MAX), second = { JOB_NONE, 0 };
-	size_t tenant = SIZE_MAX;
-
-	if (first.job != JOB_NONE) {
-		tenant = tenant_number(&s->round->jobs[first.job]);
-		second = worst_off(s, tenant);
+	for (uint32_t type = 0; type < s->round->cluster->ntypes; type++) {
+		if (worst[type].job != JOB_NONE && job_may_use(job, type) && worst[type].rho > found.rho)
+			found = worst[type];
 	}
+	return found;
+}
+
+/* The proof is that somebody is worse off; whoever is so itself waits for leases to end, or for its gang to fit. */
+static void tell(const struct session *s, const struct holder worst[TYPES_MAX],
+	const struct app *app, const struct job *job)
+{
+	struct holder other = worse_off(s, worst, app, job);
+
+	if (other.job != JOB_NONE && !plan_refuses(s->plan, job))
+		tenant_why_share(s->plan, job, 1 / app->rho, other.job, 1 / other.rho);
+	else if (job->grant)
+		plan_why(s->plan, job->id, (struct reason){ .why = WHY_TURN, .other = JOB_NONE });
+	else
+		kit_no_room(s->round, s->plan, job);
+}
+
+static void say_why(const struct session *s)
+{
+	struct holder worst[TYPES_MAX];
+
+	list_holders(s, worst);
 	for (uint32_t i = 0; i < s->apps.n; i++) {
 		const struct app *app = &s->apps.at[i];
 
 		for (uint32_t k = 0; k < app->njobs; k++) {
 			const struct job *job = &s->round->jobs[s->apps.jobs[app->first + k]];
-			struct winner other = tenant_number(job) == tenant ? second : first;
 
-			if (plan_grant(s->plan, job->id))
-				continue;
-			if (lost_to(s, app, job, other))
-				tenant_why_share(s->plan, job, 1 / app->rho, other.job, 1 / other.rho);
-			else if (job->grant)
-				plan_why(s->plan, job->id,
-					(struct reason){ .why = WHY_TURN, .other = JOB_NONE });
-			else
-				kit_no_room(s->round, s->plan, job);
+			if (!plan_grant(s->plan, job->id))
+				tell(s, worst, app, job);
 		}
 	}
 }

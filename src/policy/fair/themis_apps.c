@@ -132,6 +132,7 @@ static void add_job(struct apps *a, const struct entry *e)
 		*app = (struct app){ .number = e->app,
 			.first = a->n > 1 ? app[-1].first + app[-1].njobs : 0,
 			.leader = e->job,
+			.leased = JOB_NONE,
 			.since_s = job->arrival_s };
 	}
 	if (job->id < app->leader) {
@@ -147,6 +148,7 @@ static void add_job(struct apps *a, const struct entry *e)
 	}
 	a->leases[a->nleases] = (struct app_lease){ job->id, a->n - 1, power_of_grant(a, job) };
 	app->held += a->leases[a->nleases++].power;
+	app->leased = job->id;
 }
 
 static void meet(const struct round *round, const struct job *job, const struct crowd *crowd)

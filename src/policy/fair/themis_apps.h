@@ -40,6 +40,7 @@ struct app {
 	uint32_t number;       /* the job, or the tenant's number */
 	uint32_t first, njobs; /* of apps.jobs: those without a lease, most work first */
 	uint32_t leader;       /* its first job */
+	uint32_t leased;       /* one of its jobs with a lease, or JOB_NONE */
 	double since_s, left_gpu_s, all_gpu_s;
 	double held, most; /* devices' worth under leases; of all its jobs at once */
 	double ideal_s;

@@ -136,42 +136,6 @@ static void nothing_idles_that_somebody_can_use(void **state)
 	}
 }
 
-/* Where a share is the reason, it is above that of a job of another tenant, which runs. */
-static void proofs_prove_something(void **state)
-{
-	static const char *const specs[] = { "themis", "themis:app=tenant", "gandiva-fair", "drf",
-		"fair-share" };
-	struct rng rng = property("proofs by shares");
-	uint32_t proofs[COUNT(specs)] = { 0 };
-
-	(void)state;
-	for (size_t round = 0; round < rounds(300); round++) {
-		size_t spec = round % COUNT(specs);
-		struct desk desk;
-
-		desk_init(&desk, "2x4");
-		for (uint32_t n = 8 + pick(&rng, 20); n > 0; n--)
-			desk_job(&desk, (double)rng_below(&rng, 100), 1 << rng_below(&rng, 3),
-				1000 + (double)rng_below(&rng, 500), (double)rng_below(&rng, 300))
-				->tenant = (uint32_t)rng_below(&rng, 3);
-		desk_decide(&desk, specs[spec], 600);
-		for (uint32_t i = 0; i < desk.jobs.n; i++) {
-			struct reason r = desk_reason(&desk, i);
-
-			if (r.why != WHY_SHARE)
-				continue;
-			proofs[spec]++;
-			assert_true(r.other != JOB_NONE && desk_runs(&desk, r.other));
-			assert_true(desk.jobs.at[r.other].tenant != desk.jobs.at[i].tenant);
-			assert_true(r.share > r.against);
-		}
-		desk_fini(&desk);
-	}
-	for (size_t i = 0; i < COUNT(specs); i++)
-		printf("%s: %u proofs\n", specs[i], proofs[i]);
-	assert_true(proofs[0] > 0 && proofs[3] > 0 && proofs[4] > 0);
-}
-
 /* What winners pay with is withheld from them; by the paper's rule that changes who runs. */
 static void who_pays_stands_back(void **state)
 {
@@ -196,7 +160,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(worst_ratio_is_below_every_order_policy_s),
 		cmocka_unit_test(nothing_idles_that_somebody_can_use),
-		cmocka_unit_test(proofs_prove_something),
 		cmocka_unit_test(who_pays_stands_back),
 	};
 
