@@ -107,6 +107,34 @@ static void worst_ratio_is_below_every_order_policy_s(void **state)
 	}
 }
 
+/*
+ * Ten apps of 100 s that came 100 s apart, one device: whoever came first is worst off, and whoever came last would gain
+ * most by it.  So the last of those who are offered it has it.
+ */
+static void the_worst_off_are_offered(void **state)
+{
+	static const struct {
+		const char *policy, *who;
+	} rows[] = {
+		{ "themis", "B" }, /* two of ten */
+		{ "themis:f=1", "A" },
+		{ "themis:f=0.5", "E" },
+		{ "themis:f=0", "J" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct desk desk;
+
+		desk_init(&desk, "1x1");
+		for (int k = 0; k < 10; k++)
+			desk_job(&desk, 100 * k, 1, 100, 0);
+		desk_decide(&desk, rows[i].policy, 1000);
+		assert_string_equal(desk_who(&desk), rows[i].who);
+		desk_fini(&desk);
+	}
+}
+
 /* Whoever waits after a decision would not have fitted. */
 static void nothing_idles_that_somebody_can_use(void **state)
 {
@@ -159,6 +187,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(worst_ratio_is_below_every_order_policy_s),
+		cmocka_unit_test(the_worst_off_are_offered),
 		cmocka_unit_test(nothing_idles_that_somebody_can_use),
 		cmocka_unit_test(who_pays_stands_back),
 	};
