@@ -112,6 +112,45 @@ static void gangs_of_other_sizes_are_no_pair(void **state)
 	scene_fini(&s);
 }
 
+/* ---- moving */
+
+/*
+ * While four small jobs are on the large server, a job of four lies on the two others, at `apart` steps a second; when they
+ * have gone, it comes together if that makes it faster.
+ */
+static void a_job_that_lies_apart_comes_together(void **state)
+{
+	static const struct {
+		double apart, moves, finish_s;
+	} rows[] = { { 0.5, 1, 100 + 950.5 }, { 1, 0, 1001 } };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct outcome out;
+		struct scene s;
+		struct job *job;
+
+		scene_init(&s, "1x4:v100,2x2:v100");
+		names_add(&s.trace.models, "a", 1);
+		s.profile = profile_create(&s.cluster, &s.trace.models);
+		profile_add(s.profile, 0, 0, 4, 1, 1);
+		profile_add(s.profile, 0, 0, 4, 2, rows[i].apart);
+		for (int k = 0; k < 4; k++)
+			scene_job(&s, 0, 1, 100);
+		job = scene_job(&s, 1, 4, 1000);
+		job->model = 0;
+		job->by_steps = true;
+		s.config.truth = s.profile;
+		s.config.policy = "gandiva";
+		scene_run(&s, &out);
+		assert_float_equal(out.jobs[4].start_s, 1, 1e-9);
+		assert_true(figure(&out, "moved") == rows[i].moves);
+		assert_float_equal(out.jobs[4].finish_s, rows[i].finish_s, 1e-6);
+		outcome_fini(&out);
+		scene_fini(&s);
+	}
+}
+
 /* ---- growing */
 
 /* A model that is slower on more devices: growing is tried once and undone. */
@@ -178,6 +217,7 @@ int main(void)
 		cmocka_unit_test(packing_is_undone_if_it_does_not),
 		cmocka_unit_test(memory_must_fit),
 		cmocka_unit_test(gangs_of_other_sizes_are_no_pair),
+		cmocka_unit_test(a_job_that_lies_apart_comes_together),
 		cmocka_unit_test(growing_is_undone_if_it_does_not_pay),
 		cmocka_unit_test(turns_are_even),
 	};
