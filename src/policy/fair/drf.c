@@ -82,7 +82,7 @@ static double dominant_share(const struct drf *d, const double held[RESOURCES])
 static struct account *account_of(struct drf *d, const struct round *round, const struct job *job)
 {
 	size_t number = tenant_number(job);
-	double weight = round->tenants ? tenants_of_job(round->tenants, job)->weight : job->weight;
+	double weight = tenant_weight(round, job);
 
 	vec_grow_zero(&d->accounts, number + 1);
 	if (weight > d->accounts.at[number].weight)

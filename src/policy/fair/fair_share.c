@@ -16,10 +16,7 @@
  * jobs that take a range of devices get as many as there are, and others when the
  * next such moment comes.
  */
-#include "base/real.h"
 #include "policy/fair/tenant_tree.h"
-
-#define LN2 0.6931471805599453
 
 struct account {
 	double used_s; /* faded GPU-seconds */
@@ -72,7 +69,7 @@ struct memory {
 static struct account *account_of(struct fair_share *f, const struct round *round, const struct job *job)
 {
 	size_t number = tenant_number(job);
-	double weight = round->tenants ? tenants_of_job(round->tenants, job)->weight : job->weight;
+	double weight = tenant_weight(round, job);
 
 	while (f->accounts.n <= number)
 		vec_push(&f->accounts, (struct account){ .weight = 0 });
@@ -128,7 +125,7 @@ static void charge_holders(struct fair_share *f, const struct round *round)
 
 static void bring_up_to_date(struct fair_share *f, const struct round *round)
 {
-	double fade = real_exp(-LN2 * (round->now_s - f->at_s) / f->half_life_s);
+	double fade = tenant_fade(round->now_s - f->at_s, f->half_life_s);
 
 	for (size_t i = 0; i < f->accounts.n; i++)
 		f->accounts.at[i].used_s *= fade;

@@ -67,28 +67,19 @@ struct session {
 
 static bool slice_begins(const struct session *s)
 {
-	return rint(s->round->now_s / s->g->slice_s) * s->g->slice_s == s->round->now_s;
+	return turn_begins(s->round->now_s, s->g->slice_s);
 }
 
 static double next_slice_s(const struct session *s)
 {
-	return (floor(s->round->now_s / s->g->slice_s + 1e-9) + 1) * s->g->slice_s;
-}
-
-static bool settled(const struct session *s, const struct job *job)
-{
-	return s->round->now_s - fmax(job->held_s, job->ready_s) >= s->g->stay * job->resume_cost_s;
-}
-
-static bool is_at(const struct job *job, uint32_t node)
-{
-	return job->grant && job->grant->nslots == 1 && job->grant->slots[0].node == node;
+	return turn_next_s(s->round->now_s, s->g->slice_s);
 }
 
 /* Between slices who runs goes on; when one begins, those who have only just begun do. */
 static bool goes_on(const struct session *s, const struct job *job, uint32_t node)
 {
-	return is_at(job, node) && (!slice_begins(s) || !settled(s, job));
+	return job_is_at(job, node) &&
+		(!slice_begins(s) || !turn_was_worth_it(s->round, job, s->g->stay));
 }
 
 /* Walks the server's queue and marks who runs: `chosen` is by place in its list. */
@@ -138,7 +129,7 @@ static void stop_others(const struct session *s, uint32_t node, const bool *chos
 		const struct job *job = &s->round->jobs[s->servers.jobs[server->first + i]];
 		const struct slice_memory *m = slice_memory_of(&s->servers, job->id);
 
-		if (!chosen[i] || !is_at(job, node) || m->beside || (job->company > 0 && !m->guest))
+		if (!chosen[i] || !job_is_at(job, node) || m->beside || (job->company > 0 && !m->guest))
 			plan_stop(s->plan, job);
 	}
 }
@@ -206,7 +197,7 @@ static void run_server(const struct session *s, uint32_t node, const bool *chose
 		for (uint32_t i = 0; i < server->n; i++) {
 			const struct job *job = &s->round->jobs[s->servers.jobs[server->first + i]];
 
-			if (chosen[i] && is_at(job, node) == stays)
+			if (chosen[i] && job_is_at(job, node) == stays)
 				run_host(s, node, job);
 		}
 	}

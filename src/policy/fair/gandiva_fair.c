@@ -59,12 +59,12 @@ struct session {
 
 static bool quantum_begins(const struct gandiva_fair *g, double now_s)
 {
-	return rint(now_s / g->turns.round_s) * g->turns.round_s == now_s;
+	return turn_begins(now_s, g->turns.round_s);
 }
 
 static double next_quantum_s(const struct gandiva_fair *g, double now_s)
 {
-	return (floor(now_s / g->turns.round_s + 1e-9) + 1) * g->turns.round_s;
+	return turn_next_s(now_s, g->turns.round_s);
 }
 
 /* Those of a server that have no devices in this quantum yet. */
@@ -183,11 +183,6 @@ static void run_central(const struct session *s)
 
 /* ---- the servers */
 
-static bool is_at(const struct job *job, uint32_t node)
-{
-	return job->grant && job->grant->nslots == 1 && job->grant->slots[0].node == node;
-}
-
 /* Those who were there keep their devices, so that nobody moves within a server for nothing. */
 static void run_local(const struct session *s, uint32_t node)
 {
@@ -198,7 +193,7 @@ static void run_local(const struct session *s, uint32_t node)
 		for (uint32_t i = 0; i < n; i++) {
 			const struct job *job = &s->round->jobs[s->strides[i].id];
 
-			if (s->strides[i].runs && is_at(job, node) == stays)
+			if (s->strides[i].runs && job_is_at(job, node) == stays)
 				plan_run_at(s->plan, job,
 					&(struct node_share){ node, s->strides[i].gpus }, 1,
 					(struct want){ .type = TYPE_ANY });
@@ -291,15 +286,13 @@ static void upgrade(struct session *s)
 
 /* ---- */
 
-/* All gangs are decided anew, but for those that have only just begun: costs would eat what they are given. */
+/* All gangs are decided anew, but for those that have only just begun. */
 static void end_quantum(const struct session *s)
 {
 	for (uint32_t i = 0; i < s->round->nactive; i++) {
 		const struct job *job = &s->round->jobs[s->round->active[i]];
 
-		if (job_active(job) && job->grant &&
-			s->round->now_s - fmax(job->held_s, job->ready_s) >=
-				s->g->stay * job->resume_cost_s)
+		if (job_active(job) && job->grant && turn_was_worth_it(s->round, job, s->g->stay))
 			plan_stop(s->plan, job);
 	}
 }

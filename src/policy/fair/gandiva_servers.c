@@ -15,13 +15,7 @@ uint32_t slice_gpus(const struct slice_servers *s, const struct job *job, uint32
 
 bool slice_can_host(const struct slice_servers *s, const struct job *job, uint32_t node)
 {
-	const struct node *n = &s->round->cluster->nodes[node];
-
-	if (!job_may_use(job, n->type) || job_is_fraction(job) || job->nodes > 1)
-		return false;
-	return s->at[node].devices >= slice_gpus(s, job, node) &&
-		(n->cpus == 0 || job->cpus <= n->cpus) &&
-		(n->mem_bytes == 0 || job->mem_bytes <= n->mem_bytes);
+	return server_can_host(s->round->cluster, job, node, s->at[node].devices);
 }
 
 /* ---- listing */
@@ -30,12 +24,8 @@ static void count_devices(struct slice_servers *s)
 {
 	const struct round *round = s->round;
 
-	for (uint32_t i = 0; i < round->cluster->nnodes; i++) {
-		const struct space_node *node = &s->plan->space.nodes[i];
-		uint64_t up = node_all(&round->cluster->nodes[i]) & ~node->down;
-
-		s->at[i].devices = node->up ? (uint32_t)__builtin_popcountll(up) : 0;
-	}
+	for (uint32_t i = 0; i < round->cluster->nnodes; i++)
+		s->at[i].devices = server_devices_up(s->plan, i);
 	for (uint32_t i = 0; i < round->nactive; i++) {
 		const struct job *job = &round->jobs[round->active[i]];
 		const struct grant *grant = job_active(job) ? plan_grant(s->plan, job->id) : NULL;

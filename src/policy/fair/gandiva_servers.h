@@ -10,7 +10,7 @@
 #ifndef POLICY_FAIR_GANDIVA_SERVERS_H
 #define POLICY_FAIR_GANDIVA_SERVERS_H
 
-#include "policy/kit.h"
+#include "policy/fair/server_turns.h"
 
 enum gandiva_action { ACTION_NONE, ACTION_PACK, ACTION_GROW, ACTION_MOVE };
 

@@ -11,6 +11,7 @@
 #define POLICY_FAIR_HOMES_H
 
 #include "policy/fair/entitled.h"
+#include "policy/fair/server_turns.h"
 
 /* Kept for each job. */
 struct home_memory {
@@ -41,8 +42,6 @@ struct homes {
 };
 
 struct home_memory *home_of(const struct homes *h, uint32_t job);
-/* Devices of a node that work. */
-uint32_t node_devices_up(const struct plan *plan, uint32_t node);
 /* Charges what has been used, finds homes for those without and lists everybody; all in the round's scratch. */
 void homes_gather(struct homes *homes);
 /* Moves jobs to less loaded servers and types, if they have stayed for so long and ten times what it costs them. */

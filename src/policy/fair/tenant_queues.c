@@ -6,6 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/real.h"
+
+#define LN2 0.6931471805599453
+
+double tenant_fade(double seconds, double half_life_s)
+{
+	return real_exp(-LN2 * seconds / half_life_s);
+}
+
 static int by_tenant(const void *a, const void *b, void *jobs)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;

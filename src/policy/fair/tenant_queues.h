@@ -19,6 +19,15 @@ static inline size_t tenant_number(const struct job *job)
 	return job->tenant == NAME_NONE ? 0 : (size_t)job->tenant + 1;
 }
 
+/* What its tenant's file says, else the job itself. */
+static inline double tenant_weight(const struct round *round, const struct job *job)
+{
+	return round->tenants ? tenants_of_job(round->tenants, job)->weight : job->weight;
+}
+
+/* What is left after so long of use that counts half after `half_life_s`. */
+double tenant_fade(double seconds, double half_life_s);
+
 /* Sorts `n` jobs by tenant, then arrival. */
 void tenant_queues_sort(const struct round *round, uint32_t *jobs, uint32_t n);
 /* Of each tenant's jobs in the sorted queue, those that would lose work by being stopped come first, most first. */
