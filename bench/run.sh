@@ -252,40 +252,39 @@ elastic() {
 	fi
 }
 
-# copies: of the live state, which the daemon's loop makes for an explanation; bench/snapshot.c.
-copies() {
+# program NAME WHAT: bench/NAME.c, where it is built.
+program() {
 	local built
-	built=$(dirname "$stint")/bench/snapshot
-	if [ ! -x "$built" ]; then
-		printf '\nSKIPPED: no %s, so copies of the live state were not measured (make bench builds it)\n' "$built"
-		return
-	fi
+	built=$(dirname "$stint")/bench/$1
 	echo
-	"$built" || echo "snapshot FAILED"
+	if [ ! -x "$built" ]; then
+		echo "SKIPPED: no $built, so $2 were not measured (make bench builds it)"
+		return
+	fi
+	"$built" || echo "$1 FAILED"
 }
 
-# forecasts: of 1,000 jobs on 256 devices, by bench/forecast.c; bench/forecast.sh says how good they are.
+# copies: which the daemon's loop makes for an explanation.
+copies() {
+	program snapshot 'copies of the live state'
+}
+
+# forecasts: of 1,000 jobs on 256 devices; bench/forecast.sh says how good they are.
 forecasts() {
-	local built
-	built=$(dirname "$stint")/bench/forecast
-	if [ ! -x "$built" ]; then
-		printf '\nSKIPPED: no %s, so forecasts were not measured (make bench builds it)\n' "$built"
-		return
-	fi
-	printf '\nforecasts: <= 1 s of CPU\n'
-	"$built" || echo "forecast FAILED"
+	printf '\nforecasts: <= 1 s of CPU'
+	program forecast forecasts
 }
 
-# cells: a million operations on the cells of 2,048 devices, by bench/cells.c.
+# cells: a million operations on the cells of 2,048 devices.
 cells() {
-	local built
-	built=$(dirname "$stint")/bench/cells
-	if [ ! -x "$built" ]; then
-		printf '\nSKIPPED: no %s, so cells were not measured (make bench builds it)\n' "$built"
-		return
-	fi
-	printf '\ncells: <= 13 us of CPU an operation, no violations\n'
-	"$built" || echo "cells FAILED"
+	printf '\ncells: <= 13 us of CPU an operation, no violations'
+	program cells cells
+}
+
+# tenants: decisions with quotas, cells, links, hosts, guests, pipelines; <= 50 ms at 1,024 devices.
+tenants() {
+	echo
+	STINT=$stint BENCH_REPEAT=$repeat bench/tenants.sh
 }
 
 # Results are the same bytes at any number of threads; only the wall time may differ.
@@ -305,7 +304,7 @@ threads() {
 
 echo "stint $("$stint" --version 2>/dev/null | sed 's/^stint //'), $(nproc) cores, best of $repeat; CPU time, so that a busy machine matters less"
 # shellcheck disable=SC2086 # parts are words
-for part in ${BENCH_ONLY:-philly synthetic growth reading decisions harder solvers gavel elastic threads copies forecasts cells}; do
+for part in ${BENCH_ONLY:-philly synthetic growth reading decisions harder solvers gavel elastic threads copies forecasts cells tenants}; do
 	"$part"
 done
 printf '\nPublished simulators cannot run here: make parity has their published CPU times beside ours.\n'

@@ -2,6 +2,7 @@
 import { h, fill, card, colour, csvButton, duration, none, number, table, tenantName } from './dom.js';
 import { get, live } from './api.js';
 import { overTime } from './charts.js';
+import { quotas } from './quotas.js';
 
 const ranges = [[900, '15 min'], [3600, '1 h'], [21600, '6 h'], [86400, '1 day'], [604800, '1 week'], [2592000, '30 days']];
 const sum = list => list.reduce((a, b) => a + b, 0);
@@ -15,10 +16,12 @@ export function tenantCharts(f, relative = false) {
 export function show(place) {
 	const choice = h('select', { id: 'range', onchange: () => loop.now() }, ranges.map(([s, text]) => h('option', { value: String(s), selected: s === 3600 }, text)));
 	const charts = h('div', {}), totals = h('div', {}), waits = h('div', {});
+	const promised = quotas();
 	let data = null;
 
 	async function load() {
-		data = await get('/v1/fairness?since_s=' + choice.value);
+		const [answer] = await Promise.all([get('/v1/fairness?since_s=' + choice.value), promised.load()]);
+		data = { ...answer, tenants: answer.tenants.filter(t => sum(t.used) + sum(t.waiting) > 0) }; // parents may have no jobs of their own
 		const f = data;
 		if (!f.tenants.length) { fill(charts, none('No tenant has had a job in this time.')); fill(totals); fill(waits); return; }
 		fill(charts, tenantCharts(f));
@@ -29,7 +32,7 @@ export function show(place) {
 	const csv = () => [['at', 'tenant', 'weight', 'deserved', 'used', 'waiting'], (data?.tenants ?? []).flatMap(t => t.used.map((u, i) => [data.from + data.step_s * (i + 0.5), t.name, t.weight, t.deserved[i], u, t.waiting[i]]))];
 	place.append(h('h1', {}, 'Fairness'), card(null, h('div', { className: 'head' }, h('h2', {}, 'Devices by tenant'), h('span', { className: 'grow' }), h('label', { for: 'range' }, 'Look back'), choice, csvButton('Fairness', csv)), charts,
 		h('ul', { className: 'legend', 'aria-label': 'Legend' }, h('li', {}, h('i', { style: { background: 'var(--soft)' } }), 'used (area)'), h('li', {}, '– – deserved: its weighted share of what was asked for'), h('li', {}, '····· waited for'))),
-		h('div', { className: 'two' }, card('Totals', totals), card('Who waits because of whom', waits, h('div', { className: 'buttons' }, csvButton('Waits', () => [['tenant', 'because_of', 'seconds'], (data?.waits ?? []).map(w => [w.tenant, w.because_of, w.seconds])])))));
+		promised.el, h('div', { className: 'two' }, card('Totals', totals), card('Who waits because of whom', waits, h('div', { className: 'buttons' }, csvButton('Waits', () => [['tenant', 'because_of', 'seconds'], (data?.waits ?? []).map(w => [w.tenant, w.because_of, w.seconds])])))));
 	const loop = live(load, { every: 10000 });
 	return () => loop.stop();
 }

@@ -287,6 +287,7 @@ static void answer_changed(struct daemon *d, struct call *call)
 {
 	struct desk *desk = desk_create(d);
 
+	core_take_over(d->core);
 	count_live(d, desk);
 	put_quotas(d, desk);
 	answer_quota(d->record, desk, call, NULL);

@@ -318,20 +318,19 @@ static void read_links(struct reader *r, struct topology *t, const struct topolo
 	struct at at)
 {
 	double others_Bps = OTHERS_BPS;
+	struct buf why = { 0 };
 
 	get(r, text->others, PATH(at, "others"), &kind_speed, &others_Bps);
 	if (!text->preset || text->others)
 		topology_link_all(t, others_Bps);
 	for (uint32_t i = 0; i < text->nlinks && !r->rc; i++) {
-		if (!topology_read_link(t, slice_of(text->links[i])))
+		if (!topology_read_link(t, slice_of(text->links[i]), &why))
 			r->rc = yaml_fail(&r->yaml,
 				YAML_PATH({ at.list, 0 }, { NULL, at.entry }, { "links", 0 },
 					{ NULL, i }),
-				r->err,
-				"\"%.80s\" is not understood; write two different devices from 0 to %u and "
-				"their speed, such as 0-1 50GB/s, or 0-1 50GB/s x2 for two links",
-				text->links[i], t->devices - 1);
+				r->err, "\"%.80s\" %.200s", text->links[i], why.at);
 	}
+	buf_fini(&why);
 }
 
 static void read_groups(struct reader *r, struct topology *t, const struct topology_text *text,
@@ -429,6 +428,14 @@ static uint32_t group_topology(struct reader *r, struct group *g)
 	return i;
 }
 
+/* Number `k` of the racks that the group names. */
+static uint32_t rack_named(struct reader *r, const struct cluster_text *in, const struct group *g,
+	uint32_t k)
+{
+	return find_rack(r, in, g->text->racks[k],
+		YAML_PATH({ g->at.list, 0 }, { NULL, g->at.entry }, { "racks", 0 }, { NULL, k }));
+}
+
 /*
  * Node `i` of a group lies in the rack named, or the group is spread in equal runs over the racks
  * named, or over all that the file lists.
@@ -440,13 +447,8 @@ static uint32_t rack_of(struct reader *r, const struct cluster_text *in, const s
 
 	if (text->rack)
 		return find_rack(r, in, text->rack, PATH(g->at, "rack"));
-	if (text->nracks) {
-		uint32_t k = (uint32_t)((uint64_t)i * text->nracks / g->count);
-
-		return find_rack(r, in, text->racks[k],
-			YAML_PATH({ g->at.list, 0 }, { NULL, g->at.entry }, { "racks", 0 },
-				{ NULL, k }));
-	}
+	if (text->nracks)
+		return rack_named(r, in, g, (uint32_t)((uint64_t)i * text->nracks / g->count));
 	if (!in->nracks)
 		return find_rack(r, in, "r0", PATH(g->at, "rack"));
 	return (uint32_t)((uint64_t)i * r->cluster->nracks / g->count);
@@ -508,6 +510,8 @@ static void read_group(struct reader *r, const struct cluster_text *in, uint32_t
 	if (!r->rc && text->rack && text->nracks)
 		r->rc = yaml_fail(&r->yaml, PATH(g.at, "racks"), r->err,
 			"give rack or racks, not both");
+	for (uint32_t i = 0; i < text->nracks && in->nracks && !r->rc; i++) /* more of them than nodes, too */
+		rack_named(r, in, &g, i);
 	if (!r->rc)
 		g.node.type = group_type(r, in, &g);
 	g.node.topology = group_topology(r, &g);

@@ -79,6 +79,18 @@ static int read_header(struct reading *r, struct err *err)
 
 /* ---- one row */
 
+static int no_resource(struct slice word, struct err *err)
+{
+	struct buf known = { 0 };
+
+	for (int i = 0; i < MONO_RESOURCES; i++)
+		buf_printf(&known, "%s%s", i ? ", " : "", mono_resource_names[i]);
+	err_set(err, ERR_FORMAT, "run: there is no resource '%.*s'; there are %s",
+		word.n > 60 ? 60 : (int)word.n, word.at, known.at);
+	buf_fini(&known);
+	return err->code;
+}
+
 static int read_step(const struct reading *r, struct slice text, struct mono_stage *stage,
 	struct err *err)
 {
@@ -88,6 +100,8 @@ static int read_step(const struct reading *r, struct slice text, struct mono_sta
 	for (int i = 0; i < MONO_RESOURCES; i++)
 		if (slice_is(word, mono_resource_names[i]))
 			step.resource = (enum mono_resource)i;
+	if (step.resource == MONO_RESOURCES && word.n)
+		return no_resource(word, err);
 	if (step.resource == MONO_RESOURCES || !slice_seconds(slice_trim(text), &step.size_s) ||
 		!(step.size_s > 0) || step.size_s > 1e9)
 		return bad(r, C_RUN, "resources with seconds, such as: disk 2 | net 1 | cpu 5", err);
@@ -180,7 +194,8 @@ static int read_row(struct reading *r, struct err *err)
 	stage.name = arena_strndup(&r->load.memory, name.at, name.n);
 	for (uint32_t i = r->job_list.at[stage.job].first; i < r->stages.n; i++)
 		if (!strcmp(r->stages.at[i].name, stage.name))
-			return err_set(err, ERR_FORMAT, "stage '%.60s' of job '%.60s' is there twice",
+			return err_set(err, ERR_FORMAT,
+				"stage '%.60s' of job '%.60s' is there twice; keep one, or give it another name",
 				stage.name, r->job_list.at[stage.job].name);
 	vec_push(&r->stages, stage);
 	r->job_list.at[stage.job].nstages++;
@@ -217,9 +232,13 @@ static int refuse_circle(struct reading *r, const uint32_t *circle, uint32_t n, 
 	if (n > SHOWN)
 		buf_printf(&text, "another and so on, %u in all, the last of which waits for ", n);
 	r->csv.line = first->line;
-	err_set(err, ERR_FORMAT,
-		"stages of job '%.60s' wait for each other in a circle: %s'%.40s'; remove one of these",
-		r->job_list.at[first->job].name, text.at, first->name);
+	if (n == 1)
+		err_set(err, ERR_FORMAT, "stage '%.40s' of job '%.60s' waits for itself; remove that",
+			first->name, r->job_list.at[first->job].name);
+	else
+		err_set(err, ERR_FORMAT,
+			"stages of job '%.60s' wait for each other in a circle: %s'%.40s'; remove one of these",
+			r->job_list.at[first->job].name, text.at, first->name);
 	buf_fini(&text);
 	return err->code;
 }

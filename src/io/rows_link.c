@@ -9,11 +9,13 @@
 #include "io/rows.h"
 #include "model/dag.h"
 
-enum { CIRCLES_NAMED = 20 }; /* one by one */
+enum { CIRCLES_NAMED = 20, STRAYS_NAMED = 20 }; /* one by one */
 
-static int resolve(struct rows *rows, struct row_dep *dep, struct err *err)
+/* `strays` counts those that lead nowhere. */
+static int resolve(struct rows *rows, struct row_dep *dep, uint32_t *strays, struct err *err)
 {
 	uint32_t other = ids_find(&rows->ids, rows->out, dep->id);
+	const char *wrong = other == JOB_NONE ? "not the id of a job" : "the job itself";
 
 	if (other != JOB_NONE && other != dep->job) {
 		dep->other = other;
@@ -21,11 +23,15 @@ static int resolve(struct rows *rows, struct row_dep *dep, struct err *err)
 	}
 	if (!rows->options->lenient) {
 		err_set(err, ERR_FORMAT, "field 'after': \"%.60s\" is %s; correct or remove it",
-			dep->id.at, other == JOB_NONE ? "not the id of a job" : "the job itself");
+			dep->id.at, wrong);
 		return err_prefix(err, "%s:%u", rows->out->source, dep->line);
 	}
-	notes_add(rows->notes, NOTE_PROBLEM, dep->line, "after", "correct or remove it",
-		"names a job that is not here, or itself; the dependency does not count");
+	if ((*strays)++ < STRAYS_NAMED)
+		notes_add(rows->notes, NOTE_PROBLEM, dep->line, "after", "correct or remove it",
+			"\"%.60s\" is %s; the dependency does not count", dep->id.at, wrong);
+	else
+		notes_add(rows->notes, NOTE_PROBLEM, dep->line, "after", "correct or remove them",
+			"more jobs wait for some that are not here, or for themselves; that does not count");
 	return 0;
 }
 
@@ -112,10 +118,11 @@ static int check_circles(struct rows *rows, bool last_time, struct err *err)
 
 int rows_link(struct rows *rows, struct err *err)
 {
+	uint32_t strays = 0;
 	int rc = 0, circles = 0;
 
 	for (size_t i = 0; i < rows->ndeps && !rc; i++)
-		rc = resolve(rows, &rows->deps[i], err);
+		rc = resolve(rows, &rows->deps[i], &strays, err);
 	if (rc || !rows->ndeps)
 		return rc;
 	do

@@ -103,19 +103,38 @@ static bool cut_count(struct slice *text, uint8_t *links)
 	return true;
 }
 
-bool topology_read_link(struct topology *t, struct slice text)
+/* Both are devices of the node, and not the same. */
+static bool are_ends(const struct topology *t, int64_t i, int64_t j, struct buf *why)
+{
+	int64_t wrong = i < 0 || i >= t->devices ? i : j;
+
+	if (wrong < 0 || wrong >= t->devices)
+		buf_printf(why, "names device %lld, but there are 0 to %u", (long long)wrong,
+			t->devices - 1);
+	else if (i == j)
+		buf_printf(why, "joins device %lld to itself; name two devices", (long long)i);
+	else
+		return true;
+	return false;
+}
+
+bool topology_read_link(struct topology *t, struct slice text, struct buf *why)
 {
 	struct slice rest = slice_trim(text), first, second;
 	int64_t i, j;
 	uint8_t links;
 	double Bps;
 
-	if (!cut_count(&rest, &links))
-		return false;
+	bool counted = cut_count(&rest, &links);
+
 	first = slice_cut(&rest, '-');
 	second = slice_cut(&rest, ' ');
-	if (!slice_int(first, &i) || !slice_int(second, &j) || !unit_speed(rest, &Bps) || i < 0 ||
-		j < 0 || i >= t->devices || j >= t->devices || i == j)
+	if (!counted || !slice_int(first, &i) || !slice_int(second, &j) || !unit_speed(rest, &Bps)) {
+		buf_str(why,
+			"is not understood; write two devices and the speed between them, such as 0-1 50GB/s, or 0-1 50GB/s x2 for two links");
+		return false;
+	}
+	if (!are_ends(t, i, j, why))
 		return false;
 	topology_link(t, (uint32_t)i, (uint32_t)j, Bps);
 	topology_say_links(t, (uint32_t)i, (uint32_t)j, links);

@@ -151,6 +151,8 @@ const struct tenants *core_tenants(const struct core *core); /* as given; may be
 struct quota;
 /* What tenants hold, and may (placement/quota.h), by the same numbers; NULL: quotas are not kept. */
 const struct quota *core_quota(struct core *core);
+/* After new rules: what runs is taken over now and not with the next turn, so that looking shows it. */
+void core_take_over(struct core *core);
 const struct cluster *core_cluster(const struct core *core);
 
 #endif

@@ -367,6 +367,11 @@ const struct quota *core_quota(struct core *c)
 	return engine_quota(core_engine(c));
 }
 
+void core_take_over(struct core *c)
+{
+	core_engine(c);
+}
+
 const struct tenants *core_tenants(const struct core *c)
 {
 	return &c->tenants;

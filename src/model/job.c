@@ -221,6 +221,21 @@ static void share_text(const struct reason *reason, const char *other, struct bu
 		buf_printf(out, ", that of %s at %.2g", other, reason->against);
 }
 
+/* "job 7 is owed the devices first, 3 min against 1 min": likewise. */
+static void turn_text(const struct reason *reason, const char *other, struct buf *out)
+{
+	char owed[32], own[32];
+
+	if (reason->other == JOB_NONE) {
+		buf_str(out, "others are owed the devices first");
+		return;
+	}
+	buf_printf(out, "%s is owed the devices first", other);
+	if (reason->against > 0)
+		buf_printf(out, ", %s against %s", text_duration(reason->against, owed),
+			text_duration(reason->share, own));
+}
+
 /* What it needs, and which limit stands against it: its tenant's (or one above), or what others keep for themselves. */
 static void quota_text(const struct reason *reason, struct buf *out)
 {
@@ -283,7 +298,7 @@ void reason_text_at(const struct reason *reason, const char *other, double now_s
 			buf_printf(out, ", %s from now", text_duration(reason->at_s - now_s, time));
 		break;
 	case WHY_TURN:
-		buf_str(out, "others are owed the devices first");
+		turn_text(reason, other, out);
 		break;
 	case WHY_ADMISSION:
 		buf_str(out, "admission holds it back");

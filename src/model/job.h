@@ -78,6 +78,7 @@ struct reason {
 	double at_s; /* WHY_DEADLINE: the earliest deadline that could be kept; WHY_ROUND, WHY_CLOSER: when it is, if known; else 0 */
 	/*
 	 * WHY_SHARE: what its tenant has over what it should have, and the same of the tenant of `other`; 0: not known.
+	 * WHY_TURN: seconds that it is owed, and that `other` is, which goes first.
 	 * WHY_QUOTA: devices that its tenant (or one above) has or asks for, of how many at most; 0: others keep theirs;
 	 * below 0: it may have none at all.
 	 * WHY_RECLAIMED: devices that its tenant had, of how many guaranteed.

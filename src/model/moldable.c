@@ -23,6 +23,8 @@ double moldable_ratio(uint32_t dims, enum moldable_way way)
 	switch (way) {
 	case MOLDABLE_LP:
 		return phi * dims + 2 * sqrt(phi * dims) + 1;
+	case MOLDABLE_SERIES:
+		return (1 + MOLDABLE_EPS) * (phi * dims + 1);
 	case MOLDABLE_INDEPENDENT:
 		return phi * dims + 1;
 	case MOLDABLE_GREEDY:
@@ -343,6 +345,9 @@ void moldable_allocate(const struct moldable *m, uint32_t lp_most, struct arena 
 		.chosen = arena_array(arena, uint32_t, m->njobs),
 		.wished = arena_array(arena, uint32_t, m->njobs),
 	};
+	if (out->way == MOLDABLE_LP && m->njobs <= lp_most &&
+		moldable_series(m, fronts, arena, out->wished, &out->least_s))
+		out->way = MOLDABLE_SERIES;
 	if (out->way == MOLDABLE_LP &&
 		(m->njobs > lp_most || !moldable_relax(m, fronts, arena, time_s, &out->least_s)))
 		out->way = MOLDABLE_GREEDY;
@@ -350,7 +355,7 @@ void moldable_allocate(const struct moldable *m, uint32_t lp_most, struct arena 
 		round_times(m, fronts, time_s, out->wished);
 	else if (out->way == MOLDABLE_INDEPENDENT)
 		out->least_s = allocate_independent(m, fronts, arena, out->wished);
-	else
+	else if (out->way == MOLDABLE_GREEDY)
 		out->least_s = allocate_greedy(m, fronts, arena, out->wished);
 	for (uint32_t j = 0; j < m->njobs; j++)
 		out->chosen[j] = capped(m, &m->jobs[j], out->wished[j]);

@@ -5,6 +5,7 @@
  *
  *	phase 1	fractional times that minimise the greater of mean work and critical path, by a linear program; each
  *		job then takes the slowest allocation that is at most 1/rho times as slow, and at most mu of anything
+ *		(graphs that are series-parallel: points near the best, and at most mu of anything)
  *	phase 2	list scheduling: at each end walk the whole queue and start what fits
  *
  * The makespan is then at most moldable_ratio() times the program's value, which
@@ -18,6 +19,8 @@
 
 #include "base/mem.h"
 #include "model/dag.h"
+
+#define MOLDABLE_EPS 0.1 /* how near MOLDABLE_SERIES comes */
 
 enum {
 	MOLDABLE_DIMS = 4,
@@ -44,7 +47,8 @@ struct moldable {
 };
 
 enum moldable_way {
-	MOLDABLE_LP,          /* phase 1 as above */
+	MOLDABLE_LP, /* phase 1 as above */
+	MOLDABLE_SERIES, /* a series-parallel graph, such as trees: near enough to the best, without rounding */
 	MOLDABLE_INDEPENDENT, /* nobody waits for anybody: exactly, without rounding */
 	MOLDABLE_GREEDY,      /* a guess: nothing is proved */
 };
@@ -68,7 +72,7 @@ double moldable_area(const struct moldable *m, const struct moldable_point *poin
 
 /*
  * Phase 1, in the arena.  Where nobody waits for anybody it is MOLDABLE_INDEPENDENT; of more than `lp_most`
- * jobs, or where the program is not solved, MOLDABLE_GREEDY.
+ * jobs, or where the program is not solved, MOLDABLE_GREEDY; of series-parallel graphs MOLDABLE_SERIES.
  */
 void moldable_allocate(const struct moldable *m, uint32_t lp_most, struct arena *arena,
 	struct moldable_plan *out);

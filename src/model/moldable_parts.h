@@ -23,5 +23,11 @@ double moldable_floor(const struct moldable *m, const struct front *fronts, stru
 /* moldable_lp.c: fractional times with the least L, which is written too.  False: not solved. */
 bool moldable_relax(const struct moldable *m, const struct front *fronts, struct arena *arena,
 	double *time_s, double *least_s);
+/*
+ * moldable_series.c: points whose area and critical path are at most (1 + MOLDABLE_EPS) times `least_s`, which no
+ * allocation has both of below.  False: the graph is not series-parallel, or too large for that.
+ */
+bool moldable_series(const struct moldable *m, const struct front *fronts, struct arena *arena,
+	uint32_t *wished, double *least_s);
 
 #endif

@@ -4,17 +4,21 @@
  *
  * How long is learnt from those of its size who got a place before.  A better
  * tier that fits is always taken before a worse one; a job that no machine (no rack)
- * could hold does not wait for it.
+ * could hold does not wait for it.  What was learnt from the waits of others is not for
+ * jobs that would be slow there: those who do not wait keep devices many times as long,
+ * everybody then waits, and nobody learns to.
  */
 #include <math.h>
 #include <stdlib.h>
 
+#include "placement/closer.h"
 #include "placement/delay_timers.h"
 #include "placement/placer.h"
 
 struct delay {
 	double machine_s, rack_s;
 	bool tune;
+	double speed_min;
 	double window_s;
 	int window;
 	struct delay_timers timers;
@@ -25,6 +29,8 @@ static const struct option options[] = {
 		"longest wait for one machine, and how long where nobody has waited yet"),
 	OPT_DOUBLE(struct delay, rack_s, 86400, 0, 1e15, "the same for one rack"),
 	OPT_BOOL(struct delay, tune, 1, "learn from how long jobs of its size waited for theirs"),
+	OPT_DOUBLE(struct delay, speed_min, 0.8, 0, 1,
+		"jobs that would have less than this part of their speed there wait the longest, whatever was learnt"),
 	OPT_DOUBLE(struct delay, window_s, 86400, 1, 1e15, "what is longer ago does not count"),
 	OPT_INT(struct delay, window, 100, 1, 10000, "nor do more than so many of a size and tier"),
 	{ 0 },
@@ -148,20 +154,6 @@ static double waits_since(const struct placing *p)
 	return p->job->grant ? p->now_s : p->job->wait_since_s;
 }
 
-static void refuse(const struct placing *p, double until_s)
-{
-	if (!p->note)
-		return;
-	p->note->why = (struct reason){
-		.why = WHY_CLOSER,
-		.need = (int32_t)p->gpus,
-		.have = (int32_t)p->space->types[p->type].free,
-		.other = JOB_NONE,
-		.at_s = until_s,
-	};
-	p->note->wake_s = until_s;
-}
-
 static bool choose(void *self, const struct placing *p, struct slots *out)
 {
 	struct delay *d = self;
@@ -173,10 +165,12 @@ static bool choose(void *self, const struct placing *p, struct slots *out)
 		return false;
 	if (p->ever)
 		return true;
-	if (offer > could)
+	if (offer > could) {
+		rule.tune = d->tune && closer_speed(p, out) >= d->speed_min;
 		until_s += delay_timers_s(&d->timers, &rule, p->gpus, offer - 1, p->now_s);
+	}
 	if (until_s > p->now_s + 1e-9 * fmax(1, fabs(p->now_s))) {
-		refuse(p, until_s);
+		closer_refuse(p, until_s);
 		return false;
 	}
 	if (!p->job->grant)

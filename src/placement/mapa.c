@@ -13,6 +13,7 @@
 
 #include "base/vec.h"
 #include "placement/answers.h"
+#include "placement/closer.h"
 #include "placement/mapa_score.h"
 #include "placement/placer.h"
 
@@ -30,6 +31,7 @@ struct mapa {
 	double threshold;
 	bool unknown;
 	bool strict;
+	double speed_min;
 
 	const struct cluster *cluster;
 	struct answers answers;
@@ -49,6 +51,8 @@ static const struct option options[] = {
 		"part of a step on the slowest links, spent communicating, above which a model needs bandwidth"),
 	OPT_BOOL(struct mapa, unknown, 1, "models that nothing is known of need it"),
 	OPT_BOOL(struct mapa, strict, 0, "wait rather than use more nodes than needed"),
+	OPT_DOUBLE(struct mapa, speed_min, 0.8, 0, 1,
+		"the same for jobs that would have less than this part of their speed there"),
 	{ 0 },
 };
 
@@ -171,11 +175,22 @@ static bool choose_node(struct mapa *m, const struct placing *p, struct slots *o
 	return on != UINT32_MAX;
 }
 
+/* While somebody runs who could make room on fewer nodes. */
+static bool waits(const struct mapa *m, const struct placing *p, const struct slots *found)
+{
+	const struct space_type *type = &p->space->types[p->type];
+
+	if (p->ever || type->free == type->up || closer_speed(p, found) >= m->speed_min)
+		return false;
+	closer_refuse(p, INFINITY);
+	return true;
+}
+
 static bool choose(void *self, const struct placing *p, struct slots *out)
 {
 	if (choose_node(self, p, out))
 		return true;
-	if (!place_together(p, ((struct mapa *)self)->strict, out))
+	if (!place_together(p, ((struct mapa *)self)->strict, out) || waits(self, p, out))
 		return false;
 	for (uint32_t i = 0; i < out->n; i++)
 		out->at[i].devices = choose_on(self, p, out->at[i].node,

@@ -3,8 +3,9 @@
  *
  * Utility weighs nearness, quiet neighbours and full sockets (placement/topo_utility.h).  Of
  * several machines the best is taken, the lowest of equals.  With u_min a job for
- * which no place is good enough waits for a better one, though not
- * longer than patience_s, nor where nobody runs who could leave a better one.
+ * which no place is good enough waits for a better one, and so does one that would be
+ * slow on more machines than it needs (placement/closer.h), though not longer than
+ * patience_s, nor where nobody runs who could leave a better one.
  *
  * How two jobs disturb each other is not measured: each is believed to lose interference
  * times the parts of their steps that both spend communicating, where they share a socket.
@@ -14,6 +15,7 @@
 
 #include "base/vec.h"
 #include "placement/answers.h"
+#include "placement/closer.h"
 #include "placement/placer.h"
 #include "placement/topo_utility.h"
 
@@ -28,7 +30,7 @@ struct resident {
 
 struct topo {
 	double near, quiet, full;
-	double u_min, patience_s, interference;
+	double u_min, speed_min, patience_s, interference;
 	int method;
 	bool strict;
 	double d_switch, d_socket, d_node;
@@ -44,7 +46,9 @@ static const struct option options[] = {
 	OPT_DOUBLE(struct topo, full, 1.0 / 3, 0, 1, "weight of full sockets"),
 	OPT_DOUBLE(struct topo, u_min, 0, 0, 1,
 		"a job waits where no place has this utility; 0: it takes the best"),
-	OPT_DOUBLE(struct topo, patience_s, 3600, 0, 1e15, "for so long"),
+	OPT_DOUBLE(struct topo, speed_min, 0.8, 0, 1,
+		"nor where on more nodes than it needs it would have less than this part of its speed"),
+	OPT_DOUBLE(struct topo, patience_s, 43200, 0, 1e15, "for so long"),
 	OPT_DOUBLE(struct topo, interference, 0.5, 0, 10,
 		"what two jobs that only communicate take from each other on one socket"),
 	OPT_CHOICE(struct topo, method, METHOD_AUTO, method_names,
@@ -178,6 +182,8 @@ static double quiet(const void *ctx, uint64_t devices)
 
 /* ---- one machine */
 
+enum { RULE_BEST, RULE_IDLE }; /* what answers are about */
+
 static uint64_t search(const struct topo *t, const struct topo_machine *m, uint32_t n)
 {
 	static const uint32_t exact_up_to[] = { [METHOD_AUTO] = 8, [METHOD_EXACT] = 16, [METHOD_DRB] = 0 };
@@ -185,7 +191,25 @@ static uint64_t search(const struct topo *t, const struct topo_machine *m, uint3
 	return m->devices <= exact_up_to[t->method] ? topo_exact(m, n) : topo_bipartition(m, n);
 }
 
-static struct topo_machine *machine_for(const struct topo *t, const struct topology *links,
+/* What an idle machine of the kind could offer: asked again for each set of free devices, so it is kept. */
+static double nearest(struct topo *t, const struct topo_machine *m, const struct answer *key)
+{
+	struct answer idle = {
+		.topology = key->topology,
+		.devices = key->devices,
+		.n = key->n,
+		.rule = RULE_IDLE,
+		.best = 1,
+	};
+
+	if (!answers_find(&t->answers, &idle)) {
+		idle.value = topo_nearest(m, key->n);
+		answers_keep(&t->answers, &idle);
+	}
+	return idle.value;
+}
+
+static struct topo_machine *machine_for(struct topo *t, const struct topology *links,
 	const struct answer *key)
 {
 	struct distances d = { { t->d_switch, t->d_socket, t->d_node, 5 * t->d_node } };
@@ -195,7 +219,7 @@ static struct topo_machine *machine_for(const struct topo *t, const struct topol
 	m->weight[UTILITY_NEAR] = t->near;
 	m->weight[UTILITY_QUIET] = t->quiet;
 	m->weight[UTILITY_FULL] = t->full;
-	m->nearest = topo_nearest(m, key->n);
+	m->nearest = nearest(t, m, key);
 	m->free = key->free;
 	return m;
 }
@@ -260,24 +284,15 @@ static bool choose_node(struct topo *t, const struct placing *p, struct slots *o
 }
 
 /* Whether it should wait for a better place. */
-static bool postpone(const struct topo *t, const struct placing *p, double utility)
+static bool postpone(const struct topo *t, const struct placing *p, bool good)
 {
 	const struct space_type *type = &p->space->types[p->type];
 	double since_s = p->job->grant ? p->now_s : p->job->wait_since_s;
 	double until_s = since_s + t->patience_s;
 
-	if (!(utility < t->u_min) || p->ever || type->free == type->up || until_s <= p->now_s)
+	if (good || p->ever || type->free == type->up || until_s <= p->now_s)
 		return false;
-	if (p->note) {
-		p->note->why = (struct reason){
-			.why = WHY_CLOSER,
-			.need = (int32_t)p->gpus,
-			.have = (int32_t)type->free,
-			.other = JOB_NONE,
-			.at_s = until_s,
-		};
-		p->note->wake_s = until_s;
-	}
+	closer_refuse(p, until_s);
 	return true;
 }
 
@@ -291,8 +306,8 @@ static bool choose(void *self, const struct placing *p, struct slots *out)
 		t->cluster = p->space->cluster;
 	}
 	if (choose_node(t, p, out, &utility))
-		return !postpone(t, p, utility);
-	if (!place_together(p, t->strict, out))
+		return !postpone(t, p, utility >= t->u_min);
+	if (!place_together(p, t->strict, out) || postpone(t, p, closer_speed(p, out) >= t->speed_min))
 		return false;
 	for (uint32_t i = 0; i < out->n; i++)
 		out->at[i].devices = choose_on(t, p, out->at[i].node,

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-/* Weight of the edges between `side` and the rest of `set`; w[i * n + j] is that of an edge. */
+/* Weight of the edges between `side` and the rest of `set`; w[i * n + j] is that of an edge, the same both ways. */
 double bisect_cut(const double *w, uint32_t n, uint64_t set, uint64_t side);
 /* `size` of the vertices of `set` that have little to do with the others; of cuts that are equal the lowest. */
 uint64_t bisect(const double *w, uint32_t n, uint64_t set, uint32_t size);

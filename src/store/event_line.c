@@ -141,7 +141,7 @@ static void put_reason(struct buf *out, const struct reason *reason, const char 
 		put_number(out, "have", reason->have);
 	if (reason->at_s > 0 && isfinite(reason->at_s))
 		put_number(out, "fits_at", reason->at_s);
-	if (reason->share > 0) {
+	if (reason->share > 0 || (reason->why == WHY_TURN && reason->against > 0)) {
 		put_number(out, "share", reason->share);
 		put_number(out, "against", reason->against);
 	}

@@ -16,6 +16,10 @@ gpu|GPU-aa|NVIDIA A100-SXM4-80GB|85899345920|0:1:0
 gpu|GPU-bb|NVIDIA A100-SXM4-80GB|85899345920|0:2:0
 END
 
+run stint sim synth:jobs=60,models=1,arrivals=static,gpus=pow2 --cluster "$here/../../examples/servers.yaml" \
+	--host-profiles "$here/../../examples/hosts.csv" --policy synergy:allocate=fair --quiet --json
+out '"best_share": 0\.' "simulated: the same part for all is not the best for all"
+
 begin() {
 	daemon_begin --slots 0 "$@"
 }

@@ -151,6 +151,7 @@ want 0 "export"
 cp stdout exported.yaml
 run stint quota load exported.yaml
 want 0 "what was exported can be loaded"
+out '^guests +1 +0 +4 +all +2 +2 +1 ' "and who has devices has them in the answer"
 run stint quota export
 is "and is the same" cmp -s stdout exported.yaml
 run stint quota set own --lend all

@@ -54,7 +54,7 @@ wrong() { # LINES ERROR WHAT
 	is "$3 is refused" [ "$code" != 0 ]
 	err "$2" "and named"
 }
-wrong '    links: [0-4 50GB/s]' 'links #1: "0-4 50GB/s" is not understood' "a link to a device that is not there"
+wrong '    links: [0-4 50GB/s]' 'links #1: "0-4 50GB/s" names device 4, but there are 0 to 3' "a link to a device that is not there"
 wrong '    links: [0-1 50GB/s xx]' 'links #1: "0-1 50GB/s xx" is not understood' "a number of links that is none"
 wrong '    groups: ["0-1", "1-3"]' 'groups #2: "1-3": device 1 has a place already' "a device in two groups"
 wrong '    groups: ["0-9"]' 'groups #1: "0-9": devices are written as' "a group of devices that are not there"

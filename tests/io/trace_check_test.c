@@ -153,6 +153,31 @@ static void a_lenient_reader_breaks_circles(void **state)
 	notes_fini(&notes);
 }
 
+/* Each that leads nowhere is named, the first twenty at least. */
+static void strays_are_named(void **state)
+{
+	struct buf text = { 0 };
+	struct notes notes = { 0 };
+	struct trace trace = { 0 };
+	struct err err = { 0 };
+
+	(void)state;
+	buf_str(&text, "id,arrival_s,duration_s,after\na,0,5,zz\nb,1,5,a|b\n");
+	for (int i = 0; i < 30; i++)
+		buf_printf(&text, "j%d,2,5,x%d\n", i, i);
+	assert_int_equal(read_text(text.at, NULL, true, &trace, &notes, &err), 0);
+	assert_non_null(
+		find_note(&notes, "\"zz\" is not the id of a job; the dependency does not count"));
+	assert_non_null(find_note(&notes, "\"b\" is the job itself; the dependency does not count"));
+	assert_non_null(find_note(&notes, "\"x17\" is not the id of a job"));
+	assert_null(find_note(&notes, "\"x18\" is"));
+	assert_int_equal(find_note(&notes, "more jobs wait for some that are not here")->count, 12);
+	assert_int_equal(trace.ndeps, 1);
+	trace_fini(&trace);
+	notes_fini(&notes);
+	buf_fini(&text);
+}
+
 static void many_circles_do_not_take_long(void **state)
 {
 	enum { PAIRS = 20000 };
@@ -331,6 +356,7 @@ int main(void)
 		cmocka_unit_test(what_a_run_would_trip_over),
 		cmocka_unit_test(a_circle_is_refused),
 		cmocka_unit_test(a_lenient_reader_breaks_circles),
+		cmocka_unit_test(strays_are_named),
 		cmocka_unit_test(many_circles_do_not_take_long),
 		cmocka_unit_test(check_names_the_smallest_circle),
 		cmocka_unit_test(nodes_must_feed_their_devices),

@@ -185,6 +185,14 @@ static const struct {
 		"its deadline is sooner than it can run even alone" },
 	{ { WHY_RECALLED, 2, 0, JOB_NONE, 0, 0, 0 }, NULL,
 		"its node was borrowed and went back; it waits for devices to go on" },
+	{ { WHY_SHARE, 1, 0, 7, 0, 1.3, 0.7 }, "job 7",
+		"its tenant is at 1.3 of its share, that of job 7 at 0.7" },
+	{ { WHY_SHARE, 1, 0, JOB_NONE, 0, 1.3, 0 }, NULL, "its tenant is at 1.3 of its share" },
+	{ { WHY_SHARE, 1, 0, JOB_NONE, 0, 0, 0 }, NULL, "its tenant is above its share" },
+	{ { WHY_TURN, 1, 0, 7, 0, 60, 180 }, "job 7",
+		"job 7 is owed the devices first, 180 s against 60 s" },
+	{ { WHY_TURN, 1, 0, 7, 0, 0, 0 }, "job 7", "job 7 is owed the devices first" },
+	{ { WHY_TURN, 1, 0, JOB_NONE, 0, 0, 0 }, NULL, "others are owed the devices first" },
 };
 
 static void test_sentences(void **state)

@@ -108,6 +108,30 @@ static void test_properties(void **state)
 	}
 }
 
+/* As many as fit, and not one more. */
+static void test_pack_properties(void **state)
+{
+	struct rng rng = property("labels on a worker are at most its size, and another would not fit");
+
+	(void)state;
+	for (size_t round = 0; round < rounds(2000); round++) {
+		double each[3], size[3];
+		bool another = true;
+		uint32_t n;
+
+		for (int r = 0; r < 3; r++) {
+			each[r] = 0.1 * (double)(1 + rng_below(&rng, 40));
+			size[r] = 0.1 * (double)rng_below(&rng, 400);
+		}
+		n = label_pack(each, size, 3);
+		for (int r = 0; r < 3; r++) {
+			assert_true(n * each[r] <= size[r] * (1 + 1e-9));
+			another &= (n + 1) * each[r] <= size[r];
+		}
+		assert_false(another);
+	}
+}
+
 /* Between the oracle and the whole worker; constant peaks are never retried, and cost nothing once known. */
 static void test_replay(void **state)
 {
@@ -136,6 +160,7 @@ int main(void)
 		cmocka_unit_test(test_wastes),
 		cmocka_unit_test(test_quantile),
 		cmocka_unit_test(test_pack),
+		cmocka_unit_test(test_pack_properties),
 		cmocka_unit_test(test_properties),
 		cmocka_unit_test(test_replay),
 	};

@@ -266,6 +266,144 @@ static void test_bound(void **state)
 	arena_fini(&arena);
 }
 
+/* ---- series-parallel graphs */
+
+/* Jobs from..to fall into two parts, one after the other or side by side. */
+static uint32_t draw_series(struct rng *rng, uint32_t from, uint32_t to, struct dag_edge *edges,
+	uint32_t n)
+{
+	uint32_t cut;
+
+	if (to - from < 2)
+		return n;
+	cut = from + 1 + (uint32_t)rng_below(rng, to - from - 1);
+	n = draw_series(rng, from, cut, edges, n);
+	n = draw_series(rng, cut, to, edges, n);
+	if (rng_below(rng, 2))
+		return n;
+	for (uint32_t i = from; i < cut; i++)
+		for (uint32_t j = cut; j < to; j++)
+			edges[n++] = (struct dag_edge){ i, j };
+	return n;
+}
+
+/* Each waits for one before it, or, the other way round, one waits for several. */
+static uint32_t draw_tree(struct rng *rng, uint32_t njobs, bool joins, struct dag_edge *edges)
+{
+	uint32_t n = 0;
+
+	for (uint32_t j = 1; j < njobs; j++) {
+		uint32_t other = (uint32_t)rng_below(rng, j);
+
+		edges[n++] = joins ? (struct dag_edge){ njobs - 1 - j, njobs - 1 - other }
+				   : (struct dag_edge){ other, j };
+	}
+	return n;
+}
+
+static void redraw_edges(struct rng *rng, struct arena *arena, struct drawn *d)
+{
+	uint32_t n = d->m.njobs, nedges, form = (uint32_t)rng_below(rng, 4);
+	struct dag_edge *edges = arena_array(arena, struct dag_edge, (size_t)n * n);
+
+	nedges = form < 2 ? draw_series(rng, 0, n, edges, 0) : draw_tree(rng, n, form == 2, edges);
+	dag_build(&d->dag, arena, n, edges, nedges);
+}
+
+static double longest(const struct moldable *m, const uint32_t *chosen, double *area, struct arena *arena)
+{
+	double *time_s = arena_array(arena, double, m->njobs);
+
+	*area = 0;
+	for (uint32_t j = 0; j < m->njobs; j++) {
+		time_s[j] = m->jobs[j].points[chosen[j]].time_s;
+		*area += moldable_area(m, &m->jobs[j].points[chosen[j]]);
+	}
+	return dag_bottom(m->dag, time_s, arena_array(arena, double, m->njobs));
+}
+
+static void test_series(void **state)
+{
+	struct rng rng = property(
+		"series-parallel: area and path of the wish <= 1.1 L, makespan <= 1.1 (phi d + 1) L");
+	struct arena arena = { 0 };
+	double worst[MOLDABLE_DIMS + 1] = { 0 };
+	size_t series = 0;
+
+	(void)state;
+	for (size_t round = 0; round < rounds(2000); round++) {
+		uint32_t dims = 1 + (uint32_t)rng_below(&rng, 4);
+		uint32_t njobs = 2 + (uint32_t)rng_below(&rng, rng_uniform(&rng) < 0.9 ? 15 : 60);
+		struct moldable_plan plan;
+		struct drawn drawn;
+		double *start, makespan, area, path;
+
+		draw(&rng, njobs, dims, 0, &arena, &drawn);
+		redraw_edges(&rng, &arena, &drawn);
+		moldable_allocate(&drawn.m, 1000, &arena, &plan);
+		if (plan.way == MOLDABLE_INDEPENDENT)
+			continue;
+		assert_int_equal(plan.way, MOLDABLE_SERIES);
+		assert_true(plan.proved);
+		assert_true(fabs(plan.ratio - 1.1 * moldable_ratio(dims, MOLDABLE_INDEPENDENT)) < 1e-9);
+		path = longest(&drawn.m, plan.wished, &area, &arena);
+		assert_true(fmax(path, area) <= (1 + MOLDABLE_EPS) * plan.least_s * (1 + 1e-6));
+		start = arena_array(&arena, double, njobs);
+		makespan = moldable_list(&drawn.m, plan.chosen, NULL, &arena, start);
+		assert_schedule(&drawn.m, plan.chosen, start);
+		assert_true(makespan <= plan.ratio * plan.least_s * (1 + 1e-6));
+		worst[dims] = fmax(worst[dims], makespan / plan.least_s);
+		series++;
+		arena_reset(&arena);
+	}
+	printf("%zu series-parallel ones; worst makespan / L_min %.2f %.2f %.2f %.2f (bounds %.2f %.2f %.2f %.2f)\n",
+		series, worst[1], worst[2], worst[3], worst[4], moldable_ratio(1, MOLDABLE_SERIES),
+		moldable_ratio(2, MOLDABLE_SERIES), moldable_ratio(3, MOLDABLE_SERIES),
+		moldable_ratio(4, MOLDABLE_SERIES));
+	assert_true(series > rounds(2000) / 2);
+	arena_fini(&arena);
+}
+
+/* Which graphs are such. */
+static void test_what_is_series_parallel(void **state)
+{
+	static const struct {
+		const char *what;
+		struct dag_edge edges[8];
+		uint32_t n;
+		enum moldable_way way;
+	} rows[] = {
+		{ "nobody waits", { { 0, 0 } }, 0, MOLDABLE_INDEPENDENT },
+		{ "a chain", { { 0, 1 }, { 1, 2 }, { 2, 3 } }, 3, MOLDABLE_SERIES },
+		{ "a fork and a join", { { 0, 1 }, { 0, 2 }, { 1, 3 }, { 2, 3 } }, 4, MOLDABLE_SERIES },
+		{ "with an edge that follows from others", { { 0, 1 }, { 1, 2 }, { 0, 2 } }, 3,
+			MOLDABLE_SERIES },
+		{ "a tree, and one by itself", { { 0, 1 }, { 0, 2 } }, 2, MOLDABLE_SERIES },
+		{ "all of a layer before all of the next",
+			{ { 0, 2 }, { 0, 3 }, { 1, 2 }, { 1, 3 } }, 4, MOLDABLE_SERIES },
+		{ "an N", { { 0, 2 }, { 1, 2 }, { 1, 3 } }, 3, MOLDABLE_LP },
+	};
+	static const struct moldable_point point = { 1, { 1 } };
+	struct moldable_job jobs[4];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct moldable m = { .dims = 1, .capacity = { 8 }, .njobs = 4, .jobs = jobs };
+		struct arena arena = { 0 };
+		struct moldable_plan plan;
+		struct dag dag;
+
+		for (int j = 0; j < 4; j++)
+			jobs[j] = (struct moldable_job){ &point, 1 };
+		dag_build(&dag, &arena, 4, rows[i].edges, rows[i].n);
+		m.dag = &dag;
+		moldable_allocate(&m, 100, &arena, &plan);
+		if (plan.way != rows[i].way)
+			fail_msg("%s", rows[i].what);
+		arena_fini(&arena);
+	}
+}
+
 /* ---- tiny ones, by trying everything */
 
 /* Each in this order as early as all resources and what it waits for allow; INFINITY: the order is none. */
@@ -371,6 +509,8 @@ static void test_optimum(void **state)
 		uint32_t chosen[8];
 
 		draw(&rng, njobs, dims, rng_uniform(&rng) < 0.3 ? 0 : 1.5, &arena, &drawn);
+		if (done % 3 == 0 && njobs > 1)
+			redraw_edges(&rng, &arena, &drawn);
 		for (uint32_t j = 0; j < njobs; j++)
 			tries *= drawn.jobs[j].n * (j + 1);
 		if (tries > 2e5)
@@ -381,6 +521,8 @@ static void test_optimum(void **state)
 		assert_true(plan.least_s <= least * (1 + 1e-6));
 		if (plan.way == MOLDABLE_INDEPENDENT)
 			assert_true(fabs(plan.least_s - least) <= 1e-9 * least);
+		if (plan.way == MOLDABLE_SERIES)
+			assert_true(plan.least_s >= least / (1 + MOLDABLE_EPS) * (1 - 1e-9));
 		assert_true(least <= best * (1 + 1e-9));
 		assert_true(best <= makespan * (1 + 1e-9));
 		assert_true(makespan <= plan.ratio * best);
@@ -455,6 +597,8 @@ int main(void)
 		cmocka_unit_test(test_list),
 		cmocka_unit_test(test_not_head_of_line),
 		cmocka_unit_test(test_bound),
+		cmocka_unit_test(test_series),
+		cmocka_unit_test(test_what_is_series_parallel),
 		cmocka_unit_test(test_optimum),
 		cmocka_unit_test(test_greedy),
 		cmocka_unit_test(test_cost),

@@ -40,6 +40,8 @@ static void the_cheapest_flavour_for_those_who_wait(void **state)
 	assert_int_equal(c.flavour, 0);
 	assert_int_equal(c.nodes, 3);
 	assert_float_equal(c.cost, 3, 1e-12);
+	flavours[1] = flavours[0]; /* alike in everything: the first */
+	assert_int_equal(renting_choose(flavours, 2, tasks, 3, false).flavour, 0);
 }
 
 static void a_gang_is_cut_into_whole_nodes(void **state)

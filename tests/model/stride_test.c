@@ -39,6 +39,9 @@ static void worked_examples(void **state)
 		{ { { 0, 2, 1, 0, 0 }, { 1, 2, 1, 0, 0 }, { 2, 2, 1, 0, 0 } }, 3, 6,
 			"AB AC BC AB AC BC" },
 		{ { { 0, 4, 2, 0, 0 }, { 1, 1, 1, 0, 0 }, { 2, 1, 1, 0, 0 } }, 3, 6, "A BC BC A BC BC" },
+		/* C fills what A leaves, out of turn, and is charged for it: B does not wait for C */
+		{ { { 0, 3, 1, 0, 0 }, { 1, 2, 1, 0, 0 }, { 2, 1, 1, 0, 0 } }, 3, 6,
+			"AC BC BC AC BC AC" },
 	};
 
 	(void)state;

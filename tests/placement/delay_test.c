@@ -7,6 +7,7 @@
 
 #include "placement/placer.h"
 #include "support/property.h"
+#include "support/scene.h"
 
 static const struct delay_rule rule = {
 	.most_s = { 100, 200 },
@@ -58,6 +59,34 @@ static void only_the_last_count(void **state)
 	two.tune = false;
 	assert_true(delay_timers_s(&t, &two, 4, TIER_MACHINE, 12) == 100);
 	delay_timers_fini(&t);
+}
+
+static void a_rack_is_never_waited_for_less_than_a_machine(void **state)
+{
+	struct rng rng = property(
+		"T_machine <= T_rack, and neither above what is allowed, whatever was seen");
+
+	(void)state;
+	for (size_t round = 0; round < rounds(300); round++) {
+		struct delay_rule any = { .most_s = { pick(&rng, 100), 100 + pick(&rng, 100) },
+			.tune = rng_below(&rng, 4) > 0,
+			.window_s = pick(&rng, 500),
+			.window = pick(&rng, 20) };
+		struct delay_timers t = { 0 };
+
+		for (uint32_t i = 0; i < 40; i++) {
+			double machine_s, rack_s;
+
+			took(&t, &any, i, (enum tier)rng_below(&rng, TIER_COUNT), 10.0 * i,
+				rng_below(&rng, 300));
+			machine_s = delay_timers_s(&t, &any, 4, TIER_MACHINE, 10.0 * i);
+			rack_s = delay_timers_s(&t, &any, 4, TIER_RACK, 10.0 * i);
+			assert_true(machine_s <= rack_s);
+			assert_true(machine_s <= any.most_s[TIER_MACHINE]);
+			assert_true(rack_s <= any.most_s[TIER_RACK]);
+		}
+		delay_timers_fini(&t);
+	}
 }
 
 /* ---- the placer */
@@ -171,12 +200,40 @@ static void no_tier_is_taken_before_its_time(void **state)
 	}
 }
 
+/* However long the timers are, as long as they end; and nobody waits where a machine is free. */
+static void everybody_is_placed(void **state)
+{
+	struct rng rng = property("finite timers: every job runs to its end");
+
+	(void)state;
+	for (size_t round = 0; round < rounds(60); round++) {
+		char placer[80];
+		struct outcome out;
+		struct scene s;
+
+		scene_init(&s, "4x4");
+		scene_draw(&s, &rng, (struct draw){ 40, 200, 60, 16 });
+		snprintf(placer, sizeof(placer), "delay:machine_s=%u,rack_s=%u,tune=%u",
+			(unsigned)rng_below(&rng, 200), (unsigned)rng_below(&rng, 400),
+			(unsigned)rng_below(&rng, 2));
+		s.config.placer = placer;
+		s.config.policy = round % 2 ? "fifo:misfit=skip" : "dally:round_s=20";
+		scene_run(&s, &out);
+		for (uint32_t i = 0; i < out.njobs; i++)
+			assert_int_equal(out.jobs[i].state, JOB_FINISHED);
+		outcome_fini(&out);
+		scene_fini(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(timers_are_means),
 		cmocka_unit_test(only_the_last_count),
+		cmocka_unit_test(a_rack_is_never_waited_for_less_than_a_machine),
 		cmocka_unit_test(no_tier_is_taken_before_its_time),
+		cmocka_unit_test(everybody_is_placed),
 	};
 
 	return cmocka_run_group_tests_name("placement/delay", tests, NULL, NULL);

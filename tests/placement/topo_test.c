@@ -161,6 +161,56 @@ static void bipartitioning_is_sound(void **state)
 	assert_true(best * 10 >= n_rounds * 7);
 }
 
+/* With nearness alone the smallest sum of distances among free devices, whoever is on the others. */
+static void nearness_alone_is_the_least_distance(void **state)
+{
+	struct rng rng = property("weights 1, 0, 0: no other free devices are nearer to each other");
+
+	(void)state;
+	for (size_t round = 0; round < rounds(300); round++) {
+		struct cluster cluster = { 0 };
+		struct topo_machine m;
+		double left[8], least = INFINITY;
+		uint32_t n;
+
+		draw(&rng, &cluster, &m, left);
+		n = 1 + (uint32_t)rng_below(&rng, (uint32_t)__builtin_popcountll(m.free));
+		m.weight[UTILITY_NEAR] = 1;
+		m.weight[UTILITY_QUIET] = m.weight[UTILITY_FULL] = 0;
+		m.nearest = topo_nearest(&m, n);
+		for (uint64_t set = 1; set < UINT64_C(1) << m.devices; set++) {
+			if (!(set & ~m.free) && (uint32_t)__builtin_popcountll(set) == n)
+				least = fmin(least, topo_distance(&m, set));
+		}
+		assert_float_equal(topo_distance(&m, topo_exact(&m, n)), least, 1e-9);
+		cluster_fini(&cluster);
+	}
+}
+
+/* {0, 3} and {1, 2} are alike: the lower numbers, compared one by one from the first. */
+static void of_equals_the_lowest_are_taken(void **state)
+{
+	struct cluster cluster = { 0 };
+	struct topo_machine m = { .weight = { 1.0 / 3, 1.0 / 3, 1.0 / 3 } };
+	struct topology *t;
+
+	(void)state;
+	cluster_add_topology(&cluster, "crossed", 4);
+	t = &cluster.topologies[0];
+	topology_link_all(t, 10e9);
+	topology_begin_groups(t);
+	topology_group(t, 0x9, NEAR_SWITCH);
+	topology_group(t, 0x6, NEAR_SWITCH);
+	topo_machine_init(&m, t, 4, &distances_usual);
+	m.nearest = topo_nearest(&m, 2);
+	assert_true(topo_utility(&m, 0x9).all == topo_utility(&m, 0x6).all);
+	assert_int_equal(topo_exact(&m, 2), 0x9);
+	assert_int_equal(topo_bipartition(&m, 2), 0x9);
+	m.nearest = topo_nearest(&m, 1);
+	assert_int_equal(topo_exact(&m, 1), 0x1);
+	cluster_fini(&cluster);
+}
+
 /* An idle tree of powers of two, a job of a power of two, nearness alone: the smallest sum of distances. */
 static void bipartitioning_is_exact_on_idle_trees(void **state)
 {
@@ -207,16 +257,11 @@ static const struct placer *topo(void)
 	return placer_find("topo", NULL);
 }
 
-static void table_init(struct table *t, const char *options, uint32_t gpus)
+/* A table whose cluster is there. */
+static void table_ready(struct table *t, const char *options, uint32_t gpus)
 {
-	struct topo_machine unused;
 	struct err err = { 0 };
 
-	*t = (struct table){ 0 };
-	example(&t->cluster, &unused, 0xf, 1);
-	cluster_add_type(&t->cluster, "v100");
-	cluster_add_node(&t->cluster, (struct node){ .devices = 4, .topology = 0 });
-	cluster_add_node(&t->cluster, (struct node){ .devices = 4, .topology = 0 });
 	space_init(&t->space, &t->cluster);
 	job_init(&t->job);
 	job_init(&t->other);
@@ -228,6 +273,18 @@ static void table_init(struct table *t, const char *options, uint32_t gpus)
 	option_defaults(topo()->options, t->self);
 	assert_int_equal(option_parse(topo()->options, t->self, "topo", options, &err), 0);
 	topo()->begin(t->self, &t->cluster, NULL, &err);
+}
+
+static void table_init(struct table *t, const char *options, uint32_t gpus)
+{
+	struct topo_machine unused;
+
+	*t = (struct table){ 0 };
+	example(&t->cluster, &unused, 0xf, 1);
+	cluster_add_type(&t->cluster, "v100");
+	cluster_add_node(&t->cluster, (struct node){ .devices = 4, .topology = 0 });
+	cluster_add_node(&t->cluster, (struct node){ .devices = 4, .topology = 0 });
+	table_ready(t, options, gpus);
 }
 
 static void take(struct table *t, struct slot slot)
@@ -277,6 +334,61 @@ static void the_best_machine_is_taken(void **state)
 	table_fini(&t);
 }
 
+static void of_equal_machines_the_lowest_is_taken(void **state)
+{
+	struct table t;
+
+	(void)state;
+	table_init(&t, "", 2);
+	assert_true(topo()->choose(t.self, &t.placing, &t.out));
+	assert_int_equal(t.out.at[0].node, 0);
+	assert_int_equal(t.out.at[0].devices, 0x3);
+	table_fini(&t);
+}
+
+/* Sockets {0..3} and {4..7}; somebody who communicates much has 0 and 1.  To fill its socket up is good, but loud. */
+static void loud_neighbours_are_avoided(void **state)
+{
+	static const struct {
+		const char *options;
+		bool quiet; /* nothing is known of who is there */
+		uint64_t want;
+	} rows[] = {
+		{ "interference=10", false, 0x30 },
+		{ "interference=10", true, 0xc },
+		{ "interference=0", false, 0xc },
+		{ "interference=10,quiet=0", false, 0xc },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct names models = { 0 };
+		struct topology *links;
+		struct table t = { 0 };
+
+		cluster_add_type(&t.cluster, "v100");
+		cluster_add_topology(&t.cluster, "eight", 8);
+		links = &t.cluster.topologies[0];
+		topology_link_all(links, 1e9);
+		topology_begin_groups(links);
+		topology_group(links, 0xf, NEAR_SWITCH);
+		topology_group(links, 0xf0, NEAR_SWITCH);
+		cluster_add_node(&t.cluster, (struct node){ .devices = 8, .topology = 0 });
+		table_ready(&t, rows[i].options, 2);
+		t.job.model = names_add(&models, "vgg16", 5);
+		t.other.model = rows[i].quiet ? NAME_NONE : t.job.model;
+		t.other.gpus = 2;
+		t.placing.belief = profile_create(&t.cluster, &models);
+		take(&t, (struct slot){ 0, 0x3 });
+		assert_true(topo()->choose(t.self, &t.placing, &t.out));
+		if (t.out.at[0].devices != rows[i].want)
+			fail_msg("%s: row %zu", rows[i].options, i);
+		profile_destroy((struct profile *)t.placing.belief);
+		names_fini(&models);
+		table_fini(&t);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -285,9 +397,13 @@ int main(void)
 		cmocka_unit_test(what_is_left_is_not_good),
 		cmocka_unit_test(neighbours_count),
 		cmocka_unit_test(bipartitioning_is_sound),
+		cmocka_unit_test(nearness_alone_is_the_least_distance),
+		cmocka_unit_test(of_equals_the_lowest_are_taken),
 		cmocka_unit_test(bipartitioning_is_exact_on_idle_trees),
 		cmocka_unit_test(a_job_waits_for_a_better_place_but_not_for_ever),
 		cmocka_unit_test(the_best_machine_is_taken),
+		cmocka_unit_test(of_equal_machines_the_lowest_is_taken),
+		cmocka_unit_test(loud_neighbours_are_avoided),
 	};
 
 	return cmocka_run_group_tests_name("placement/topo", tests, NULL, NULL);

@@ -51,7 +51,7 @@ static double mean_jct(const char *policy, const char *placer)
 
 static void close_places_are_worth_it(void **state)
 {
-	static const char *const close[] = { "mapa:strict=1", "topo:strict=1", "delay" };
+	static const char *const close[] = { "mapa", "topo", "delay", "mapa:strict=1", "topo:strict=1" };
 	const char *fifo = "fifo:misfit=skip";
 	double random = mean_jct(fifo, "random"), first_fit = mean_jct(fifo, "first-fit");
 
@@ -59,7 +59,7 @@ static void close_places_are_worth_it(void **state)
 	for (size_t i = 0; i < COUNT(close); i++) {
 		double jct = mean_jct(fifo, close[i]);
 
-		assert_true(jct < first_fit && jct < random);
+		assert_true(jct < first_fit / 3 && jct < random / 3);
 	}
 	assert_true(mean_jct("dally", "delay") < mean_jct("las", "first-fit"));
 }

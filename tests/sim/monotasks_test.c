@@ -5,6 +5,7 @@
 
 #include "io/mono_io.h"
 #include "support/property.h"
+#include "support/scene.h"
 
 /* What is watched while a run goes on. */
 struct watch {
@@ -310,6 +311,58 @@ static void test_overfilled_unless_strict(void **state)
 	mono_load_fini(&load);
 }
 
+/* The least that any worker had after each decision. */
+struct least {
+	uint32_t workers, told;
+	double apt_s[64];
+};
+
+static void see_least(void *ctx, uint32_t worker, const double apt_s[MONO_RESOURCES])
+{
+	struct least *l = ctx;
+	uint32_t decision = l->told++ / l->workers;
+
+	if (decision < COUNT(l->apt_s))
+		l->apt_s[decision] = worker ? fmin(l->apt_s[decision], apt_s[MONO_CPU])
+					    : apt_s[MONO_CPU];
+}
+
+/* While tasks wait, no worker lacks anything: at each decision all are filled up to the EPT. */
+static void test_work_conserving(void **state)
+{
+	struct rng rng = property("tasks wait only where every worker is filled up to the EPT");
+
+	(void)state;
+	for (size_t round = 0; round < rounds(100); round++) {
+		struct least least = { .workers = pick(&rng, 5) };
+		double size_s = 0.1 * pick(&rng, 20);
+		uint32_t tasks = 50 + pick(&rng, 100);
+		struct mono_load load;
+		struct mono_config config;
+		struct mono_result result;
+		struct err err = { 0 };
+		char text[100];
+
+		snprintf(text, sizeof(text), "job,stage,tasks,run\na,s,%u,cpu %g\n", tasks, size_s);
+		load = read_load(text);
+		config = small(&load, least.workers);
+		config.ept_s = config.interval_s * rng_between(&rng, 1.01, 4);
+		config.ctx = &least;
+		config.placed = see_least;
+		assert_int_equal(mono_run(&config, &result, &err), 0);
+		for (uint32_t i = 0; i < COUNT(least.apt_s) && i < result.decisions; i++) {
+			/* All that can have been placed by then. */
+			double most_s = i * config.interval_s + config.ept_s + size_s;
+
+			if (least.workers * config.worker.slots[MONO_CPU] * most_s >= tasks * size_s)
+				break;
+			assert_true(least.apt_s[i] >= config.ept_s - 1e-9);
+		}
+		mono_result_fini(&result);
+		mono_load_fini(&load);
+	}
+}
+
 /* The same draw gives the same run; noise gives another. */
 static void test_deterministic(void **state)
 {
@@ -342,6 +395,7 @@ int main(void)
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_properties),
 		cmocka_unit_test(test_overfilled_unless_strict),
+		cmocka_unit_test(test_work_conserving),
 		cmocka_unit_test(test_deterministic),
 	};
 

@@ -53,6 +53,12 @@ function submitJobs() {
 	submit('speech', 'too-many', 8, 'sleep', '600');                                                               // 10
 	for (let i = 0; i < 30; i++) submit(['vision', 'speech', 'nlp'][i % 3], `sweep-${i}`, 1 + i % 4, 'sleep', '600');
 }
+function promise() {
+	stint('quota', 'set', 'labs', '--guaranteed', '6');
+	stint('quota', 'set', 'vision', '--parent', 'labs', '--guaranteed', '3');
+	stint('quota', 'set', 'speech', '--parent', 'labs', '--guaranteed', '1');
+	stint('policy', 'set', '--admit', 'quota');
+}
 function simulate() {
 	mkdirSync(state + '/runs', { recursive: true });
 	stint('sim', ROOT + '/examples/workload.csv', '--cluster', '4x4:v100', '--policy', 'las', '--out', state + '/runs/las', '--quiet');
@@ -110,7 +116,7 @@ const pages = [
 	['job-running', '#/job/3', '#page progress', ['Job 3', 'trains', 'Life', 'Log', 'Cancel…', 'attempt 1', 'steps/s']],
 	['job-waiting', '#/job/10', '#page .lifeline', ['too-many', 'waits', 'Why and when', 'Hold…']],
 	['job-done', '#/job/1', '#page .lifeline', ['done', 'completed', '<b>bold</b>']],
-	['fairness', '#/fairness', '#page svg.chart', ['Fairness', 'Totals', 'Who waits because of whom', 'speech']],
+	['fairness', '#/fairness', '#page svg.chart', ['Fairness', 'Totals', 'Who waits because of whom', 'speech', 'Quotas', 'guaranteed', 'may borrow', 'Kept: owners take back']],
 	['whatif', '#/whatif', '#page .fields select', ['What-if', 'More devices', 'Policy']],
 	['runs', '#/runs', '#page table', ['Runs', 'both/fifo', 'las', 'comparison']],
 	['run', '#/runs/las', '#page canvas', ['las', 'Figures', 'Timeline', 'Jobs', 'mean completion time']],
@@ -346,6 +352,7 @@ let browser;
 try {
 	await startDaemon();
 	submitJobs();
+	promise();
 	simulate();
 	await until('job 3 reports progress', () => JSON.parse(stint('show', '3', '--json')).progress?.per_s > 0);
 	took('daemon and jobs');

@@ -82,7 +82,7 @@ static double dominant_share(const struct drf *d, const double held[RESOURCES])
 static struct account *account_of(struct drf *d, const struct round *round, const struct job *job)
 {
 	size_t number = tenant_number(job);
-	double weight = round->tenants ? tenants_of_job(round->tenants, job)->weight : job->weight;
+	double weight = tenant_weight(round, job);
 
 	vec_grow_zero(&d->accounts, number + 1);
 	if (weight > d->accounts.at[number].weight)
@@ -153,41 +153,28 @@ static double standing_with(const struct drf *d, const struct tenant_tree *tree,
 	return dominant_share(d, with_it.held) / tenant_tree_part(tree, own);
 }
 
-/* A job that came later has devices, and its tenant stands lower with all it has: the lowest of these. */
-static bool passed_by(const struct drf *d, struct plan *plan, const struct tenant_tree *tree,
-	const struct job *job)
+/* So far in this decision. */
+struct filling {
+	const struct drf *d;
+	const struct tenant_tree *tree;
+};
+
+static double standing_so_far(const void *self, size_t account)
 {
-	double share = standing_with(d, tree, job), least = share;
-	uint32_t best = JOB_NONE;
+	const struct filling *f = self;
 
-	for (size_t i = 0; i < d->latest.n; i++) {
-		uint32_t other = tenant_passed_by(&d->latest, plan, job, i);
-		double theirs = other == JOB_NONE ? INFINITY : standing(d, tree, i);
-
-		if (theirs < least - 1e-9) {
-			least = theirs;
-			best = other;
-		}
-	}
-	if (best != JOB_NONE)
-		tenant_why_share(plan, job, share, best, least);
-	return best != JOB_NONE;
+	return standing(f->d, f->tree, account);
 }
 
 static void leave_out(const struct drf *d, const struct round *round, struct plan *plan,
 	const struct tenant_tree *tree, const struct job *job)
 {
-	uint32_t other = tenant_other_side(round, plan, job);
-	size_t theirs = other == JOB_NONE ? 0 : tenant_number(&round->jobs[other]);
+	struct filling f = { d, tree };
 
-	if (!job->grant && !plan_refuses(plan, job) && passed_by(d, plan, tree, job))
-		return;
-	tenant_left_out(round, plan, job,
-		(struct tenant_proof){
-			.share = standing_with(d, tree, job),
-			.against = other == JOB_NONE ? 0 : standing(d, tree, theirs),
-			.other = other,
-		});
+	if (plan_refuses(plan, job) ||
+		!tenant_tell_share(&d->latest, plan, job, standing_with(d, tree, job),
+			standing_so_far, &f))
+		tenant_left_out(round, plan, job);
 }
 
 /* Those that go on running, whatever is decided. */

@@ -5,10 +5,7 @@
 
 #include <math.h>
 
-#include "base/real.h"
 #include "policy/fair/tenant_queues.h"
-
-#define LN2 0.6931471805599453
 
 /* After this time use counts half. */
 #define HALF_LIFE_S 3600
@@ -33,7 +30,7 @@ struct entitled *entitled_of(struct entitlements *e, const struct job *job)
 
 void entitlements_pass(struct entitlements *e, double now_s)
 {
-	double seconds = now_s - e->at_s, fade = real_exp(-LN2 * seconds / HALF_LIFE_S);
+	double seconds = now_s - e->at_s, fade = tenant_fade(seconds, HALF_LIFE_S);
 
 	e->at_s = now_s;
 	for (size_t i = 0; i < e->at.n; i++) {
@@ -138,13 +135,11 @@ static void count_jobs(struct entitlements *e, const struct round *round)
 	for (uint32_t i = 0; i < round->nactive; i++) {
 		const struct job *job = &round->jobs[round->active[i]];
 		struct entitled *t;
-		double weight;
 
 		if (!job_active(job))
 			continue;
 		t = entitled_of(e, job);
-		weight = round->tenants ? tenants_of_job(round->tenants, job)->weight : job->weight;
-		t->tickets = fmax(t->tickets, weight);
+		t->tickets = fmax(t->tickets, tenant_weight(round, job));
 		t->demand += job_width(job);
 		t->njobs++;
 	}

@@ -16,10 +16,7 @@
  * jobs that take a range of devices get as many as there are, and others when the
  * next such moment comes.
  */
-#include "base/real.h"
 #include "policy/fair/tenant_tree.h"
-
-#define LN2 0.6931471805599453
 
 struct account {
 	double used_s; /* faded GPU-seconds */
@@ -72,7 +69,7 @@ struct memory {
 static struct account *account_of(struct fair_share *f, const struct round *round, const struct job *job)
 {
 	size_t number = tenant_number(job);
-	double weight = round->tenants ? tenants_of_job(round->tenants, job)->weight : job->weight;
+	double weight = tenant_weight(round, job);
 
 	while (f->accounts.n <= number)
 		vec_push(&f->accounts, (struct account){ .weight = 0 });
@@ -128,7 +125,7 @@ static void charge_holders(struct fair_share *f, const struct round *round)
 
 static void bring_up_to_date(struct fair_share *f, const struct round *round)
 {
-	double fade = real_exp(-LN2 * (round->now_s - f->at_s) / f->half_life_s);
+	double fade = tenant_fade(round->now_s - f->at_s, f->half_life_s);
 
 	for (size_t i = 0; i < f->accounts.n; i++)
 		f->accounts.at[i].used_s *= fade;
@@ -220,43 +217,26 @@ static double standing(const struct fair_share *f, const struct tenant_tree *tre
 		: 0;
 }
 
-/* A job that came later has devices, and its tenant stood lower: the lowest of these. */
+static double stood(const void *self, size_t account)
+{
+	return ((const struct fair_share *)self)->stood[account];
+}
+
+/* Whether it was told that a tenant that stood lower has what it could have. */
 static bool passed_by(const struct fair_share *f, const struct round *round, struct plan *plan,
 	const struct job *job)
 {
-	double share = f->stood[tenant_number(job)], least = share;
-	uint32_t best = JOB_NONE;
+	bool passed = tenant_tell_share(&f->latest, plan, job, f->stood[tenant_number(job)], stood, f);
 
-	for (size_t i = 0; i < f->latest.n; i++) {
-		uint32_t other = tenant_passed_by(&f->latest, plan, job, i);
-		double theirs = other == JOB_NONE ? INFINITY : f->stood[i];
-
-		if (theirs < least - 1e-9) {
-			least = theirs;
-			best = other;
-		}
-	}
-	if (best != JOB_NONE)
-		tenant_why_share(plan, job, share, best, least);
-	((struct memory *)round->job_state + job->id)->passed = best != JOB_NONE;
-	return best != JOB_NONE;
+	((struct memory *)round->job_state + job->id)->passed = passed;
+	return passed;
 }
 
-/* One that runs and loses its devices does so because its tenant is above its share: the proof. */
 static void leave_out(const struct fair_share *f, const struct round *round, struct plan *plan,
-	const struct tenant_tree *tree, const struct job *job)
+	const struct job *job)
 {
-	uint32_t other = tenant_other_side(round, plan, job);
-	size_t theirs = other == JOB_NONE ? 0 : tenant_number(&round->jobs[other]);
-
-	if (!job->grant && !plan_refuses(plan, job) && passed_by(f, round, plan, job))
-		return;
-	tenant_left_out(round, plan, job,
-		(struct tenant_proof){
-			.share = standing(f, tree, tenant_number(job)),
-			.against = other == JOB_NONE ? 0 : standing(f, tree, theirs),
-			.other = other,
-		});
+	if (plan_refuses(plan, job) || !passed_by(f, round, plan, job))
+		tenant_left_out(round, plan, job);
 }
 
 static void note_holders(struct fair_share *f, const struct round *round, const struct plan *plan,
@@ -311,7 +291,7 @@ static uint32_t hand_out(struct fair_share *f, const struct round *round, struct
 			tenant_latest_note(&f->latest, job);
 			tenant_tree_use(&tree, at, (double[TREE_USES]){ advance(f, gpus) });
 		} else {
-			leave_out(f, round, plan, &tree, job);
+			leave_out(f, round, plan, job);
 			if (f->misfit == MISFIT_BLOCK && !plan_refuses(plan, job))
 				tenant_queue_block(own, queue, job->id, plan);
 		}

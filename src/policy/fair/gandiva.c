@@ -67,28 +67,19 @@ struct session {
 
 static bool slice_begins(const struct session *s)
 {
-	return rint(s->round->now_s / s->g->slice_s) * s->g->slice_s == s->round->now_s;
+	return turn_begins(s->round->now_s, s->g->slice_s);
 }
 
 static double next_slice_s(const struct session *s)
 {
-	return (floor(s->round->now_s / s->g->slice_s + 1e-9) + 1) * s->g->slice_s;
-}
-
-static bool settled(const struct session *s, const struct job *job)
-{
-	return s->round->now_s - fmax(job->held_s, job->ready_s) >= s->g->stay * job->resume_cost_s;
-}
-
-static bool is_at(const struct job *job, uint32_t node)
-{
-	return job->grant && job->grant->nslots == 1 && job->grant->slots[0].node == node;
+	return turn_next_s(s->round->now_s, s->g->slice_s);
 }
 
 /* Between slices who runs goes on; when one begins, those who have only just begun do. */
 static bool goes_on(const struct session *s, const struct job *job, uint32_t node)
 {
-	return is_at(job, node) && (!slice_begins(s) || !settled(s, job));
+	return job_is_at(job, node) &&
+		(!slice_begins(s) || !turn_was_worth_it(s->round, job, s->g->stay));
 }
 
 /* Walks the server's queue and marks who runs: `chosen` is by place in its list. */
@@ -118,12 +109,10 @@ static void requeue(struct session *s)
 		const struct slice_server *server = &s->servers.at[node];
 
 		for (uint32_t i = 0; i < server->n; i++) {
-			uint32_t id = s->servers.jobs[server->first + i];
+			const struct job *job = &s->round->jobs[s->servers.jobs[server->first + i]];
 
-			if (!s->round->jobs[id].grant)
-				continue;
-			slice_memory_of(&s->servers, id)->turn = ++s->g->turns_given;
-			s->servers.stale = true;
+			if (job->grant)
+				slice_to_the_end(&s->servers, job);
 		}
 	}
 	slice_servers_list(&s->servers);
@@ -140,9 +129,15 @@ static void stop_others(const struct session *s, uint32_t node, const bool *chos
 		const struct job *job = &s->round->jobs[s->servers.jobs[server->first + i]];
 		const struct slice_memory *m = slice_memory_of(&s->servers, job->id);
 
-		if (!chosen[i] || !is_at(job, node) || m->beside || (job->company > 0 && !m->guest))
+		if (!chosen[i] || !job_is_at(job, node) || m->beside || (job->company > 0 && !m->guest))
 			plan_stop(s->plan, job);
 	}
+}
+
+static void wait_for_slice(const struct session *s, const struct job *job)
+{
+	plan_why(s->plan, job->id,
+		(struct reason){ .why = WHY_ROUND, .other = JOB_NONE, .at_s = next_slice_s(s) });
 }
 
 static void run_host(const struct session *s, uint32_t node, const struct job *job)
@@ -150,9 +145,37 @@ static void run_host(const struct session *s, uint32_t node, const struct job *j
 	uint32_t gpus = slice_gpus(&s->servers, job, node) +
 		slice_memory_of(&s->servers, job->id)->grown;
 
-	if (!plan_run_at(s->plan, job, &(struct node_share){ node, gpus }, 1, (struct want){ 0 }) &&
-		!plan_grant(s->plan, job->id))
+	if (plan_run_at(s->plan, job, &(struct node_share){ node, gpus }, 1, (struct want){ 0 }) ||
+		plan_grant(s->plan, job->id))
+		return;
+	if (job->grant)
+		wait_for_slice(s, job);
+	else
 		kit_no_room(s->round, s->plan, job);
+}
+
+/*
+ * Of a server's jobs that run, the first in its queue: if it is before the one that waits, that is the proof.  Else it is
+ * that one's turn, as soon as its gang fits or those who run do not only go on.
+ */
+static void say_turn(const struct session *s, const struct slice_server *server, const struct job *job)
+{
+	const struct slice_memory *m = slice_memory_of(&s->servers, job->id);
+
+	for (uint32_t i = 0; i < server->n; i++) {
+		uint32_t other = s->servers.jobs[server->first + i];
+		const struct slice_memory *o = slice_memory_of(&s->servers, other);
+
+		if (!plan_grant(s->plan, other) || o->beside || o->turn > m->turn)
+			continue;
+		plan_why(s->plan, job->id,
+			(struct reason){ .why = WHY_TURN,
+				.other = other,
+				.share = s->round->now_s - m->queued_s,
+				.against = s->round->now_s - o->queued_s });
+		return;
+	}
+	wait_for_slice(s, job);
 }
 
 static void run_guest(const struct session *s, const struct job *job)
@@ -163,8 +186,7 @@ static void run_guest(const struct session *s, const struct job *job)
 	plan_stop(s->plan, job);
 	if (!plan_grant(s->plan, host->id) ||
 		!plan_run_beside(s->plan, job, host, (struct want){ .type = TYPE_ANY }))
-		plan_why(s->plan, job->id,
-			(struct reason){ .why = WHY_ROUND, .other = JOB_NONE, .at_s = next_slice_s(s) });
+		wait_for_slice(s, job);
 }
 
 static void run_server(const struct session *s, uint32_t node, const bool *chosen)
@@ -175,7 +197,7 @@ static void run_server(const struct session *s, uint32_t node, const bool *chose
 		for (uint32_t i = 0; i < server->n; i++) {
 			const struct job *job = &s->round->jobs[s->servers.jobs[server->first + i]];
 
-			if (chosen[i] && is_at(job, node) == stays)
+			if (chosen[i] && job_is_at(job, node) == stays)
 				run_host(s, node, job);
 		}
 	}
@@ -184,11 +206,8 @@ static void run_server(const struct session *s, uint32_t node, const bool *chose
 
 		if (slice_memory_of(&s->servers, job->id)->beside)
 			run_guest(s, job);
-		else if (!plan_grant(s->plan, job->id))
-			plan_why(s->plan, job->id,
-				(struct reason){ .why = WHY_ROUND,
-					.other = JOB_NONE,
-					.at_s = next_slice_s(s) });
+		else if (!chosen[i])
+			say_turn(s, server, job);
 	}
 }
 

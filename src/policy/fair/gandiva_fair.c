@@ -59,12 +59,12 @@ struct session {
 
 static bool quantum_begins(const struct gandiva_fair *g, double now_s)
 {
-	return rint(now_s / g->turns.round_s) * g->turns.round_s == now_s;
+	return turn_begins(now_s, g->turns.round_s);
 }
 
 static double next_quantum_s(const struct gandiva_fair *g, double now_s)
 {
-	return (floor(now_s / g->turns.round_s + 1e-9) + 1) * g->turns.round_s;
+	return turn_next_s(now_s, g->turns.round_s);
 }
 
 /* Those of a server that have no devices in this quantum yet. */
@@ -183,11 +183,6 @@ static void run_central(const struct session *s)
 
 /* ---- the servers */
 
-static bool is_at(const struct job *job, uint32_t node)
-{
-	return job->grant && job->grant->nslots == 1 && job->grant->slots[0].node == node;
-}
-
 /* Those who were there keep their devices, so that nobody moves within a server for nothing. */
 static void run_local(const struct session *s, uint32_t node)
 {
@@ -198,7 +193,7 @@ static void run_local(const struct session *s, uint32_t node)
 		for (uint32_t i = 0; i < n; i++) {
 			const struct job *job = &s->round->jobs[s->strides[i].id];
 
-			if (s->strides[i].runs && is_at(job, node) == stays)
+			if (s->strides[i].runs && job_is_at(job, node) == stays)
 				plan_run_at(s->plan, job,
 					&(struct node_share){ node, s->strides[i].gpus }, 1,
 					(struct want){ .type = TYPE_ANY });
@@ -289,67 +284,15 @@ static void upgrade(struct session *s)
 	}
 }
 
-/* ---- reasons */
-
-/* Of the jobs of a server that run, that whose tenant has had least. */
-static uint32_t neediest(const struct session *s, uint32_t server)
-{
-	const struct server *from = &s->homes.servers[server];
-	uint32_t best = JOB_NONE;
-	double least = INFINITY;
-
-	for (uint32_t i = 0; i < from->n; i++) {
-		uint32_t id = s->homes.jobs[from->first + i];
-		double standing = entitled_standing(entitled_of(s->homes.e, &s->round->jobs[id]));
-
-		if (plan_grant(s->plan, id) && standing < least) {
-			best = id;
-			least = standing;
-		}
-	}
-	return best;
-}
-
-static void say_why(const struct session *s, uint32_t server)
-{
-	const struct server *from = &s->homes.servers[server];
-	uint32_t other = JOB_NONE;
-	double against = 0;
-	bool looked = false;
-
-	for (uint32_t i = 0; i < from->n; i++) {
-		const struct job *job = &s->round->jobs[s->homes.jobs[from->first + i]];
-		double standing;
-
-		if (plan_grant(s->plan, job->id))
-			continue;
-		if (!looked)
-			other = neediest(s, server);
-		if (!looked && other != JOB_NONE)
-			against = entitled_standing(entitled_of(s->homes.e, &s->round->jobs[other]));
-		looked = true;
-		standing = entitled_standing(entitled_of(s->homes.e, job));
-		/* Of the same tenant, or one that has had as much: whose turn it is does not follow from shares. */
-		if (other != JOB_NONE && standing > against + 1e-9)
-			tenant_why_share(s->plan, job, standing, other, against);
-		else if (other != JOB_NONE || job->grant)
-			plan_why(s->plan, job->id, (struct reason){ .why = WHY_TURN, .other = other });
-		else
-			kit_no_room(s->round, s->plan, job);
-	}
-}
-
 /* ---- */
 
-/* All gangs are decided anew, but for those that have only just begun: costs would eat what they are given. */
+/* All gangs are decided anew, but for those that have only just begun. */
 static void end_quantum(const struct session *s)
 {
 	for (uint32_t i = 0; i < s->round->nactive; i++) {
 		const struct job *job = &s->round->jobs[s->round->active[i]];
 
-		if (job_active(job) && job->grant &&
-			s->round->now_s - fmax(job->held_s, job->ready_s) >=
-				s->g->stay * job->resume_cost_s)
+		if (job_active(job) && job->grant && turn_was_worth_it(s->round, job, s->g->stay))
 			plan_stop(s->plan, job);
 	}
 }
@@ -399,10 +342,10 @@ static int gandiva_fair_decide(void *self, const struct round *round, struct pla
 		run_quantum(&s);
 	fill(&s);
 	upgrade(&s);
-	for (uint32_t server = 0; server <= round->cluster->nnodes; server++)
-		say_why(&s, server);
-	if (kit_anybody_waits(round, plan))
-		plan_wake(plan, next_quantum_s(g, round->now_s));
+	if (!kit_anybody_waits(round, plan))
+		return 0;
+	homes_say_why(&s.homes, plan, next_quantum_s(g, round->now_s));
+	plan_wake(plan, next_quantum_s(g, round->now_s));
 	return 0;
 }
 

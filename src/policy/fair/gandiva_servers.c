@@ -15,13 +15,7 @@ uint32_t slice_gpus(const struct slice_servers *s, const struct job *job, uint32
 
 bool slice_can_host(const struct slice_servers *s, const struct job *job, uint32_t node)
 {
-	const struct node *n = &s->round->cluster->nodes[node];
-
-	if (!job_may_use(job, n->type) || job_is_fraction(job) || job->nodes > 1)
-		return false;
-	return s->at[node].devices >= slice_gpus(s, job, node) &&
-		(n->cpus == 0 || job->cpus <= n->cpus) &&
-		(n->mem_bytes == 0 || job->mem_bytes <= n->mem_bytes);
+	return server_can_host(s->round->cluster, job, node, s->at[node].devices);
 }
 
 /* ---- listing */
@@ -30,12 +24,8 @@ static void count_devices(struct slice_servers *s)
 {
 	const struct round *round = s->round;
 
-	for (uint32_t i = 0; i < round->cluster->nnodes; i++) {
-		const struct space_node *node = &s->plan->space.nodes[i];
-		uint64_t up = node_all(&round->cluster->nodes[i]) & ~node->down;
-
-		s->at[i].devices = node->up ? (uint32_t)__builtin_popcountll(up) : 0;
-	}
+	for (uint32_t i = 0; i < round->cluster->nnodes; i++)
+		s->at[i].devices = server_devices_up(s->plan, i);
 	for (uint32_t i = 0; i < round->nactive; i++) {
 		const struct job *job = &round->jobs[round->active[i]];
 		const struct grant *grant = job_active(job) ? plan_grant(s->plan, job->id) : NULL;
@@ -128,7 +118,9 @@ void slice_servers_gather(struct slice_servers *s)
 		if (!job_active(job))
 			continue;
 		if (m->home && !slice_can_host(s, job, m->home - 1))
-			*m = (struct slice_memory){ .turn = m->turn, .failed = m->failed };
+			*m = (struct slice_memory){ .turn = m->turn,
+				.queued_s = m->queued_s,
+				.failed = m->failed };
 	}
 	for (uint32_t i = 0; i < round->nactive; i++) {
 		if (job_active(&round->jobs[round->active[i]]))
@@ -210,6 +202,15 @@ uint32_t slice_find_room(const struct slice_servers *s, const struct job *job)
 	return node == UINT32_MAX && s->nhomeless == 0 ? choose(s, RULE_ANY, job) : node;
 }
 
+void slice_to_the_end(struct slice_servers *s, const struct job *job)
+{
+	struct slice_memory *m = slice_memory_of(s, job->id);
+
+	m->turn = ++*s->turns;
+	m->queued_s = s->round->now_s;
+	s->stale = true;
+}
+
 void slice_move(struct slice_servers *s, const struct job *job, uint32_t node)
 {
 	struct slice_memory *m = slice_memory_of(s, job->id);
@@ -219,7 +220,7 @@ void slice_move(struct slice_servers *s, const struct job *job, uint32_t node)
 	s->stale = true;
 	m->home = 1 + node;
 	if (m->turn == 0)
-		m->turn = ++*s->turns;
+		slice_to_the_end(s, job);
 	if (s->affinity[node] == 0)
 		s->affinity[node] = s->at[node].affinity = slice_gpus(s, job, node);
 	s->at[node].demand += slice_gpus(s, job, node);

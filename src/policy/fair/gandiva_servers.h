@@ -10,7 +10,7 @@
 #ifndef POLICY_FAIR_GANDIVA_SERVERS_H
 #define POLICY_FAIR_GANDIVA_SERVERS_H
 
-#include "policy/kit.h"
+#include "policy/fair/server_turns.h"
 
 enum gandiva_action { ACTION_NONE, ACTION_PACK, ACTION_GROW, ACTION_MOVE };
 
@@ -22,6 +22,7 @@ struct slice_memory {
 	uint32_t guest;  /* 1 + the job that shares its devices; 0: none */
 	uint32_t grown;  /* devices beyond what it asked for */
 	uint64_t turn;   /* smaller runs first in the next slice */
+	double queued_s; /* since when it has that place */
 	double before;   /* steps per second before the last action */
 	double alone;    /* as last measured alone; 0: never */
 	double acted_s;  /* when that was */
@@ -66,6 +67,8 @@ void slice_servers_admit(struct slice_servers *s);
 uint32_t slice_find_room(const struct slice_servers *s, const struct job *job);
 /* Lists everybody anew if something has changed. */
 void slice_servers_list(struct slice_servers *s);
+/* It is the last in the queue of its server, from now on. */
+void slice_to_the_end(struct slice_servers *s, const struct job *job);
 /* Changes its home; lists are as before until then. */
 void slice_move(struct slice_servers *s, const struct job *job, uint32_t node);
 

@@ -276,6 +276,30 @@ static void relieve(struct slice_servers *s, const struct trial_rules *rules, st
 	}
 }
 
+/* A job that lies apart, as no server had room for it when it came, goes to one that has if it is believed to be faster there. */
+static void bring_together(struct slice_servers *s, const struct trial_rules *rules,
+	struct trial_counts *counts)
+{
+	const struct round *round = s->round;
+
+	for (uint32_t i = 0; i < round->nactive; i++) {
+		const struct job *job = &round->jobs[round->active[i]];
+		uint32_t to;
+
+		if (!job_active(job) || !job->grant || job->grant->nslots < 2 ||
+			slice_memory_of(s, job->id)->home || !may_go(s, rules, job))
+			continue;
+		to = slice_find_room(s, job);
+		if (to != UINT32_MAX &&
+			rate_in(round->belief, job, round->cluster->nodes[to].type,
+				(struct shape){ .gpus = slice_gpus(s, job, to), .nodes = 1, .racks = 1 }) >
+				rate_in(round->belief, job, job->grant->type,
+					grant_shape(round->cluster, job->grant)) *
+					(1 + SAME))
+			go(s, job, to, counts);
+	}
+}
+
 /* The server that is neither idle nor crowded and has most room; UINT32_MAX: none. */
 static uint32_t emptiest(const struct slice_servers *s)
 {
@@ -316,6 +340,7 @@ void trials_migrate(struct slice_servers *s, const struct trial_rules *rules, st
 	if (!rules->migrate)
 		return;
 	relieve(s, rules, counts);
+	bring_together(s, rules, counts);
 	slice_servers_list(s);
 	from = emptiest(s);
 	for (uint32_t i = 0; from != UINT32_MAX && i < s->at[from].n; i++) {

@@ -26,7 +26,7 @@ void trials_judge(struct slice_servers *s, const struct trial_rules *rules,
 void trials_pack(struct slice_servers *s, const struct trial_rules *rules, struct trial_counts *counts);
 /* Jobs that share devices part where their server has room for both. */
 void trials_spread(struct slice_servers *s);
-/* Moves jobs off crowded servers to room elsewhere, and off the emptiest server that is not idle. */
+/* Moves jobs off crowded servers to room elsewhere, those that lie apart to one server, and off the emptiest that is not idle. */
 void trials_migrate(struct slice_servers *s, const struct trial_rules *rules,
 	struct trial_counts *counts);
 /*

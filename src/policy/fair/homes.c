@@ -3,8 +3,6 @@
  */
 #include "policy/fair/homes.h"
 
-#include <math.h>
-
 /* A job that moves loses what it costs to resume it: it stays at least so many times as long. */
 #define STAY_COSTS 10
 
@@ -26,24 +24,9 @@ static uint32_t central_of(const struct homes *h)
 
 /* ---- what can be a home */
 
-uint32_t node_devices_up(const struct plan *plan, uint32_t node)
-{
-	const struct space_node *n = &plan->space.nodes[node];
-	uint64_t all = node_all(&plan->space.cluster->nodes[node]);
-
-	return n->up ? (uint32_t)__builtin_popcountll(all & ~n->down) : 0;
-}
-
 static bool can_host(const struct homes *h, const struct job *job, uint32_t node)
 {
-	const struct node *n = &h->round->cluster->nodes[node];
-
-	if (!job_may_use(job, n->type) || job_is_fraction(job) || job->nodes > 1)
-		return false;
-	if (node_devices_up(h->plan, node) < job_gpus_on(job, n->type))
-		return false;
-	return (n->cpus == 0 || job->cpus <= n->cpus) &&
-		(n->mem_bytes == 0 || job->mem_bytes <= n->mem_bytes);
+	return server_can_host(h->round->cluster, job, node, server_devices_up(h->plan, node));
 }
 
 static double load_of(const struct homes *h, uint32_t node)

@@ -11,6 +11,7 @@
 #define POLICY_FAIR_HOMES_H
 
 #include "policy/fair/entitled.h"
+#include "policy/fair/server_turns.h"
 
 /* Kept for each job. */
 struct home_memory {
@@ -41,8 +42,6 @@ struct homes {
 };
 
 struct home_memory *home_of(const struct homes *h, uint32_t job);
-/* Devices of a node that work. */
-uint32_t node_devices_up(const struct plan *plan, uint32_t node);
 /* Charges what has been used, finds homes for those without and lists everybody; all in the round's scratch. */
 void homes_gather(struct homes *homes);
 /* Moves jobs to less loaded servers and types, if they have stayed for so long and ten times what it costs them. */
@@ -51,5 +50,7 @@ void homes_balance(struct homes *homes, double stay_s);
 bool homes_may_move(const struct homes *homes, const struct job *job, double stay_s);
 /* A job that runs elsewhere stays there, if it is less crowded there (or anyway). */
 void homes_adopt(struct homes *homes, const struct job *job, uint32_t node, bool anyway);
+/* homes_why.c: tells all who wait why; `next_s` is when the next quantum begins. */
+void homes_say_why(const struct homes *homes, struct plan *plan, double next_s);
 
 #endif

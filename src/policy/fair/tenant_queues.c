@@ -6,6 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/real.h"
+
+#define LN2 0.6931471805599453
+
+double tenant_fade(double seconds, double half_life_s)
+{
+	return real_exp(-LN2 * seconds / half_life_s);
+}
+
 static int by_tenant(const void *a, const void *b, void *jobs)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -99,23 +108,6 @@ void tenant_queue_block(struct tenant_queue *queue, const uint32_t *jobs, uint32
 			(struct reason){ .why = WHY_BEHIND, .other = blocker });
 }
 
-uint32_t tenant_other_side(const struct round *round, const struct plan *plan, const struct job *job)
-{
-	uint32_t best = JOB_NONE;
-
-	for (uint32_t i = 0; job->grant && i < round->nactive; i++) {
-		const struct job *other = &round->jobs[round->active[i]];
-		const struct grant *grant = plan_grant(plan, other->id);
-
-		if (!grant || tenant_number(other) == tenant_number(job) ||
-			!job_may_use(job, grant->type))
-			continue;
-		if (best == JOB_NONE || (round->jobs[best].grant && !other->grant))
-			best = other->id;
-	}
-	return best;
-}
-
 void tenant_latest_make(struct tenant_latest *latest, const struct round *round, size_t tenants)
 {
 	latest->n = tenants;
@@ -132,31 +124,49 @@ void tenant_latest_note(struct tenant_latest *latest, const struct job *job)
 		latest->job[tenant] = job->id;
 }
 
-uint32_t tenant_passed_by(const struct tenant_latest *latest, const struct plan *plan,
+/* The latest job of a tenant, if what it has could be the other's; else JOB_NONE. */
+static uint32_t has_instead(const struct tenant_latest *latest, const struct plan *plan,
 	const struct job *job, size_t tenant)
 {
 	uint32_t other = latest->job[tenant];
 	const struct grant *grant;
 
-	if (other == JOB_NONE || other < job->id || tenant == tenant_number(job))
+	if (other == JOB_NONE || tenant == tenant_number(job))
 		return JOB_NONE;
 	grant = plan_grant(plan, other);
-	if (!grant || !job_may_use(job, grant->type) ||
-		grant->gpus + plan_room(plan, job, grant->type) < job_gpus_on(job, grant->type))
+	if (!grant || !job_may_use(job, grant->type))
+		return JOB_NONE;
+	if (!job->grant &&
+		(other < job->id ||
+			grant->gpus + plan_room(plan, job, grant->type) < job_gpus_on(job, grant->type)))
 		return JOB_NONE;
 	return other;
 }
 
-void tenant_left_out(const struct round *round, struct plan *plan, const struct job *job,
-	struct tenant_proof proof)
+bool tenant_tell_share(const struct tenant_latest *latest, struct plan *plan, const struct job *job,
+	double share, standing_fn *standing, const void *self)
+{
+	uint32_t best = JOB_NONE;
+	double least = share;
+
+	for (size_t i = 0; i < latest->n; i++) {
+		uint32_t other = has_instead(latest, plan, job, i);
+		double theirs = other == JOB_NONE ? INFINITY : standing(self, i);
+
+		if (theirs < least - 1e-9) {
+			least = theirs;
+			best = other;
+		}
+	}
+	if (best != JOB_NONE)
+		tenant_why_share(plan, job, share, best, least);
+	return best != JOB_NONE;
+}
+
+void tenant_left_out(const struct round *round, struct plan *plan, const struct job *job)
 {
 	if (job->grant)
-		plan_why(plan, job->id,
-			(struct reason){ .why = WHY_SHARE,
-				.need = job->gpus,
-				.other = proof.other,
-				.share = proof.share,
-				.against = proof.against });
+		plan_why(plan, job->id, (struct reason){ .why = WHY_TURN, .other = JOB_NONE });
 	else
 		kit_no_room(round, plan, job);
 }
@@ -182,8 +192,7 @@ void tenant_queues_settle(const struct round *round, struct plan *plan,
 
 			if ((job->grant != NULL) == running &&
 				!kit_run_on(round, plan, job, gifts[i].gpus))
-				tenant_left_out(round, plan, job,
-					(struct tenant_proof){ .other = JOB_NONE });
+				tenant_left_out(round, plan, job);
 		}
 	}
 }

@@ -19,6 +19,15 @@ static inline size_t tenant_number(const struct job *job)
 	return job->tenant == NAME_NONE ? 0 : (size_t)job->tenant + 1;
 }
 
+/* What its tenant's file says, else the job itself. */
+static inline double tenant_weight(const struct round *round, const struct job *job)
+{
+	return round->tenants ? tenants_of_job(round->tenants, job)->weight : job->weight;
+}
+
+/* What is left after so long of use that counts half after `half_life_s`. */
+double tenant_fade(double seconds, double half_life_s);
+
 /* Sorts `n` jobs by tenant, then arrival. */
 void tenant_queues_sort(const struct round *round, uint32_t *jobs, uint32_t n);
 /* Of each tenant's jobs in the sorted queue, those that would lose work by being stopped come first, most first. */
@@ -29,23 +38,14 @@ void tenant_queue_add(struct tenant_queue *queue, uint32_t place);
 /* The tenant's later jobs stay behind the one that does not fit. */
 void tenant_queue_block(struct tenant_queue *queue, const uint32_t *jobs, uint32_t blocker,
 	struct plan *plan);
-/* Where tenants stand, as in struct reason; zeroed but for `other` where it is not known. */
-struct tenant_proof {
-	double share, against;
-	uint32_t other; /* a job, or JOB_NONE */
-};
-
-/* Why a job has nothing: one that runs and loses its devices does so because its tenant is above its share. */
-void tenant_left_out(const struct round *round, struct plan *plan, const struct job *job,
-	struct tenant_proof proof);
+/* Why a job has nothing where no share proves it: it found no room, or others were before it. */
+void tenant_left_out(const struct round *round, struct plan *plan, const struct job *job);
 /*
  * Its tenant (or it alone, where jobs share) stands at `share` of its part, 1: exactly; that of `other`, which has
  * the devices, at `against`.
  */
 void tenant_why_share(struct plan *plan, const struct job *job, double share, uint32_t other,
 	double against);
-/* A job of another tenant that shall have devices it could use, best one that had none before; or JOB_NONE. */
-uint32_t tenant_other_side(const struct round *round, const struct plan *plan, const struct job *job);
 /* Of each tenant the job that came last of those with devices, by tenant number; JOB_NONE: it has none. */
 struct tenant_latest {
 	uint32_t *job;
@@ -54,12 +54,15 @@ struct tenant_latest {
 
 void tenant_latest_make(struct tenant_latest *latest, const struct round *round, size_t tenants);
 void tenant_latest_note(struct tenant_latest *latest, const struct job *job);
+/* What a tenant has over what it should have. */
+typedef double standing_fn(const void *self, size_t tenant);
 /*
- * The latest job of `tenant`, if it came after `job`, which waits, and has devices that would do for it with what is
- * free; else JOB_NONE.
+ * Tells a job that got nothing and whose tenant stands at `share` of the lowest tenant below that which has devices: of one
+ * that waits, devices of a job that came later and would do for it with what is free; of one that is stopped, any that it
+ * could use.  False: there is none, and nothing was told.
  */
-uint32_t tenant_passed_by(const struct tenant_latest *latest, const struct plan *plan,
-	const struct job *job, size_t tenant);
+bool tenant_tell_share(const struct tenant_latest *latest, struct plan *plan, const struct job *job,
+	double share, standing_fn *standing, const void *self);
 
 /* What a job was given. */
 struct tenant_gift {

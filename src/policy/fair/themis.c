@@ -9,12 +9,13 @@
  * off first, so that nothing idles that somebody can use.
  *
  * A gang cannot pay with a part of itself: what it owes adds up until it is
- * worth a whole lease, and then it stands back once (round=carry).  Leases end
+ * worth a whole lease, and then it stands back once (rounding=carry).  Leases end
  * at multiples of lease_s (align), or gangs would never find their devices free
- * at once.
+ * at once; and early for who would be much worse off at their end (recall,
+ * themis_calls.h).
  */
 #include "policy/fair/tenant_queues.h"
-#include "policy/fair/themis_apps.h"
+#include "policy/fair/themis_calls.h"
 
 /* A lease lasts at least so many times what it costs to resume a job. */
 #define STAY_COSTS 4
@@ -30,10 +31,11 @@ struct themis {
 	double f;
 	int rounding;
 	bool align;
+	double recall;
 
 	struct crowd crowd;
 	VEC(double) debt; /* by app: devices it has won and not yet paid with */
-	double auctions, proved, won, withheld;
+	double auctions, proved, won, withheld, recalled;
 };
 
 #define RULE(field_, kind_, ...) \
@@ -55,6 +57,8 @@ static const struct option options[] = {
 	OPT_CHOICE(struct themis, rounding, ROUNDING_CARRY, rounding_names,
 		"what a payment leaves of a gang: all until debts are worth it, or what is whole"),
 	OPT_BOOL(struct themis, align, 1, "leases end at multiples of lease_s, all at once"),
+	OPT_DOUBLE(struct themis, recall, 1.2, 0, 1e9,
+		"leases end early for who would be so many times worse off than who gives way; 0: never"),
 	RULE(elastic, OPTION_BOOL, .preset = 1, .max = 1,
 		.help = "jobs that take a range of devices bid for several sizes"),
 	{ .name = "rack_speed",
@@ -90,6 +94,53 @@ struct session {
 	uint32_t ngifts;
 };
 
+static bool give(struct session *s, const struct job *job, uint32_t type, uint32_t gpus)
+{
+	if (!plan_run(s->plan, job, (struct want){ .gpus = gpus, .type = (int)type }))
+		return false;
+	s->gifts[s->ngifts++] = (struct gift){ job->id, type, gpus };
+	return true;
+}
+
+/* ---- leases */
+
+static void end_leases(const struct session *s)
+{
+	for (uint32_t i = 0; i < s->apps.n; i++) {
+		const struct app *app = &s->apps.at[i];
+
+		for (uint32_t k = 0; k < app->njobs; k++)
+			plan_stop(s->plan, &s->round->jobs[s->apps.jobs[app->first + k]]);
+	}
+}
+
+static void look_at_apps(struct session *s)
+{
+	apps_gather(&s->apps, &s->t->rules, s->round, s->plan, &s->t->crowd);
+	end_leases(s);
+}
+
+/* Who is much worse off than others gets what it asks for from them. */
+static void recall(struct session *s)
+{
+	struct app_calls calls;
+
+	if (s->t->recall == 0)
+		return;
+	apps_call(&s->apps, s->t->recall, &calls);
+	if (calls.n == 0)
+		return;
+	s->t->recalled += calls.ended;
+	look_at_apps(s);
+	for (uint32_t i = 0; i < calls.n; i++)
+		give(s, &s->round->jobs[calls.at[i].job], calls.at[i].type, calls.at[i].gpus);
+}
+
+static bool was_called(const struct session *s, const struct app *app)
+{
+	return app->njobs > 0 && plan_grant(s->plan, s->apps.jobs[app->first]);
+}
+
 /* ---- the auction */
 
 /* Those that can use something of what is free, the worst off first. */
@@ -102,6 +153,8 @@ static void list_bidders(struct session *s, struct app **who, struct auction_bid
 	for (s->visible = 0; s->visible < s->apps.n && *n < visible; s->visible++) {
 		struct app *app = &s->apps.at[s->visible];
 
+		if (was_called(s, app))
+			continue;
 		app_bid(&s->apps, app);
 		if (app->nbids == 0)
 			continue;
@@ -128,14 +181,6 @@ static uint32_t after_payment(struct themis *t, uint32_t app, double keeps, uint
 	}
 	t->withheld += amount - kept;
 	return kept;
-}
-
-static bool give(struct session *s, const struct job *job, uint32_t type, uint32_t gpus)
-{
-	if (!plan_run(s->plan, job, (struct want){ .gpus = gpus, .type = (int)type }))
-		return false;
-	s->gifts[s->ngifts++] = (struct gift){ job->id, type, gpus };
-	return true;
 }
 
 /* The devices an app has won go to its jobs, the one with most work first, each whole. */
@@ -281,77 +326,75 @@ static void wake(const struct session *s)
 
 /* ---- reasons */
 
-/* A job that was given devices, and how its app stands. */
-struct winner {
+/* A job that has devices, and how its app stands; JOB_NONE: there is none. */
+struct holder {
 	uint32_t job;
 	double rho;
 };
 
-/* The worst-off app that got anything, but for `tenant`'s (SIZE_MAX: nobody's). */
-static struct winner worst_off(const struct session *s, size_t tenant)
+/* The jobs of the worst-off apps that have something, by type. */
+static void list_holders(const struct session *s, struct holder worst[TYPES_MAX])
 {
+	for (uint32_t type = 0; type < TYPES_MAX; type++)
+		worst[type] = (struct holder){ JOB_NONE, 0 };
 	for (uint32_t i = 0; i < s->apps.n; i++) {
 		const struct app *app = &s->apps.at[i];
 
-		for (uint32_t k = 0; k < app->njobs; k++) {
-			uint32_t job = s->apps.jobs[app->first + k];
+		for (uint32_t k = 0; k <= app->njobs; k++) {
+			uint32_t job = k < app->njobs ? s->apps.jobs[app->first + k] : app->leased;
+			const struct grant *grant = job == JOB_NONE ? NULL : plan_grant(s->plan, job);
 
-			if (plan_grant(s->plan, job) && tenant_number(&s->round->jobs[job]) != tenant)
-				return (struct winner){ job, app->rho };
+			if (grant && worst[grant->type].job == JOB_NONE)
+				worst[grant->type] = (struct holder){ job, app->rho };
 		}
 	}
-	return (struct winner){ JOB_NONE, 0 };
 }
 
-/* `other`, which was worse off, has devices that the job could use. */
-static bool lost_to(const struct session *s, const struct app *app, const struct job *job,
-	struct winner other)
+/* Of those who have devices that the job could use the worst off, if it is worse off than `app`. */
+static struct holder worse_off(const struct session *s, const struct holder worst[TYPES_MAX],
+	const struct app *app, const struct job *job)
 {
-	return other.job != JOB_NONE && app->rho < other.rho * (1 - 1e-9) &&
-		job_may_use(job, plan_grant(s->plan, other.job)->type);
-}
+	struct holder found = { JOB_NONE, app->rho * (1 + 1e-9) };
 
-/* Shares are proved by somebody else's: a tenant's own jobs prove nothing. */
-static void say_why(struct session *s)
-{
-	struct winner first = worst_off(s, SIZE_MAX), second = { JOB_NONE, 0 };
-	size_t tenant = SIZE_MAX;
-
-	if (first.job != JOB_NONE) {
-		tenant = tenant_number(&s->round->jobs[first.job]);
-		second = worst_off(s, tenant);
+	for (uint32_t type = 0; type < s->round->cluster->ntypes; type++) {
+		if (worst[type].job != JOB_NONE && job_may_use(job, type) && worst[type].rho > found.rho)
+			found = worst[type];
 	}
+	return found;
+}
+
+/* The proof is that somebody is worse off; whoever is so itself waits for leases to end, or for its gang to fit. */
+static void tell(const struct session *s, const struct holder worst[TYPES_MAX],
+	const struct app *app, const struct job *job)
+{
+	struct holder other = worse_off(s, worst, app, job);
+
+	if (other.job != JOB_NONE && !plan_refuses(s->plan, job))
+		tenant_why_share(s->plan, job, 1 / app->rho, other.job, 1 / other.rho);
+	else if (job->grant)
+		plan_why(s->plan, job->id, (struct reason){ .why = WHY_TURN, .other = JOB_NONE });
+	else
+		kit_no_room(s->round, s->plan, job);
+}
+
+static void say_why(const struct session *s)
+{
+	struct holder worst[TYPES_MAX];
+
+	list_holders(s, worst);
 	for (uint32_t i = 0; i < s->apps.n; i++) {
 		const struct app *app = &s->apps.at[i];
 
 		for (uint32_t k = 0; k < app->njobs; k++) {
 			const struct job *job = &s->round->jobs[s->apps.jobs[app->first + k]];
-			struct winner other = tenant_number(job) == tenant ? second : first;
 
-			if (plan_grant(s->plan, job->id))
-				continue;
-			if (lost_to(s, app, job, other))
-				tenant_why_share(s->plan, job, 1 / app->rho, other.job, 1 / other.rho);
-			else if (job->grant)
-				plan_why(s->plan, job->id,
-					(struct reason){ .why = WHY_TURN, .other = JOB_NONE });
-			else
-				kit_no_room(s->round, s->plan, job);
+			if (!plan_grant(s->plan, job->id))
+				tell(s, worst, app, job);
 		}
 	}
 }
 
 /* ---- */
-
-static void end_leases(const struct session *s)
-{
-	for (uint32_t i = 0; i < s->apps.n; i++) {
-		const struct app *app = &s->apps.at[i];
-
-		for (uint32_t k = 0; k < app->njobs; k++)
-			plan_stop(s->plan, &s->round->jobs[s->apps.jobs[app->first + k]]);
-	}
-}
 
 static int themis_decide(void *self, const struct round *round, struct plan *plan, struct err *err)
 {
@@ -360,10 +403,10 @@ static int themis_decide(void *self, const struct round *round, struct plan *pla
 
 	(void)err;
 	crowd_set(&t->crowd, round->now_s, t->crowd.level);
-	apps_gather(&s.apps, &t->rules, round, plan, &t->crowd);
-	crowd_set(&t->crowd, round->now_s, apps_level(&s.apps));
 	s.gifts = arena_array(round->scratch, struct gift, round->nactive);
-	end_leases(&s);
+	look_at_apps(&s);
+	recall(&s);
+	crowd_set(&t->crowd, round->now_s, apps_level(&s.apps));
 	apps_rank(&s.apps);
 	hold_auction(&s);
 	fill(&s);
@@ -396,7 +439,8 @@ static uint32_t themis_figures(const void *self, struct figure out[FIGURES_MAX])
 	out[1] = (struct figure){ "auctions_proved", t->proved };
 	out[2] = (struct figure){ "won_gpus", t->won };
 	out[3] = (struct figure){ "withheld_gpus", t->withheld };
-	return 4;
+	out[4] = (struct figure){ "recalled_leases", t->recalled };
+	return 5;
 }
 
 const struct policy policy_themis = {

@@ -132,6 +132,7 @@ static void add_job(struct apps *a, const struct entry *e)
 		*app = (struct app){ .number = e->app,
 			.first = a->n > 1 ? app[-1].first + app[-1].njobs : 0,
 			.leader = e->job,
+			.leased = JOB_NONE,
 			.since_s = job->arrival_s };
 	}
 	if (job->id < app->leader) {
@@ -141,10 +142,13 @@ static void add_job(struct apps *a, const struct entry *e)
 	app->left_gpu_s += e->left;
 	app->all_gpu_s += run_gpu_s(job);
 	app->most += power_alone(a, job);
-	if (app_has_lease(round, job))
-		app->held += power_of_grant(a, job);
-	else
+	if (!app_has_lease(round, job)) {
 		a->jobs[app->first + app->njobs++] = job->id;
+		return;
+	}
+	a->leases[a->nleases] = (struct app_lease){ job->id, a->n - 1, power_of_grant(a, job) };
+	app->held += a->leases[a->nleases++].power;
+	app->leased = job->id;
 }
 
 static void meet(const struct round *round, const struct job *job, const struct crowd *crowd)
@@ -168,6 +172,7 @@ void apps_gather(struct apps *apps, const struct app_rules *rules, const struct 
 		.plan = plan,
 		.at = arena_array(round->scratch, struct app, round->nactive),
 		.jobs = arena_array(round->scratch, uint32_t, round->nactive),
+		.leases = arena_array(round->scratch, struct app_lease, round->nactive),
 		.bids = arena_array(round->scratch, struct auction_bid,
 			(size_t)round->nactive * BIDS_MAX * round->cluster->ntypes),
 	};
@@ -219,17 +224,20 @@ static double rho_with(const struct apps *a, const struct app *app, double power
 	return finish_rho(finish_shared_s(age_s, app->left_gpu_s, power), app->ideal_s);
 }
 
+double app_rho_after(const struct apps *apps, const struct app *app, double wait_s)
+{
+	return finish_rho(apps->round->now_s - app->since_s + wait_s + app->left_gpu_s / app->most,
+		app->ideal_s);
+}
+
 /* Whoever has nothing gets something after the next lease, or never. */
 static double rho_now(const struct apps *a, const struct app *app)
 {
-	double wait_s = a->rules->lease_s;
-
 	if (app->held > 0)
 		return rho_with(a, app, app->held);
 	if (a->rules->starved == STARVED_NEVER)
 		return FINISH_RHO_MAX;
-	return finish_rho(a->round->now_s - app->since_s + wait_s + app->left_gpu_s / app->most,
-		app->ideal_s);
+	return app_rho_after(a, app, a->rules->lease_s);
 }
 
 static int by_rho(const void *a, const void *b)

@@ -40,11 +40,18 @@ struct app {
 	uint32_t number;       /* the job, or the tenant's number */
 	uint32_t first, njobs; /* of apps.jobs: those without a lease, most work first */
 	uint32_t leader;       /* its first job */
+	uint32_t leased;       /* one of its jobs with a lease, or JOB_NONE */
 	double since_s, left_gpu_s, all_gpu_s;
 	double held, most; /* devices' worth under leases; of all its jobs at once */
 	double ideal_s;
 	double rho, best; /* as it stands; if it had all it can use */
 	uint32_t first_bid, nbids;
+};
+
+/* A job under a lease. */
+struct app_lease {
+	uint32_t job, app; /* app: its place in apps.at until they are ranked */
+	double power;
 };
 
 /* One decision's view of all apps.  Everything is the round's scratch. */
@@ -55,6 +62,8 @@ struct apps {
 	struct app *at;          /* the worst off first, once ranked */
 	uint32_t n;
 	uint32_t *jobs;
+	struct app_lease *leases;
+	uint32_t nleases;
 	struct auction_bid *bids;
 	uint32_t nbids;
 	uint32_t *node_free[TYPES_MAX]; /* free devices by node, most first; NULL: not asked yet */
@@ -66,6 +75,8 @@ bool app_has_lease(const struct round *round, const struct job *job);
 
 void apps_gather(struct apps *apps, const struct app_rules *rules, const struct round *round,
 	const struct plan *plan, const struct crowd *crowd);
+/* How badly off an app without devices is that gets all it can use after so long. */
+double app_rho_after(const struct apps *apps, const struct app *app, double wait_s);
 /* What is free now, and with it who is how badly off. */
 void apps_rank(struct apps *apps);
 /* Writes the bids of one app; none if it can use nothing that is free. */

@@ -305,14 +305,19 @@ static void conclude(struct synergy *y, struct sharing *s, const uint32_t *line,
 	for (uint32_t i = 0; i < s->n; i++) {
 		const struct grant *grant = plan_grant(s->plan, s->needs[i].job->id);
 		struct host_share has;
+		double speed;
 
 		if (!grant)
 			continue;
 		has = (struct host_share){ grant->cpus / grant->gpus,
 			(double)grant->mem_bytes / grant->gpus };
-		memory_of(s->round, s->needs[i].job->id)->speed = need_speed(&s->needs[i], has);
-		y->at_best += s->needs[i].at_best;
-		y->below += !s->needs[i].at_best;
+		speed = need_speed(&s->needs[i], has);
+		memory_of(s->round, s->needs[i].job->id)->speed = speed;
+		/* By speed: what was asked for may be less than the best, as it is where all have the same. */
+		if (speed >= need_speed(&s->needs[i], s->needs[i].most) - 1e-9)
+			y->at_best++;
+		else
+			y->below++;
 	}
 	y->given += y->at_best + y->below;
 	y->given_best += y->at_best;

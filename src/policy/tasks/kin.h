@@ -16,7 +16,7 @@ struct kin {
 
 /* The first job of the pipeline, which is alone in it where nobody waits for anybody. */
 uint32_t kin_root(struct kin *kin, uint32_t job);
-/* Looks at what the job waits for; what comes after it is linked at a later call. */
+/* Looks at what the job waits for, which has been linked before; what has not come yet is linked at a later call. */
 void kin_link(const struct round *round, struct kin *kin, const struct job *job);
 
 #endif

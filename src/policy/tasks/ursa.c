@@ -118,6 +118,26 @@ static int by_turn(const void *a_, const void *b_)
 	return a->job->id < b->job->id ? -1 : a->job->id > b->job->id;
 }
 
+/* Each behind what it waits for, which need not have come before it: stages are counted on the way. */
+static void link_kin(const struct scene *s)
+{
+	const struct round *r = s->round;
+	struct family f;
+	bool all = true;
+
+	for (uint32_t i = 0; i < r->nheld; i++)
+		all &= s->kin[r->held[i]].linked;
+	for (uint32_t i = 0; i < r->nactive; i++)
+		all &= s->kin[r->active[i]].linked;
+	if (all)
+		return;
+	family_of(&f, r);
+	for (uint32_t k = 0; k < f.dag.norder; k++) {
+		if (f.dag.order[k] < f.nknown)
+			kin_link(r, s->kin, f.jobs[f.dag.order[k]]);
+	}
+}
+
 static uint32_t line_up(const struct scene *s, struct turn **out)
 {
 	const struct round *r = s->round;
@@ -125,10 +145,7 @@ static uint32_t line_up(const struct scene *s, struct turn **out)
 	double *left;
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < r->nheld; i++)
-		kin_link(r, s->kin, &r->jobs[r->held[i]]);
-	for (uint32_t i = 0; i < r->nactive; i++)
-		kin_link(r, s->kin, &r->jobs[r->active[i]]);
+	link_kin(s);
 	left = s->ursa->order == ORDER_SRJF ? left_by_root(s) : NULL;
 	for (uint32_t i = 0; i < r->nactive; i++) {
 		const struct job *job = &r->jobs[r->active[i]];

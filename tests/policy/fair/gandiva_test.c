@@ -112,6 +112,45 @@ static void gangs_of_other_sizes_are_no_pair(void **state)
 	scene_fini(&s);
 }
 
+/* ---- moving */
+
+/*
+ * While four small jobs are on the large server, a job of four lies on the two others, at `apart` steps a second; when they
+ * have gone, it comes together if that makes it faster.
+ */
+static void a_job_that_lies_apart_comes_together(void **state)
+{
+	static const struct {
+		double apart, moves, finish_s;
+	} rows[] = { { 0.5, 1, 100 + 950.5 }, { 1, 0, 1001 } };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct outcome out;
+		struct scene s;
+		struct job *job;
+
+		scene_init(&s, "1x4:v100,2x2:v100");
+		names_add(&s.trace.models, "a", 1);
+		s.profile = profile_create(&s.cluster, &s.trace.models);
+		profile_add(s.profile, 0, 0, 4, 1, 1);
+		profile_add(s.profile, 0, 0, 4, 2, rows[i].apart);
+		for (int k = 0; k < 4; k++)
+			scene_job(&s, 0, 1, 100);
+		job = scene_job(&s, 1, 4, 1000);
+		job->model = 0;
+		job->by_steps = true;
+		s.config.truth = s.profile;
+		s.config.policy = "gandiva";
+		scene_run(&s, &out);
+		assert_float_equal(out.jobs[4].start_s, 1, 1e-9);
+		assert_true(figure(&out, "moved") == rows[i].moves);
+		assert_float_equal(out.jobs[4].finish_s, rows[i].finish_s, 1e-6);
+		outcome_fini(&out);
+		scene_fini(&s);
+	}
+}
+
 /* ---- growing */
 
 /* A model that is slower on more devices: growing is tried once and undone. */
@@ -170,6 +209,119 @@ static void turns_are_even(void **state)
 	}
 }
 
+/* ---- over whole runs */
+
+enum { JOBS = 48, NODES = 3, WINDOW_S = 60 };
+
+struct watch {
+	const struct trace *trace;
+	double now_s;
+	struct {
+		uint64_t on[NODES];
+		uint32_t node; /* where it was last; UINT32_MAX: nowhere yet */
+		double moved_s;
+	} job[JOBS];
+	uint32_t pairs, moves;
+};
+
+/* Those who share devices have them all in common, are as large, and have the memory. */
+static void check_sharing(struct watch *w)
+{
+	for (uint32_t i = 0; i < w->trace->njobs; i++) {
+		for (uint32_t k = 0; k < i; k++) {
+			const struct job *a = &w->trace->jobs[i], *b = &w->trace->jobs[k];
+
+			for (uint32_t node = 0; node < NODES; node++) {
+				if ((w->job[i].on[node] & w->job[k].on[node]) == 0)
+					continue;
+				assert_true(w->job[i].on[node] == w->job[k].on[node]);
+				assert_int_equal(a->gpus, b->gpus);
+				assert_true(a->gpu_mem_bytes + b->gpu_mem_bytes <= INT64_C(16) << 30);
+				w->pairs++;
+			}
+		}
+	}
+}
+
+/* Nobody is moved twice within a window; who has no server of its own yet takes what is free. */
+static void note_place(struct watch *w, uint32_t job, const struct grant *grant)
+{
+	uint32_t node = grant->nslots == 1 ? grant->slots[0].node : UINT32_MAX;
+
+	memset(w->job[job].on, 0, sizeof(w->job[job].on));
+	for (uint32_t i = 0; i < grant->nslots; i++)
+		w->job[job].on[grant->slots[i].node] = grant->slots[i].devices;
+	if (w->job[job].node != UINT32_MAX && w->job[job].node != node) {
+		assert_true(w->job[job].moved_s == 0 || w->now_s - w->job[job].moved_s >= WINDOW_S);
+		w->job[job].moved_s = w->now_s;
+		w->moves++;
+	}
+	w->job[job].node = node;
+}
+
+static void watch(void *self, const struct event *event, const struct job *job)
+{
+	struct watch *w = self;
+
+	if (event->at_s > w->now_s)
+		check_sharing(w);
+	w->now_s = event->at_s;
+	switch (event->kind) {
+	case EV_START:
+	case EV_RENEW:
+	case EV_MIGRATE:
+		note_place(w, job->id, event->grant);
+		break;
+	case EV_PREEMPT:
+	case EV_FINISH:
+		memset(w->job[job->id].on, 0, sizeof(w->job[job->id].on));
+		break;
+	default:
+		break;
+	}
+}
+
+static void pairs_fit_and_nobody_is_moved_in_haste(void **state)
+{
+	struct rng rng = property("pairs of one size with memory for both; one move a window");
+	uint32_t pairs = 0, moves = 0;
+
+	(void)state;
+	for (size_t round = 0; round < rounds(60); round++) {
+		struct watch w = { 0 };
+		struct observer observer = { &w, watch };
+		struct outcome out;
+		struct scene s;
+
+		scene_init(&s, round % 2 ? "3x2:v100" : "3x4:v100");
+		names_add(&s.trace.models, "a", 1);
+		s.profile = profile_create(&s.cluster, &s.trace.models);
+		for (uint32_t gpus = 1; gpus <= 2; gpus++) {
+			profile_add(s.profile, 0, 0, gpus, 0, 1);
+			profile_add_pair(s.profile, 0, gpus, 0, 0.7, 0, 0.7);
+		}
+		scene_draw(&s, &rng, (struct draw){ JOBS, round % 2 ? 500 : 1500, 400, 2 });
+		for (uint32_t i = 0; i < s.trace.njobs; i++) {
+			s.trace.jobs[i].model = 0;
+			s.trace.jobs[i].gpu_mem_bytes = (int64_t)pick(&rng, 12) << 30;
+			w.job[i].node = UINT32_MAX;
+		}
+		scene_ready(&s);
+		w.trace = &s.trace;
+		s.config.truth = s.profile;
+		s.config.policy = "gandiva:slice_s=5,window_s=60";
+		s.config.observers = &observer;
+		s.config.nobservers = 1;
+		scene_run(&s, &out);
+		pairs += w.pairs;
+		moves += w.moves;
+		outcome_fini(&out);
+		scene_fini(&s);
+	}
+	printf("%u pairs seen, %u moves\n", pairs, moves);
+	assert_true(pairs > 0 && moves > 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -178,8 +330,10 @@ int main(void)
 		cmocka_unit_test(packing_is_undone_if_it_does_not),
 		cmocka_unit_test(memory_must_fit),
 		cmocka_unit_test(gangs_of_other_sizes_are_no_pair),
+		cmocka_unit_test(a_job_that_lies_apart_comes_together),
 		cmocka_unit_test(growing_is_undone_if_it_does_not_pay),
 		cmocka_unit_test(turns_are_even),
+		cmocka_unit_test(pairs_fit_and_nobody_is_moved_in_haste),
 	};
 
 	return cmocka_run_group_tests_name("policy/fair/gandiva", tests, NULL, NULL);

@@ -13,6 +13,8 @@ static const char *const specs[] = {
 	"themis:lease_s=3,app=tenant",
 	"themis:lease_s=2,align=0,rounding=down",
 	"themis:lease_s=2,starved=never,f=0.5",
+	"themis:lease_s=20",
+	"themis:lease_s=20,app=tenant,recall=1",
 	"gandiva-fair:round_s=1,balance_s=2",
 	"gandiva-fair:round_s=1,balance_s=2,trade=0,stay=2",
 	"gandiva:slice_s=1,window_s=2",

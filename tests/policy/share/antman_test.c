@@ -201,12 +201,43 @@ static void a_guest_waits_where_it_would_hardly_run(void **state)
 	assert_float_equal(start_s[1], 0, 1e-9);
 }
 
+/* Beside jobs that keep 0.3 and 0.7 busy, a gang of guests goes as fast as on two that keep 0.7 busy: by the slower one. */
+static void a_gang_of_guests_goes_with_its_slowest_device(void **state)
+{
+	static const double busy[][2] = { { 0.3, 0.7 }, { 0.7, 0.7 }, { 0.3, 0.3 } };
+	double finish_s[3];
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct outcome out;
+		struct scene s;
+		struct job *job;
+
+		scene_init(&s, "1x2:v100");
+		for (int k = 0; k < 2; k++)
+			scene_job(&s, 0, 1, 1000)->util = busy[i][k];
+		job = scene_job(&s, 1, 2, 40);
+		job->util = 0.5;
+		job->class_ = JOB_OPPORTUNISTIC;
+		s.config.policy = "antman";
+		scene_run(&s, &out);
+		finish_s[i] = out.jobs[2].finish_s;
+		assert_float_equal(out.jobs[2].start_s, 1, 1e-9);
+		outcome_fini(&out);
+		scene_fini(&s);
+	}
+	assert_float_equal(finish_s[0], finish_s[1], 1e-9);
+	assert_float_equal(finish_s[2], 41, 1e-9); /* room for all of it on both */
+	assert_true(finish_s[0] > 50);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(guaranteed_jobs_run_as_if_alone_and_within_quotas),
 		cmocka_unit_test(a_guest_is_slower_where_memory_is_short),
 		cmocka_unit_test(a_guest_waits_where_it_would_hardly_run),
+		cmocka_unit_test(a_gang_of_guests_goes_with_its_slowest_device),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

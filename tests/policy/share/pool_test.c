@@ -6,6 +6,7 @@
 
 #include "io/cluster_io.h"
 #include "support/property.h"
+#include "support/referee.h"
 #include "support/scene.h"
 
 /* A host without devices, and servers with hardly any CPUs. */
@@ -181,6 +182,43 @@ static void a_remote_job_moves_home_when_that_pays(void **state)
 	scene_fini(&s);
 }
 
+/*
+ * c: device A has 0.5 and 8 GB free, B 0.4 and 12 GB.  A slice of 0.4 and 10 GB fits B alone, as compute and
+ * memory come from one device; one of 0.4 and 6 GB fits both, and leaves nothing of B.
+ */
+static void a_slice_comes_from_one_device(void **state)
+{
+	static const char text[] = "types: [{name: v100, mem: 16GiB}]\n"
+				   "nodes: [{devices: 2, type: v100, cpus: 16}]\n";
+	static const struct {
+		double share;
+		int64_t gib;
+	} has[] = { { .5, 8 }, { .6, 4 }, { .4, 0 } };
+
+	(void)state;
+	for (int64_t gib = 6; gib <= 10; gib += 4) {
+		struct outcome out;
+		struct scene s;
+
+		lab_init(&s, text);
+		for (size_t i = 0; i < COUNT(has); i++) {
+			struct job *job = scene_job(&s, (double)i, 1, 100);
+
+			job->share = has[i].share;
+			job->gpu_mem_bytes = (has[i].gib ? has[i].gib : gib) << 30;
+		}
+		s.config.want_spans = true;
+		scene_run(&s, &out);
+		assert_int_equal(out.nspans, 3);
+		for (uint32_t i = 0; i < out.nspans; i++) {
+			assert_int_equal(out.spans[i].devices, out.spans[i].job == 0 ? 0x1 : 0x2);
+			assert_float_equal(out.spans[i].from_s, out.spans[i].job, 1e-9);
+		}
+		outcome_fini(&out);
+		scene_fini(&s);
+	}
+}
+
 /* ---- properties */
 
 struct witness {
@@ -280,6 +318,62 @@ static void no_link_carries_more_than_it_can(void **state)
 	assert_true(remote > 100); /* else nothing was tested */
 }
 
+static void count_remote(void *self, const struct event *event, const struct job *job)
+{
+	(void)job;
+	*(uint32_t *)self += event->kind == EV_START && event->grant->host > 0;
+}
+
+/* Slices and whole gangs, remote or not: of no device more than there is, in compute and in memory. */
+static void no_device_is_given_twice(void **state)
+{
+	static const char text[] = "network: {node_link: 5GB/s}\n"
+				   "types: [{name: v100, mem: 16GiB}]\n"
+				   "pooling: {rtt: 0.1ms, pcie: 10GB/s, attach: 1s, detach: 0.2s}\n"
+				   "nodes:\n"
+				   "  - {name: host, count: 2, devices: 0, type: v100, cpus: 8}\n"
+				   "  - {name: server, count: 2, devices: 2, type: v100, cpus: 2}\n";
+	struct rng rng = property("pool: compute and memory of slices within every device");
+	uint32_t remote = 0;
+
+	(void)state;
+	for (size_t i = 0; i < rounds(40); i++) {
+		struct chosen_policy chosen = scene_policy(
+			i % 2 ? "pool" : "pool:patience_s=5,rebalance_s=7");
+		struct observer observers[2];
+		struct outcome out = { 0 };
+		struct referee r;
+		struct scene s;
+
+		lab_init(&s, text);
+		scene_draw(&s, &rng, (struct draw){ 40, 100, 40, 2 });
+		for (uint32_t k = 0; k < s.trace.njobs; k++) {
+			struct job *job = &s.trace.jobs[k];
+
+			job->cpus = rng_below(&rng, 4);
+			job->share = rng_below(&rng, 3) ? pick(&rng, 9) / 10.0 : 0;
+			job->gpu_mem_bytes = (int64_t)pick(&rng, 16) << 30;
+		}
+		scene_ready(&s);
+		referee_init(&r, &s.cluster, &s.trace);
+		observers[0] = referee_observer(&r);
+		observers[1] = (struct observer){ &remote, count_remote };
+		s.config.observers = observers;
+		s.config.nobservers = 2;
+		scene_run_policy(&s, referee_policy(&r, chosen), &r, &out);
+		referee_end(&r, &out);
+		if (r.breach[0])
+			fail_msg("round %zu: %s", i, r.breach);
+		for (uint32_t k = 0; k < out.njobs; k++)
+			assert_int_equal(out.jobs[k].state, JOB_FINISHED);
+		outcome_fini(&out);
+		scene_policy_fini(&chosen);
+		referee_fini(&r);
+		scene_fini(&s);
+	}
+	assert_true(remote > 100); /* else nothing was tested */
+}
+
 /* Where distance costs nothing it is best fit, job by job. */
 static void without_a_tax_it_is_best_fit(void **state)
 {
@@ -319,6 +413,8 @@ int main(void)
 		cmocka_unit_test(a_pair_of_one_host_comes_first),
 		cmocka_unit_test(devices_of_many_servers_are_gathered),
 		cmocka_unit_test(a_remote_job_moves_home_when_that_pays),
+		cmocka_unit_test(a_slice_comes_from_one_device),
+		cmocka_unit_test(no_device_is_given_twice),
 		cmocka_unit_test(no_link_carries_more_than_it_can),
 		cmocka_unit_test(without_a_tax_it_is_best_fit),
 	};

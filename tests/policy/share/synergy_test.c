@@ -105,6 +105,23 @@ static void others_give_up_what_they_have_in_excess(void **state)
 	bench_fini(&b);
 }
 
+/* Whoever has most in excess gives first, and nobody more than is missing: 6 and 5 of 12, and the last wants 2. */
+static void who_has_most_in_excess_gives_first(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	bench_init(&b, "1x3", 12, 0);
+	add(&b, 1, MODEL(&b, AT(4, 5), 1, 2));
+	add(&b, 1, MODEL(&b, AT(4, 6), 1, 2));
+	add(&b, 1, MODEL(&b, AT(2), 1));
+	desk_decide(&b.desk, "synergy", 0);
+	assert_float_equal(cpus_of(&b, 0), 5, 0);
+	assert_float_equal(cpus_of(&b, 1), 4, 0);
+	assert_float_equal(cpus_of(&b, 2), 2, 0);
+	bench_fini(&b);
+}
+
 /* b. */
 static void what_one_does_not_need_another_has(void **state)
 {
@@ -178,6 +195,28 @@ static void fair_and_greedy(void **state)
 	assert_float_equal(cpus_of(&b, 1), -1, 0);
 	assert_int_equal(desk_reason(&b.desk, 1).why, WHY_FRAGMENTED);
 	bench_fini(&b);
+}
+
+/* A server of 2 CPUs for each device and one of 8: what is proportional depends on where a job is. */
+static void parts_are_by_type(void **state)
+{
+	static const char *const kinds_here[] = { "synergy:allocate=fair", "synergy" };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(kinds_here); i++) {
+		struct bench b;
+
+		bench_init(&b, "1x2:v100,1x2:k80", 4, 0);
+		b.desk.cluster.nodes[1].cpus = b.desk.plan.space.nodes[1].cpus = 16;
+		for (uint32_t k = 0; k < 4; k++) {
+			add(&b, 1, MODEL(&b, AT(2, 8, 16), 1, 2, 3));
+			b.desk.jobs.at[k].types = 1u << k / 2;
+		}
+		desk_decide(&b.desk, kinds_here[i], 0);
+		for (uint32_t k = 0; k < 4; k++)
+			assert_float_equal(cpus_of(&b, k), k < 2 ? 2 : 8, 0);
+		bench_fini(&b);
+	}
 }
 
 static void a_gang_is_split_only_if_no_server_holds_it(void **state)
@@ -615,10 +654,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(others_give_up_what_they_have_in_excess),
+		cmocka_unit_test(who_has_most_in_excess_gives_first),
 		cmocka_unit_test(what_one_does_not_need_another_has),
 		cmocka_unit_test(the_fullest_server_that_holds_the_demand),
 		cmocka_unit_test(the_optimum_leaves_nobody_below_its_part),
 		cmocka_unit_test(fair_and_greedy),
+		cmocka_unit_test(parts_are_by_type),
 		cmocka_unit_test(a_gang_is_split_only_if_no_server_holds_it),
 		cmocka_unit_test(orders),
 		cmocka_unit_test(the_least_dominant_share_first),

@@ -150,6 +150,63 @@ static void an_idle_node_goes_at_the_end_of_what_is_paid(void **state)
 	scene_fini(&s);
 }
 
+/*
+ * Emptied before the hour is over a node would cost as much: who ends within it stays where it is, and who does
+ * not moves at the end of the hour.
+ */
+static void a_node_is_not_emptied_while_it_is_paid_for(void **state)
+{
+	static const struct {
+		double work;
+		uint32_t moves;
+		double cost;
+	} rows[] = { { 3000, 0, 36 + 72 }, { 5000, 1, 36 + 72 } };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct outcome out;
+		struct scene s;
+
+		cloud_init(&s, tens);
+		s.cluster.renting.period_s = 3600;
+		scene_job(&s, 0, 7, 5500);
+		scene_job(&s, 0, 3, 1000);
+		scene_job(&s, 0, 2, rows[i].work);
+		scene_run(&s, &out);
+		assert_int_equal(out.jobs[2].migrations, rows[i].moves);
+		assert_float_equal(figure(&out, "cost"), rows[i].cost, 1e-9);
+		outcome_fini(&out);
+		scene_fini(&s);
+	}
+}
+
+/* The same placement, and an empty node that goes or stays: never dearer without it. */
+static void giving_an_empty_node_back_costs_nothing(void **state)
+{
+	static const double periods_s[] = { 0, 600, 3600 };
+	struct rng rng = property("zhong: cost is not more when an empty node is given back");
+
+	(void)state;
+	for (size_t i = 0; i < rounds(60); i++) {
+		struct outcome gone, kept;
+		struct scene s;
+
+		cloud_init(&s, tens);
+		s.cluster.renting.period_s = periods_s[i % COUNT(periods_s)];
+		scene_job(&s, 0, 10, 4000 + (double)rng_below(&rng, 6000));
+		scene_job(&s, 0, 10, 100 + (double)rng_below(&rng, 3000)); /* leaves its node empty */
+		s.config.policy = "zhong:round_s=60,wait_s=0";
+		scene_run(&s, &gone);
+		s.config.policy = "zhong:round_s=1e6,wait_s=0"; /* looks once, and never again */
+		scene_run(&s, &kept);
+		assert_true(figure(&gone, "nodes_returned") > figure(&kept, "nodes_returned"));
+		assert_true(figure(&gone, "cost") <= figure(&kept, "cost") * (1 + 1e-9));
+		outcome_fini(&gone);
+		outcome_fini(&kept);
+		scene_fini(&s);
+	}
+}
+
 static void opportunistic_jobs_have_spot_nodes(void **state)
 {
 	static const char text[] =
@@ -167,6 +224,31 @@ static void opportunistic_jobs_have_spot_nodes(void **state)
 	scene_run(&s, &out);
 	for (uint32_t i = 0; i < out.nspans; i++)
 		assert_int_equal(out.spans[i].node, out.spans[i].job);
+	outcome_fini(&out);
+	scene_fini(&s);
+}
+
+/* Between nodes that would be left alike: the one that has been here longest, here the second. */
+static void of_equals_the_older_node_is_taken(void **state)
+{
+	static const char text[] = "renting: {period: 10h}\n"
+				   "nodes:\n"
+				   "  - {devices: 4, type: v100, price_per_h: 9, rentable: true}\n"
+				   "  - {devices: 4, type: v100, price_per_h: 2, rentable: true}\n";
+	struct outcome out;
+	struct scene s;
+
+	(void)state;
+	cloud_init(&s, text);
+	scene_job(&s, 0, 4, 1000);   /* the cheaper one is rented */
+	scene_job(&s, 100, 4, 1000); /* and then the other */
+	scene_job(&s, 2000, 4, 100); /* both are idle, and paid for */
+	s.config.policy = "zhong:wait_s=0";
+	s.config.want_spans = true;
+	scene_run(&s, &out);
+	assert_int_equal(out.nspans, 3);
+	for (uint32_t i = 0; i < out.nspans; i++)
+		assert_int_equal(out.spans[i].node, out.spans[i].job == 1 ? 0 : 1);
 	outcome_fini(&out);
 	scene_fini(&s);
 }
@@ -256,7 +338,10 @@ int main(void)
 		cmocka_unit_test(a_node_costs_from_asking_to_giving_back),
 		cmocka_unit_test(nothing_is_rented_twice_for_the_same_demand),
 		cmocka_unit_test(an_idle_node_goes_at_the_end_of_what_is_paid),
+		cmocka_unit_test(a_node_is_not_emptied_while_it_is_paid_for),
+		cmocka_unit_test(giving_an_empty_node_back_costs_nothing),
 		cmocka_unit_test(opportunistic_jobs_have_spot_nodes),
+		cmocka_unit_test(of_equals_the_older_node_is_taken),
 		cmocka_unit_test(nobody_is_lost_and_nodes_do_not_come_and_go_at_once),
 	};
 
