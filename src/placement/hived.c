@@ -157,6 +157,7 @@ const struct placer placer_hived = {
 	.state_size = sizeof(struct hived),
 	.particular = true,
 	.by_tenant = true,
+	.counts_nodes = true,
 	.takes_back = true,
 	.reclaim = &hived_reclaim,
 	.begin = hived_begin,
@@ -164,5 +165,6 @@ const struct placer placer_hived = {
 	.took = hived_took,
 	.gave = hived_gave,
 	.turned = hived_turned,
+	.suits = hived_suits,
 	.choose = hived_choose,
 };

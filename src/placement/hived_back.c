@@ -93,6 +93,7 @@ static bool due(void *self, const struct plan *plan, const struct job *job, stru
 		.job = job,
 		.gpus = part.gpus,
 		.type = part.type,
+		.nodes = job->nodes,
 		.now_s = plan->now_s,
 		.note = &note,
 	};

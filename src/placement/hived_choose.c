@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "placement/even.h"
 #include "placement/hived_parts.h"
 
 struct question {
@@ -38,28 +39,40 @@ static uint32_t largest_pod(const struct question *q, uint32_t chain)
 	return kind->levels[level < kind->node_level ? level : kind->node_level].leaves;
 }
 
-/* In one chain: on one node, or on as few as its cells allow. */
+/*
+ * Devices on each node, fewest first: as few nodes as its cells allow, or as many as it wants.  False: they never
+ * hold it so.  malloc'ed.
+ */
+static bool split(const struct question *q, uint32_t chain, uint32_t **pods, uint32_t *npods)
+{
+	uint32_t most = largest_pod(q, chain), gpus = q->p->gpus, nodes = q->p->nodes;
+
+	if (most == 0 || (nodes && (gpus % nodes || gpus / nodes > most)))
+		return false;
+	*npods = nodes ? nodes : (gpus + most - 1) / most;
+	*pods = mem_alloc(mem_array_size(*npods, sizeof(**pods)));
+	for (uint32_t i = 0; i < *npods; i++)
+		(*pods)[i] = nodes ? gpus / nodes : most;
+	if (!nodes)
+		(*pods)[0] = gpus - (*npods - 1) * most;
+	return true;
+}
+
 static bool ask_chain(const struct question *q, uint32_t chain)
 {
-	uint32_t most = largest_pod(q, chain), gpus = q->p->gpus, npods;
 	struct cell_ask ask = {
 		.user = q->user,
 		.chain = chain,
+		.apart = q->p->nodes > 0,
 		.feeds = feeds,
 		.ctx = q,
 	};
 	uint32_t *pods;
 	bool found;
 
-	if (most == 0)
+	if (!split(q, chain, &pods, &ask.npods))
 		return false;
-	npods = (gpus + most - 1) / most;
-	pods = mem_alloc(mem_array_size(npods, sizeof(*pods)));
-	for (uint32_t i = 0; i < npods; i++)
-		pods[i] = most;
-	pods[0] = gpus - (npods - 1) * most;
 	ask.pods = pods;
-	ask.npods = npods;
 	found = cells_choose(q->cells, &ask, &q->h->answer);
 	free(pods);
 	return found;
@@ -116,23 +129,48 @@ static bool all_fed(const struct placing *p, const struct slots *slots)
 	return true;
 }
 
-static void copy_slots(const struct slots *from, struct slots *out)
+static void copy_slots(const struct slot *from, uint32_t n, struct slots *out)
 {
 	out->n = out->gpus = 0;
-	for (uint32_t i = 0; i < from->n; i++)
-		slots_add(out, from->at[i].node, from->at[i].devices);
+	for (uint32_t i = 0; i < n; i++)
+		slots_add(out, from[i].node, from[i].devices);
 }
 
 /* Keeps the answer, for when its devices are taken or have been taken back. */
-static void keep_answer(const struct question *q, struct promise *promise, bool back)
+static void keep_answer(const struct question *q, const struct slots *out, struct promise *promise,
+	bool back)
 {
 	promise->job = q->p->job->id;
 	promise->gpus = q->p->gpus;
+	promise->nodes = q->p->nodes;
 	promise->back = back;
-	fill_slots(q->h, q->cells, &promise->slots);
+	copy_slots(out->at, out->n, &promise->slots);
 	promise->bonds.n = 0;
 	for (size_t i = 0; i < q->h->answer.bonds.n; i++)
 		vec_push(&promise->bonds, q->h->answer.bonds.at[i]);
+}
+
+static bool is_kept(const struct promise *promise, const struct placing *p)
+{
+	return promise->back && promise->job == p->job->id && promise->gpus == p->gpus &&
+		promise->nodes == p->nodes;
+}
+
+/* Whether its tenant could have these through its claims; and devices of the idle ones that this would bind. */
+static bool covered(const struct question *q, const struct slot *slots, uint32_t n, uint32_t *fresh)
+{
+	uint32_t *leaves = mem_alloc(mem_array_size(q->p->gpus, sizeof(*leaves))), nleaves = 0;
+	uint32_t *pods = mem_alloc(mem_array_size(n, sizeof(*pods)));
+	bool all;
+
+	for (uint32_t i = 0; i < n; i++) {
+		pods[i] = hived_leaves(q->h, slots[i], leaves + nleaves);
+		nleaves += pods[i];
+	}
+	all = cells_cover(q->cells, q->user.vc, leaves, pods, n, fresh);
+	free(leaves);
+	free(pods);
+	return all;
 }
 
 static void refuse(const struct question *q)
@@ -149,27 +187,67 @@ static void refuse(const struct question *q)
 		.other = JOB_NONE };
 }
 
+/* Devices of the cells of the job's tenant into the answer, also if CPUs or memory there have to be taken back. */
+static bool find_claimed(struct question *q)
+{
+	if (ask_chains(q))
+		return true;
+	q->hungry = true;
+	return !q->p->ever && ask_chains(q);
+}
+
+/* Devices of the idle claims that the answer binds. */
+static uint32_t fresh_in(const struct question *q)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < q->h->answer.bonds.n; i++)
+		n += cells_level(q->cells, q->h->answer.bonds.at[i].cell)->leaves;
+	return n;
+}
+
+/* Whether its tenant can have these through its claims, and binds no more of them than for the answer. */
+static bool as_good(const struct question *q, const struct slot *slots, uint32_t n)
+{
+	uint32_t fresh;
+
+	return covered(q, slots, n, &fresh) && (fresh <= q->p->gpus || fresh <= fresh_in(q));
+}
+
+/* Whether the job runs as it asks for, on devices that are as good as the answer; others may have been given them since. */
+static bool lies_well(const struct question *q)
+{
+	const struct grant *grant = q->p->job->grant;
+
+	return grant && !grant->mixed && grant->type == q->p->type && grant->gpus == q->p->gpus &&
+		(!q->p->nodes || grant->nslots == q->p->nodes) &&
+		as_good(q, grant->slots, grant->nslots);
+}
+
 /* Within the cells of the job's tenant. */
 static bool choose_claimed(struct question *q, struct promise *promise, struct slots *out)
 {
 	const struct placing *p = q->p;
 
-	if (p->lent && promise->back && promise->job == p->job->id && promise->gpus == p->gpus) {
-		copy_slots(&promise->slots, out);
-		return all_free(p->space, out) && all_fed(p, out);
+	if (p->lent && is_kept(promise, p)) {
+		copy_slots(promise->slots.at, promise->slots.n, out);
+		if (all_free(p->space, out) && all_fed(p, out))
+			return true;
+		/* Whoever does not give way has it through claims of its own by now. */
 	}
 	promise->job = JOB_NONE;
-	if (!ask_chains(q)) {
-		q->hungry = true;
-		if (p->ever || !ask_chains(q)) {
-			refuse(q);
-			return false;
-		}
+	if (!find_claimed(q)) {
+		refuse(q);
+		return false;
 	}
 	fill_slots(q->h, q->cells, out);
 	if (p->ever)
 		return true;
-	keep_answer(q, promise, q->hungry || !all_free(p->space, out));
+	if (lies_well(q)) {
+		q->h->answer.bonds.n = 0;
+		copy_slots(p->job->grant->slots, p->job->grant->nslots, out);
+	}
+	keep_answer(q, out, promise, q->hungry || !all_free(p->space, out));
 	return !promise->back && all_fed(p, out);
 }
 
@@ -189,6 +267,8 @@ static bool choose_loose(struct question *q, struct slots *out)
 			return true;
 	}
 	out->n = out->gpus = 0;
+	if (q->p->nodes)
+		return place_over(q->p, q->p->nodes, out);
 	return place_compact(q->p, out) || place_emptiest_anew(q->p, out);
 }
 
@@ -259,4 +339,28 @@ bool hived_has_place(struct hived *h, const struct placing *p)
 	found = choose_claimed(&q, promise, &h->trial);
 	show(&q);
 	return found || promise->job == p->job->id;
+}
+
+/*
+ * Devices of its tenant's cells, if they take no more of these than choose() would.  What an elastic job has
+ * beyond all cells is on loan.
+ */
+bool hived_suits(void *self, const struct placing *p, const struct slot *slots, uint32_t nslots)
+{
+	struct hived *h = self;
+	struct question q = { .h = h, .p = p, .cells = h->books, .user = hived_user(h, p->job) };
+	uint32_t fresh;
+	bool within, found;
+
+	if (!q.cells || q.user.vc == CELL_NONE || job_is_fraction(p->job))
+		return true;
+	within = covered(&q, slots, nslots, &fresh);
+	if (within && fresh <= p->gpus)
+		return true;
+	hide(&q);
+	found = find_claimed(&q);
+	show(&q);
+	if (found)
+		return within && fresh <= fresh_in(&q);
+	return within || h->spill || p->gpus > job_least_on(p->job, p->type);
 }

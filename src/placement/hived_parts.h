@@ -12,7 +12,7 @@
 /* The last answer for devices of one type. */
 struct promise {
 	uint32_t job;
-	uint32_t gpus;
+	uint32_t gpus, nodes;
 	bool back; /* somebody has to give way for it */
 	struct slots slots;
 	VEC(struct cell_bond) bonds;
@@ -46,6 +46,7 @@ uint32_t hived_leaves(const struct hived *h, struct slot slot, uint32_t leaves[N
 /* hived_choose.c */
 
 bool hived_choose(void *self, const struct placing *p, struct slots *out);
+bool hived_suits(void *self, const struct placing *p, const struct slot *slots, uint32_t nslots);
 /* Within the cells of the job's tenant only, for now or once others have given way: whether there is a place. */
 bool hived_has_place(struct hived *h, const struct placing *p);
 
