@@ -206,16 +206,19 @@ static void large_sets_are_worth_what_their_parts_allow(void **state)
 
 static void a_pattern_has_its_edges(void **state)
 {
-	static const uint32_t edges[PATTERN_COUNT] = { 5, 4, 4, 10 };
-	struct rng rng = property("edges of five vertices");
-	struct embedding e = { .n = 5, .at = { 4, 2, 0, 1, 3 } };
+	struct rng rng = property("edges of two to eight vertices");
+	struct embedding e = { .at = { 4, 2, 0, 1, 3, 7, 5, 6 } };
 	struct drawn d;
 
 	(void)state;
-	draw(&rng, &d, 6);
-	for (int pattern = 0; pattern < PATTERN_COUNT; pattern++) {
-		embed_measure(&d.g, (enum pattern)pattern, &e);
-		assert_int_equal(e.links[0] + e.links[1] + e.links[2], edges[pattern]);
+	draw(&rng, &d, 8);
+	for (e.n = 2; e.n <= 8; e.n++) {
+		const uint32_t edges[PATTERN_COUNT] = { e.n, e.n - 1, e.n - 1, e.n * (e.n - 1) / 2 };
+
+		for (int pattern = 0; pattern < PATTERN_COUNT; pattern++) {
+			embed_measure(&d.g, (enum pattern)pattern, &e);
+			assert_int_equal(e.links[0] + e.links[1] + e.links[2], edges[pattern]);
+		}
 	}
 }
 
