@@ -212,7 +212,7 @@ soak: ## long: every fuzz target for an hour, property tests with many seeds
 bench: ## measure speed and memory
 	@tools/setup
 	@$(BUILD) all $(B)/bench/solver $(B)/bench/sia $(B)/bench/pollux $(B)/bench/snapshot \
-		$(B)/bench/forecast $(B)/bench/cells
+		$(B)/bench/forecast $(B)/bench/cells $(B)/bench/mapa
 	@STINT='$(abspath $(B)/stint)' bench/run.sh
 	@[ "$$(id -u)" != 0 ] || ! PATH="$$PATH:/usr/sbin" command -v slurmctld >/dev/null || \
 		echo 'With a Slurm of its own, some ten minutes: make bench-slurm'

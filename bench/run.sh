@@ -281,6 +281,12 @@ cells() {
 	program cells cells
 }
 
+# links: the first look of mapa at a machine of 16 devices.
+links() {
+	printf '\nmapa: the first look at 16 devices, <= 50 ms of CPU'
+	program mapa 'first looks of mapa'
+}
+
 # tenants: decisions with quotas, cells, links, hosts, guests, pipelines; <= 50 ms at 1,024 devices.
 tenants() {
 	echo
@@ -304,7 +310,7 @@ threads() {
 
 echo "stint $("$stint" --version 2>/dev/null | sed 's/^stint //'), $(nproc) cores, best of $repeat; CPU time, so that a busy machine matters less"
 # shellcheck disable=SC2086 # parts are words
-for part in ${BENCH_ONLY:-philly synthetic growth reading decisions harder solvers gavel elastic threads copies forecasts cells tenants}; do
+for part in ${BENCH_ONLY:-philly synthetic growth reading decisions harder solvers gavel elastic threads copies forecasts cells tenants links}; do
 	"$part"
 done
 printf '\nPublished simulators cannot run here: make parity has their published CPU times beside ours.\n'

@@ -1,14 +1,14 @@
 /*
  * stint cells: whether every tenant can always get its cells, and what they look like.
  *
- * A file is one of tenants (with the cluster that it is for), or a configuration of HiveD, which has both.
+ * A file is one of tenants (for the cluster that is named, or the one at hand), or a configuration of HiveD, which has both.
  */
 #include <string.h>
 
 #include "base/file.h"
 #include "base/json.h"
-#include "cli/command.h"
-#include "cli/setup.h"
+#include "cli/at_hand.h"
+#include "cli/live.h"
 #include "cli/term.h"
 #include "cli/ui.h"
 #include "io/hived_io.h"
@@ -35,16 +35,11 @@ static void input_fini(struct input *in)
 static int read_ours(const struct args *args, const struct file *file, struct input *in, struct err *err)
 {
 	struct tenants tenants;
-	int rc;
+	int rc = tenants_read_yaml(in->path, file->at, file->n, &tenants, err);
 
-	if (!args->cluster)
-		return err_set(err, ERR_USAGE,
-			"%s: tenants of which cluster? give --cluster, such as --cluster 16x8:v100 or a YAML file",
-			in->path);
-	rc = tenants_read_yaml(in->path, file->at, file->n, &tenants, err);
 	if (rc)
 		return rc;
-	rc = setup_cluster(args->cluster, &in->cluster, err);
+	rc = at_hand_cluster(args, "tenants of which cluster?", &in->cluster, err);
 	if (!rc && cell_design_of(&in->cluster, &tenants, &in->design, err) < 0)
 		rc = err_prefix(err, "%s", in->path);
 	tenants_fini(&tenants);
@@ -259,14 +254,18 @@ static int run_check(const struct args *args, struct err *err)
 }
 
 static const struct flag flags[] = {
-	TEXT(cluster, "SPEC", "the cluster of the tenants: NODESxDEVICES:TYPE or a YAML file"),
+	TEXT(cluster, "SPEC",
+		"the cluster of the tenants: NODESxDEVICES:TYPE or a YAML file; without it the "
+		"daemon's, else this machine"),
 	SWITCH(json, "print JSON"),
+	SWITCH(quiet, "do not say which cluster is meant"),
 	{ 0 },
 };
 
 static const struct flag_group flags_cells = { .title = "cells", .flags = flags };
 
 static const char *const check_examples[] = {
+	"stint cells check tenants.yaml",
 	"stint cells check tenants.yaml --cluster cluster.yaml",
 	"stint cells check tenants.yaml --cluster 16x8:v100 --json",
 	"stint cells check hivedscheduler.yaml",
@@ -279,7 +278,7 @@ const struct command command_cells_check = {
 	.operands = "FILE",
 	.min_operands = 1,
 	.max_operands = 1,
-	.groups = { &flags_cells },
+	.groups = { &flags_cells, &flags_daemon },
 	.about = "FILE names tenants with cells (doc/cells.md), or is a configuration of HiveD. For each kind of cell: how\n"
 		 "many exist, are promised, and could still be promised once everybody has theirs. If promises cannot be\n"
 		 "kept together, says which: a smallest set of them, and ends with 4.",
@@ -374,6 +373,7 @@ static int run_show(const struct args *args, struct err *err)
 }
 
 static const char *const show_examples[] = {
+	"stint cells show tenants.yaml",
 	"stint cells show tenants.yaml --cluster cluster.yaml",
 	"stint cells show hivedscheduler.yaml --json",
 	NULL,
@@ -385,7 +385,7 @@ const struct command command_cells_show = {
 	.operands = "FILE",
 	.min_operands = 1,
 	.max_operands = 1,
-	.groups = { &flags_cells },
+	.groups = { &flags_cells, &flags_daemon },
 	.about = "FILE is as for stint cells check.",
 	.examples = show_examples,
 	.run = run_show,

@@ -150,13 +150,25 @@ static bool better(const struct choice *ch, const struct spot *a, const struct s
 	return a->room < b->room;
 }
 
+/* Whether an earlier pod lies on the cell's node, though each shall have one of its own. */
+static bool crowded(const struct choice *ch, uint32_t cell)
+{
+	uint32_t level = ch->chain->kind->node_level, node = cells_above(ch->cells, cell, level);
+
+	for (size_t i = 0; ch->ask->apart && i < ch->out->leaves.n; i++) {
+		if (cells_above(ch->cells, ch->out->leaves.at[i], level) == node)
+			return true;
+	}
+	return false;
+}
+
 static void consider(const struct choice *ch, uint32_t cell, uint32_t n, struct spot *best)
 {
 	const struct cell *c = &ch->cells->at[cell];
 	struct spot spot = { cell, c->used, room(ch, cell), c->lent };
 
 	if (spot.room >= n && (best->cell == CELL_NONE || better(ch, &spot, best)) &&
-		feeds(ch, cell, n))
+		!crowded(ch, cell) && feeds(ch, cell, n))
 		*best = spot;
 }
 

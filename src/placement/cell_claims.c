@@ -227,6 +227,50 @@ void cells_take(struct cells *cells, struct cell_user user, const uint32_t *leav
 			claim_for(cells, user.vc, leaves[i], level, bonds, nbonds));
 }
 
+/* Notes a claim that was bound for trial; how many devices it has, 0 if it is in use or noted. */
+static uint32_t note_trial(struct cells *cells, uint32_t claim)
+{
+	const struct cell_claim *c = &cells->claims[claim];
+
+	if (c->used || c->pin != CELL_NONE)
+		return 0;
+	for (size_t i = 0; i < cells->tried.n; i++) {
+		if (cells->tried.at[i] == claim)
+			return 0;
+	}
+	vec_push(&cells->tried, claim);
+	return cells->chains[c->chain].kind->levels[c->level].leaves;
+}
+
+static bool is_open(const struct cell_leaf *leaf)
+{
+	return !leaf->bad && (!leaf->users || leaf->claim == CELL_NONE);
+}
+
+bool cells_cover(struct cells *cells, uint32_t vc, const uint32_t *leaves, const uint32_t *pods,
+	uint32_t npods, uint32_t *fresh)
+{
+	bool covered = vc != CELL_NONE;
+
+	cells->tried.n = 0;
+	*fresh = 0;
+	for (uint32_t i = 0; i < npods && covered; leaves += pods[i++]) {
+		uint32_t level = level_of(cells, leaves, pods[i]);
+
+		for (uint32_t k = 0; k < pods[i] && covered; k++) {
+			uint32_t claim = is_open(&cells->leaves[leaves[k]])
+				? claim_for(cells, vc, leaves[k], level, NULL, 0)
+				: CELL_NONE;
+
+			covered = claim != CELL_NONE;
+			*fresh += covered ? note_trial(cells, claim) : 0;
+		}
+	}
+	for (size_t i = cells->tried.n; i-- > 0;)
+		cells_unbind(cells, cells->tried.at[i]);
+	return covered;
+}
+
 void cells_raise(struct cells *cells, struct cell_user user, const uint32_t *leaves, uint32_t n)
 {
 	uint32_t level = user.vc == CELL_NONE || !n ? 0 : level_of(cells, leaves, n);

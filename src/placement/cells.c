@@ -208,7 +208,6 @@ void cells_destroy(struct cells *cells)
 	free(cells->claims);
 	free(cells->ranges);
 	rank_pool_fini(&cells->pool);
-	vec_fini(&cells->scratch);
 	vec_fini(&cells->tried);
 	free(cells);
 }

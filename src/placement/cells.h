@@ -85,8 +85,7 @@ struct cells {
 	struct cell_claim *claims;
 	uint32_t nclaims;
 	struct cell_range *ranges; /* by virtual cluster and chain */
-	VEC(uint32_t) scratch;     /* of choices */
-	VEC(uint32_t) tried;
+	VEC(uint32_t) tried;       /* scratch: claims that are bound for trial */
 };
 
 /* Keeps `design`, whose promises can be kept (placement/cell_check.h).  Everything is free and sound. */
@@ -147,6 +146,12 @@ void cells_unbind(struct cells *cells, uint32_t claim);
 void cells_take(struct cells *cells, struct cell_user user, const uint32_t *leaves, uint32_t n,
 	const struct cell_bond *bonds, uint32_t nbonds);
 void cells_give(struct cells *cells, uint32_t job, const uint32_t *leaves, uint32_t n);
+/*
+ * Whether the virtual cluster could have these devices through its claims, whoever has them on loan now: pod after
+ * pod, each on one node.  *fresh: devices of the idle claims that would be bound for it.  Nothing has changed afterwards.
+ */
+bool cells_cover(struct cells *cells, uint32_t vc, const uint32_t *leaves, const uint32_t *pods,
+	uint32_t npods, uint32_t *fresh);
 /* What the user has of these on loan it has through claims from now on, as far as there are any idle. */
 void cells_raise(struct cells *cells, struct cell_user user, const uint32_t *leaves, uint32_t n);
 /* All that the job has through claims in the chain it has on loan from now on. */
@@ -175,6 +180,7 @@ struct cell_ask {
 	uint32_t chain;
 	const uint32_t *pods; /* devices each on one node, fewest first */
 	uint32_t npods;
+	bool apart; /* each on a node of its own */
 	enum cell_pins pins;
 	uint32_t pin;
 	bool preempts; /* what lower priorities of its virtual cluster hold may be had */

@@ -28,6 +28,7 @@ struct want {
 	bool guest;   /* as in struct grant */
 	uint32_t host;
 	double link_Bps;
+	bool there; /* plan_run_at(): on these very nodes, whatever the rule of placement thinks of them */
 };
 
 #define TYPE_ANY (-1)
@@ -54,6 +55,7 @@ struct placing {
 	uint32_t gpus;
 	uint32_t type;
 	uint32_t rest; /* devices it has or gets elsewhere; CPUs and memory are spread over all */
+	uint32_t nodes; /* so many, as many devices on each; 0: as the rule likes.  Only for rules that count nodes */
 	struct rng *rng;
 	double now_s;
 	bool ever; /* the question is whether it could ever be: the space is empty and whole */
@@ -76,6 +78,8 @@ struct placer {
 	/* Looks at more of a job than its shape, at whose it is or how long it waits: every job is asked for itself. */
 	bool particular;
 	bool by_tenant; /* such a rule answers jobs of one shape, tenant and class alike */
+	/* It is asked about jobs that want so many nodes (p->nodes), too; for other rules these are found without it. */
+	bool counts_nodes;
 	/* Guaranteed jobs may have what opportunistic ones hold; choose() then sees that as free, and in `lent`. */
 	bool takes_back;
 	/* Who gives way to whom then, with the placer's state as its own; NULL: reclaim_by_class. */
@@ -92,6 +96,11 @@ struct placer {
 	void (*took)(void *self, const struct job *job, struct slot slot);
 	void (*gave)(void *self, const struct job *job, struct slot slot);
 	void (*turned)(void *self, uint32_t node, uint64_t down);
+	/*
+	 * The job had these devices, p->gpus of p->type, or a policy named them (plan_run_at): whether it may have
+	 * them.  If not it gets what choose() says.  NULL: it may.
+	 */
+	bool (*suits)(void *self, const struct placing *p, const struct slot *slots, uint32_t nslots);
 	/* Chooses `p->gpus` free devices of `p->type`; false if the rule finds none, `out` is then ignored. */
 	bool (*choose)(void *self, const struct placing *p, struct slots *out);
 };

@@ -104,10 +104,12 @@ bool plan_run(struct plan *plan, const struct job *job, struct want want);
 bool plan_run_parts(struct plan *plan, const struct job *job, const struct grant_part *parts,
 	uint32_t nparts, struct want want);
 /*
- * Runs `job` on exactly so many devices of these nodes, each node named once, in this order; the placer is
- * not asked.  want.gpus and want.type do not count.  On each node it keeps what it has there as far as
+ * Runs `job` on exactly so many devices of these nodes, each node named once, in this order.  The placer is
+ * not asked, but for one that holds jobs to places of their own (placer.suits): it may have the job on as many
+ * other devices of the type, unless want.there.  want.gpus and want.type do not count.  On each node it keeps what it has there as far as
  * that goes, unless want.move; the rest are the lowest that are free.  False, and all is as it was: a node
- * is down, has too few free devices, CPUs or memory, or is of a type that the job may not use.
+ * is down, has too few free devices, CPUs or memory, or is of a type that the job may not use; or the placer has
+ * no place for it.
  */
 bool plan_run_at(struct plan *plan, const struct job *job, const struct node_share *at, uint32_t n,
 	struct want want);

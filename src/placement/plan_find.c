@@ -68,22 +68,46 @@ static bool ask_placer(struct plan *plan, struct placing p)
 	return found;
 }
 
-/* `part` of the job's devices, `rest` being elsewhere, into plan->found. */
-static bool choose(struct plan *plan, const struct space *space, const struct job *job,
-	struct grant_part part, uint32_t rest, struct rng *rng)
+static struct placing question(const struct plan *plan, const struct space *space,
+	const struct job *job, struct grant_part part)
 {
-	struct placing p = {
+	return (struct placing){
 		.space = space,
 		.job = job,
 		.belief = plan->belief,
 		.gpus = part.gpus,
 		.type = part.type,
-		.rest = rest,
-		.rng = rng,
+		.nodes = plan->placer->counts_nodes ? job->nodes : 0,
 		.now_s = plan->now_s,
 		.ever = space == &plan->empty,
 		.lent = plan->lent.n ? plan->lent.at : NULL,
 	};
+}
+
+/* On so many nodes, as many on each. */
+static bool choose_over(struct plan *plan, struct placing p, uint32_t nodes)
+{
+	if (!plan->placer->counts_nodes)
+		return place_over(&p, nodes, &plan->found);
+	p.nodes = nodes;
+	return p.gpus % nodes == 0 && ask_placer(plan, p);
+}
+
+/* The same on as few as can be. */
+static bool choose_even(struct plan *plan, struct placing p)
+{
+	for (uint32_t n = 1; n <= p.gpus; n++) {
+		if (choose_over(plan, p, n))
+			return true;
+	}
+	return false;
+}
+
+/* `part` of the job's devices, `rest` being elsewhere, into plan->found. */
+static bool choose(struct plan *plan, const struct space *space, const struct job *job,
+	struct grant_part part, uint32_t rest, struct rng *rng)
+{
+	struct placing p = question(plan, space, job, part);
 
 	/* Rules that take back are asked all the same: they may say more than that there is no room. */
 	if (!job_may_use(job, part.type) ||
@@ -91,13 +115,26 @@ static bool choose(struct plan *plan, const struct space *space, const struct jo
 		(part.gpus + rest) % job_unit_on(job, part.type) ||
 		!plan_holds_memory(space, job, part.type))
 		return false;
+	p.rest = rest;
+	p.rng = rng;
 	plan->found.n = plan->found.gpus = 0;
 	if (job->nodes)
-		return place_over(&p, job->nodes, &plan->found);
+		return choose_over(plan, p, job->nodes);
 	if (!ask_placer(plan, p))
 		return false;
 	/* The placer chose how many nodes are needed and which are best; where these cannot share evenly, others must do. */
-	return !space->cluster->even || slots_are_even(&plan->found) || place_even(&p, &plan->found);
+	return !space->cluster->even || slots_are_even(&plan->found) || choose_even(plan, p);
+}
+
+bool plan_suits(struct plan *plan, const struct job *job, const struct grant *grant)
+{
+	struct placing_note note = { .why = { .other = JOB_NONE }, .wake_s = INFINITY };
+	struct placing p = question(plan, &plan->space, job,
+		(struct grant_part){ grant->type, grant->gpus });
+
+	p.note = &note;
+	return !plan->placer->suits || grant->mixed ||
+		plan->placer->suits(plan->placer_state, &p, grant->slots, grant->nslots);
 }
 
 /* Whether the placer's answer is what it was asked for: so many devices, each free and named once. */
@@ -174,7 +211,8 @@ bool plan_allows_slots(struct plan *plan, const struct job *job, const struct sl
 
 bool plan_can_keep(struct plan *plan, const struct job *job, const struct grant *held)
 {
-	return available(plan, job, held) && plan_allows_slots(plan, job, held->slots, held->nslots);
+	return available(plan, job, held) && plan_allows_slots(plan, job, held->slots, held->nslots) &&
+		plan_suits(plan, job, held);
 }
 
 /* ---- devices that fractions have begun */

@@ -53,6 +53,8 @@ bool plan_allows(struct plan *plan, const struct job *job, struct grant_part par
 /* The same of given devices. */
 bool plan_allows_slots(struct plan *plan, const struct job *job, const struct slot *slots, uint32_t n);
 
+/* Whether the placer lets the job have the devices of `grant`, which it did not choose just now. */
+bool plan_suits(struct plan *plan, const struct job *job, const struct grant *grant);
 /* `part` of the job's devices, `rest` being elsewhere, into plan->found. */
 bool plan_find_part(struct plan *plan, const struct job *job, struct grant_part part, uint32_t rest);
 /* New devices for the job, or NULL. */

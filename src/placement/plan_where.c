@@ -3,6 +3,7 @@
  * named one by one.
  */
 #include <assert.h>
+#include <stdlib.h>
 
 #include "placement/even.h"
 #include "placement/plan_parts.h"
@@ -195,6 +196,21 @@ static struct grant *find_at(struct plan *plan, const struct job *job, const str
 		: NULL;
 }
 
+/* Where the placer would have it: what it has, if that is as much, else as many of the type as were `named`, which goes. */
+static struct grant *find_instead(struct plan *plan, const struct job *job, struct grant *named,
+	struct want *want)
+{
+	struct grant *held = plan_entry_of(plan, job->id)->held;
+
+	want->gpus = named->gpus;
+	want->type = (int)named->type;
+	free(named);
+	if (held && !held->mixed && held->gpus == want->gpus &&
+		held->type == (uint32_t)want->type && plan_can_keep(plan, job, held))
+		return plan_renew(plan, held, want);
+	return plan_find(plan, job, want);
+}
+
 bool plan_run_at(struct plan *plan, const struct job *job, const struct node_share *at, uint32_t n,
 	struct want want)
 {
@@ -211,6 +227,8 @@ bool plan_run_at(struct plan *plan, const struct job *job, const struct node_sha
 		found = plan_renew(plan, e->held, &want);
 	else
 		found = find_at(plan, asks, at, n, &want);
+	if (found && found != e->held && !want.there && !plan_suits(plan, asks, found))
+		found = find_instead(plan, asks, found, &want);
 	return plan_put_down(plan, job, before, found);
 }
 

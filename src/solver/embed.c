@@ -1,5 +1,5 @@
 /*
- * Embeddings: orders of one set tried one by one, or the worth of all sets at once.
+ * Embeddings: orders of one set tried one by one; the worth of all sets of trees and of everybody with everybody.
  */
 #include "solver/embed.h"
 
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
+#include "solver/embed_parts.h"
 
 const char *const pattern_names[] = { "ring", "chain", "tree", "all", NULL };
 
@@ -146,152 +146,6 @@ bool embed_order(const struct embed_graph *g, uint64_t set, enum pattern pattern
 	return t.found;
 }
 
-/* ---- all sets at once: which numbers of edges by kind a path through a set can have */
-
-enum { SIDE_MAX = EMBED_MAX + 1, WORDS_MAX = (SIDE_MAX * SIDE_MAX + 63) / 64 };
-
-/* Pairs (of kind 1, of kind 2) as bits: kind 2 counts in steps of `side`. */
-struct tally_size {
-	uint32_t side, words;
-};
-
-static struct tally_size tally_size(uint32_t k)
-{
-	return (struct tally_size){ k + 1, ((k + 1) * (k + 1) + 63) / 64 };
-}
-
-static void tallies_add(uint64_t *to, const uint64_t *from, uint32_t words, uint32_t shift)
-{
-	to[0] |= from[0] << shift;
-	for (uint32_t w = 1; w < words; w++)
-		to[w] |= from[w] << shift | (shift ? from[w - 1] >> (64 - shift) : 0);
-}
-
-static uint32_t step_of(const struct embed_graph *g, uint32_t side, uint32_t i, uint32_t j)
-{
-	const uint32_t steps[EMBED_KINDS] = { 0, 1, side };
-
-	return steps[g->kind[i * g->n + j]];
-}
-
-/* The best of what is there, for so many edges in all. */
-static double best_tally(const uint64_t *t, struct tally_size size, uint32_t edges, embed_value *value)
-{
-	double best = -INFINITY;
-
-	for (uint32_t w = 0; w < size.words; w++) {
-		for (uint64_t bits = t[w]; bits; bits &= bits - 1) {
-			uint32_t at = w * 64 + lowest(bits);
-			uint32_t links[EMBED_KINDS] = { edges - at % size.side - at / size.side,
-				at % size.side, at / size.side };
-
-			best = fmax(best, value(links));
-		}
-	}
-	return best;
-}
-
-/*
- * Paths through every set, by their end: a ring's begins at the lowest vertex, a chain's anywhere.  `paths` is
- * by set and end.
- */
-struct walk {
-	const struct embed_graph *g;
-	uint32_t k;
-	bool ring;
-	embed_value *value; /* NULL: the widest in all */
-	struct tally_size size;
-	uint64_t *paths; /* tallies of that size */
-	double *sums;
-};
-
-static void begin_path(struct walk *w, uint32_t v)
-{
-	size_t at = ((size_t)1 << v) * w->g->n + v;
-
-	if (w->value)
-		w->paths[at * w->size.words] = 1;
-	else
-		w->sums[at] = 0;
-}
-
-static void extend_path(struct walk *w, uint32_t set, uint32_t end, uint32_t next)
-{
-	size_t from = (size_t)set * w->g->n + end;
-	size_t to = ((size_t)set | (size_t)1 << next) * w->g->n + next;
-
-	if (w->value)
-		tallies_add(&w->paths[to * w->size.words], &w->paths[from * w->size.words],
-			w->size.words, step_of(w->g, w->size.side, end, next));
-	else
-		w->sums[to] = fmax(w->sums[to], w->sums[from] + w->g->width[end * w->g->n + next]);
-}
-
-static double close_set(const struct walk *w, uint32_t set)
-{
-	uint32_t first = lowest(set), n = w->g->n;
-	uint64_t all[WORDS_MAX] = { 0 };
-	double best = -INFINITY;
-
-	for (uint64_t rest = set; rest; rest &= rest - 1) {
-		uint32_t end = lowest(rest);
-		size_t at = (size_t)set * n + end;
-
-		if (w->ring && end == first && w->k > 1)
-			continue;
-		if (w->value)
-			tallies_add(all, &w->paths[at * w->size.words], w->size.words,
-				w->ring && w->k > 1 ? step_of(w->g, w->size.side, end, first) : 0);
-		else
-			best = fmax(best,
-				w->sums[at] + (w->ring && w->k > 1 ? w->g->width[end * n + first] : 0));
-	}
-	return w->value ? best_tally(all, w->size, w->k - 1 + (w->ring && w->k > 1), w->value) : best;
-}
-
-static void walk_all(struct walk *w, double *out)
-{
-	uint32_t sets = UINT32_C(1) << w->g->n;
-
-	for (uint32_t v = 0; v < w->g->n; v++)
-		begin_path(w, v);
-	for (uint32_t set = 1; set < sets; set++) {
-		uint32_t size = (uint32_t)__builtin_popcount(set);
-		uint64_t more = (sets - 1) & ~set;
-
-		if (w->ring)
-			more &= ~(((uint64_t)1 << lowest(set)) - 1);
-		if (size == w->k)
-			out[set] = close_set(w, set);
-		if (size >= w->k)
-			continue;
-		for (uint64_t ends = set; ends; ends &= ends - 1) {
-			if (w->ring && size > 1 && lowest(ends) == lowest(set))
-				continue;
-			for (uint64_t next = more; next; next &= next - 1)
-				extend_path(w, set, lowest(ends), lowest(next));
-		}
-	}
-}
-
-static void values_by_walk(const struct embed_graph *g, uint32_t k, bool ring, embed_value *value,
-	double *out)
-{
-	size_t states = ((size_t)1 << g->n) * g->n;
-	struct walk w = { .g = g, .k = k, .ring = ring, .value = value, .size = tally_size(k) };
-
-	if (value) {
-		w.paths = mem_alloc(sizeof(*w.paths) * states * w.size.words);
-	} else {
-		w.sums = mem_alloc(sizeof(*w.sums) * states);
-		for (size_t i = 0; i < states; i++)
-			w.sums[i] = -INFINITY;
-	}
-	walk_all(&w, out);
-	free(w.paths);
-	free(w.sums);
-}
-
 /* ---- trees, and everybody with everybody */
 
 enum { TREE_TRIED = 5, TREE_GRAPH = 8 };
@@ -340,7 +194,7 @@ void embed_values(const struct embed_graph *g, uint32_t k, enum pattern pattern,
 	if (k == 0 || k > g->n)
 		return;
 	if (pattern == PATTERN_RING || pattern == PATTERN_CHAIN) {
-		values_by_walk(g, k, pattern == PATTERN_RING, value, out);
+		embed_walk(g, k, pattern == PATTERN_RING, value, out);
 		return;
 	}
 	for (uint64_t set = (UINT64_C(1) << k) - 1; set; set = embed_next_set(all, set))

@@ -2,6 +2,8 @@
 # stint cells, and the placer hived with tenants from a file.
 # shellcheck source=tests/cli/lib/check
 . "$(dirname "$0")/lib/check"
+unset STINT_SOCKET XDG_RUNTIME_DIR
+export STINT_STATE=$work/state # no daemon is there
 
 cat >tenants.yaml <<'END'
 tenants:
@@ -38,9 +40,20 @@ want 0 "cells show"
 out 'node: 8 of 4 devices, 5 promised, 2 spare' "the tree"
 out '^speech +12 +2 node, 4 device$' "and who has what"
 
-run stint cells check tenants.yaml
-want 2 "without a cluster"
-err 'of which cluster' "it asks for one"
+printf 'tenants: [{name: vision, cells: [{cell: node, count: 1}]}]\n' >one.yaml
+run stint cells check one.yaml
+want 0 "without a cluster and a daemon this machine is meant"
+out '^one.yaml on .+: every tenant always gets its cells' "which has a node"
+err '^no --cluster: no daemon answers, this machine .+ is meant, [0-9]+ devices?$' "and that is said"
+run stint cells show one.yaml --quiet
+want 0 "the same for cells show"
+out 'node: 1 of [0-9]+ devices, 1 promised, 0 spare|node: 1, 1 promised' "its tree"
+is "and nothing is said if so wished" [ ! -s stderr ]
+run stint cells check tenants.yaml --json
+want 4 "what this machine cannot keep is refused"
+out '"feasible": false' "as JSON, too"
+run stint cells check one.yaml --socket nowhere
+want 6 "a daemon that is named has to answer"
 
 cat >hived.yaml <<'END'
 physicalCluster:

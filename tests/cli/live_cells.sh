@@ -29,6 +29,16 @@ want 4 "a daemon does not start with promises that it cannot keep"
 err 'vision \(9 device\) needs 9 device of cpu, there are 4' "and says which"
 
 is "a daemon answers" daemon_start --slots 4 --no-cgroups --policy fifo:misfit=skip --placer hived --tenants "$PWD/tenants.yaml"
+run stint cells check tenants.yaml
+want 0 "without --cluster the daemon's is meant"
+out '^cpu +device +1 +4 +4 +0$' "with its four slots"
+err '^no --cluster: the daemon.s cluster on .+ is meant, 4 devices$' "and that is said"
+run stint cells check greedy.yaml
+want 4 "promises that it could not keep are refused"
+run stint cells check greedy.yaml --cluster 3x9
+want 0 "another cluster can be named"
+is "nothing is said then" [ ! -s stderr ]
+
 slots='until [ -e never ]; do sleep 0.05; done'
 
 submit --gpus 0 -c 2 --tenant students --name guest -- sh -c "$slots"

@@ -108,6 +108,49 @@ static void buddies_that_are_back_are_one_again(void **state)
 	teardown(&l);
 }
 
+/* Of free cells, and of the buddies of one that is split, that with the fewest devices on loan, then the lowest. */
+static void fewest_on_loan_goes_first(void **state)
+{
+	struct lists l;
+
+	(void)state;
+	setup(&l);
+	cells_take(l.cells, (struct cell_user){ CELL_NONE, 1, -1 }, (uint32_t[]){ 0, 1 }, 2, NULL, 0);
+	cells_take(l.cells, (struct cell_user){ CELL_NONE, 2, -1 }, (uint32_t[]){ 4 }, 1, NULL, 0);
+	assert_lists(&l, "0:; 1:; 2: 0 1"); /* loans are none of the lists' business */
+	assert_int_equal(take(&l, DEVICE), 6);
+	assert_lists(&l, "0: 7; 1: 2; 2: 0");
+	assert_int_equal(take(&l, PAIR), 2);
+	assert_int_equal(take(&l, PAIR), 1);
+	assert_int_equal(take(&l, PAIR), 0);
+	cells_give(l.cells, 1, (uint32_t[]){ 0, 1 }, 2);
+	cells_give(l.cells, 2, (uint32_t[]){ 4 }, 1);
+	teardown(&l);
+}
+
+/* Nodes of three devices beside nodes of four in two pairs. */
+static void chains_have_lists_of_their_own(void **state)
+{
+	struct lists l = { 0 };
+	uint32_t from;
+
+	(void)state;
+	ops_chain(&l.design, "three", (uint32_t[]){ 3, 0 }, 1, 1);
+	ops_chain(&l.design, "four", (uint32_t[]){ 2, 2, 0 }, NODE, 1);
+	l.cells = cells_create(&l.design);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(cells_index(l.cells, cells_alloc(l.cells, 0, 0, 0, &from)), i);
+	assert_int_equal(cells_alloc(l.cells, 0, 0, 0, &from), CELL_NONE);
+	assert_int_equal(l.cells->chains[1].listed[NODE], 1);
+	assert_int_equal(cells_index(l.cells, cells_alloc(l.cells, 1, PAIR, PAIR, &from)), 0);
+	assert_int_equal(from, NODE);
+	for (uint32_t i = 0; i < 3; i++)
+		cells_free(l.cells, l.cells->chains[0].base[0] + i);
+	assert_int_equal(l.cells->chains[0].listed[1], 1);
+	assert_int_equal(l.cells->chains[1].listed[PAIR], 1);
+	teardown(&l);
+}
+
 /* ---- claims */
 
 struct scene {
@@ -196,6 +239,48 @@ static void the_sharing_anomaly_does_not_happen(void **state)
 		assert_int_not_equal(run(&s, "A", 0, 1), CELL_NONE);
 	assert_devices(&s, run(&s, "B", 0, 4), "4 5 6 7");
 	assert_int_equal(run(&s, "A", 0, 1), CELL_NONE);
+	close_scene(&s);
+}
+
+/* A has a pair and a device, B a node. */
+static void devices_are_covered_as_far_as_claims_go(void **state)
+{
+	struct scene s = { 0 };
+	uint32_t a, fresh;
+
+	(void)state;
+	ops_chain(&s.design, "gpu", (uint32_t[]){ 2, 2, 0 }, NODE, 2);
+	ops_promise(&s.design, "A", 0, PAIR, 1);
+	ops_promise(&s.design, "A", 0, DEVICE, 1);
+	ops_promise(&s.design, "B", 0, NODE, 1);
+	open_scene(&s);
+	a = vc_of(&s.design, "A");
+	assert_true(cells_cover(s.ops.cells, a, (uint32_t[]){ 0 }, (uint32_t[]){ 1 }, 1, &fresh));
+	assert_int_equal(fresh, 1);
+	assert_true(cells_cover(s.ops.cells, a, (uint32_t[]){ 4, 5, 6 }, (uint32_t[]){ 3 }, 1, &fresh));
+	assert_int_equal(fresh, 3);
+	/* More than it has; two nodes, where B needs one; */
+	assert_false(cells_cover(s.ops.cells, a, (uint32_t[]){ 0, 1, 2, 3 }, (uint32_t[]){ 4 }, 1,
+		&fresh));
+	assert_false(cells_cover(s.ops.cells, a, (uint32_t[]){ 0, 1, 4 }, (uint32_t[]){ 2, 1 }, 2,
+		&fresh));
+	/* what is used already, or would split a cell that is idle; */
+	assert_devices(&s, run(&s, "A", 0, 1), "0");
+	assert_false(cells_cover(s.ops.cells, a, (uint32_t[]){ 0 }, (uint32_t[]){ 1 }, 1, &fresh));
+	assert_false(cells_cover(s.ops.cells, a, (uint32_t[]){ 1 }, (uint32_t[]){ 1 }, 1, &fresh));
+	assert_true(cells_cover(s.ops.cells, a, (uint32_t[]){ 2 }, (uint32_t[]){ 1 }, 1, &fresh));
+	assert_int_equal(fresh, 2);
+	/* what another claims; and a cell that is in use already is not bound once more. */
+	assert_devices(&s, run(&s, "B", 0, 1), "4");
+	assert_false(cells_cover(s.ops.cells, a, (uint32_t[]){ 5 }, (uint32_t[]){ 1 }, 1, &fresh));
+	assert_true(cells_cover(s.ops.cells, vc_of(&s.design, "B"), (uint32_t[]){ 5 },
+		(uint32_t[]){ 1 }, 1, &fresh));
+	assert_int_equal(fresh, 0);
+	cells_set_bad(s.ops.cells, 2, true);
+	assert_false(cells_cover(s.ops.cells, a, (uint32_t[]){ 2 }, (uint32_t[]){ 1 }, 1, &fresh));
+	assert_false(
+		cells_cover(s.ops.cells, CELL_NONE, (uint32_t[]){ 3 }, (uint32_t[]){ 1 }, 1, &fresh));
+	assert_sound(s.ops.cells);
 	close_scene(&s);
 }
 
@@ -599,7 +684,10 @@ int main(void)
 		cmocka_unit_test(a_device_is_split_off_a_node),
 		cmocka_unit_test(what_is_left_of_a_split_goes_first),
 		cmocka_unit_test(buddies_that_are_back_are_one_again),
+		cmocka_unit_test(fewest_on_loan_goes_first),
+		cmocka_unit_test(chains_have_lists_of_their_own),
 		cmocka_unit_test(the_sharing_anomaly_does_not_happen),
+		cmocka_unit_test(devices_are_covered_as_far_as_claims_go),
 		cmocka_unit_test(pods_pack_and_lie_close),
 		cmocka_unit_test(loans_stay_away_pack_and_give_way),
 		cmocka_unit_test(a_higher_priority_preempts_within_its_own_cells_only),

@@ -68,6 +68,16 @@ static bool watch_choose(void *self, const struct placing *p, struct slots *out)
 	return found;
 }
 
+static bool watch_suits(void *self, const struct placing *p, const struct slot *slots, uint32_t nslots)
+{
+	bool does;
+
+	(void)self;
+	does = watched.rule->suits(watched.state, p, slots, nslots);
+	audit();
+	return does;
+}
+
 static bool watch_entitled(void *self, const struct plan *plan, const struct job *job, uint32_t gpus)
 {
 	(void)self;
@@ -92,22 +102,35 @@ static bool watch_keeps(void *self, const struct plan *plan, const struct job *h
 	return watched.rule->reclaim->keeps(watched.state, plan, holder, job);
 }
 
+static bool watch_due(void *self, const struct plan *plan, const struct job *job, struct grant_part part)
+{
+	bool right;
+
+	(void)self;
+	right = watched.rule->reclaim->due(watched.state, plan, job, part);
+	audit();
+	return right;
+}
+
 static const struct reclaim watch_reclaim = {
 	.entitled = watch_entitled,
 	.yields = watch_yields,
 	.keeps = watch_keeps,
+	.due = watch_due,
 };
 
 static const struct placer watch = {
 	.name = "hived, watched",
 	.summary = "hived",
 	.particular = true,
+	.counts_nodes = true,
 	.takes_back = true,
 	.reclaim = &watch_reclaim,
 	.begin = watch_begin,
 	.took = watch_took,
 	.gave = watch_gave,
 	.turned = watch_turned,
+	.suits = watch_suits,
 	.choose = watch_choose,
 };
 
@@ -224,14 +247,18 @@ struct desk {
 	bool down[16];
 };
 
-static void desk_init(struct desk *d, struct rng *rng)
+static void desk_open(struct desk *d, const char *cluster)
 {
 	struct err err = { 0 };
 
 	memset(d, 0, sizeof(*d));
-	assert_int_equal(
-		cluster_parse(rng_below(rng, 2) ? "4x4:v100" : "3x8:v100", &d->cluster, &err), 0);
-	random_tenants(rng, &d->cluster, &d->tenants);
+	assert_int_equal(cluster_parse(cluster, &d->cluster, &err), 0);
+}
+
+static void desk_begin(struct desk *d)
+{
+	struct err err = { 0 };
+
 	for (uint32_t i = 0; i < 4; i++)
 		names_add(&d->names, names[i], 1);
 	tenants_bind(&d->tenants, &d->names, &d->bound);
@@ -244,6 +271,13 @@ static void desk_init(struct desk *d, struct rng *rng)
 		d->jobs[i].id = i;
 	}
 	plan_begin(&d->plan);
+}
+
+static void desk_init(struct desk *d, struct rng *rng)
+{
+	desk_open(d, rng_below(rng, 2) ? "4x4:v100" : "3x8:v100");
+	random_tenants(rng, &d->cluster, &d->tenants);
+	desk_begin(d);
 }
 
 static void desk_fini(struct desk *d)
@@ -323,6 +357,99 @@ static void a_tenant_always_gets_its_cells(void **state)
 	watch_close();
 }
 
+/* ---- devices that a policy names, and so many nodes */
+
+/* Two nodes of four: a has one of them and a device, b three devices. */
+static void open_desk(struct desk *d)
+{
+	struct tenant_cell cells[] = { { "device", NULL, NULL, 1, 0 }, { "node", NULL, NULL, 1, 0 } };
+	struct tenant_cell three = { "device", NULL, NULL, 3, 0 };
+
+	desk_open(d, "2x4:v100");
+	tenants_set_cells(&d->tenants, tenants_add(&d->tenants, "a", 1), cells, 2);
+	tenants_set_cells(&d->tenants, tenants_add(&d->tenants, "b", 1), &three, 1);
+	desk_begin(d);
+}
+
+static bool run_at(struct desk *d, uint32_t job, uint32_t tenant, uint32_t node, uint32_t gpus,
+	bool there)
+{
+	d->jobs[job].gpus = d->jobs[job].min_gpus = d->jobs[job].max_gpus = (int)gpus;
+	d->jobs[job].class_ = JOB_GUARANTEED;
+	d->jobs[job].tenant = tenant;
+	return plan_run_at(&d->plan, &d->jobs[job], &(struct node_share){ node, gpus }, 1,
+		(struct want){ .there = there });
+}
+
+static uint32_t node_of(const struct desk *d, uint32_t job)
+{
+	return plan_grant(&d->plan, job)->slots[0].node;
+}
+
+static void named_devices_are_had_through_cells(void **state)
+{
+	static struct desk d;
+
+	(void)state;
+	watch_open();
+	open_desk(&d);
+	/* It can have either node; the next is not given the other one, which would leave nothing to split. */
+	assert_true(run_at(&d, 0, 0, 1, 1, false));
+	assert_int_equal(node_of(&d, 0), 1);
+	assert_true(run_at(&d, 1, 1, 0, 1, false));
+	assert_int_equal(node_of(&d, 1), 1);
+	assert_true(run_at(&d, 2, 0, 0, 4, false));
+	/* All that a has is in use: nobody names a device for it, unless that is a fact. */
+	assert_false(run_at(&d, 3, 0, 1, 1, false));
+	assert_true(run_at(&d, 3, 0, 1, 1, true));
+	/* An elastic job may grow beyond its cells, on loan. */
+	plan_stop(&d.plan, &d.jobs[3]);
+	plan_stop(&d.plan, &d.jobs[0]);
+	d.jobs[4] = d.jobs[3];
+	d.jobs[4].id = 4;
+	d.jobs[4].min_gpus = 1;
+	d.jobs[4].gpus = d.jobs[4].max_gpus = 2;
+	assert_true(plan_run_at(&d.plan, &d.jobs[4], &(struct node_share){ 1, 2 }, 1,
+		(struct want){ 0 }));
+	/* and what it has so goes to whoever claims it: b has three devices */
+	assert_true(run(&d, 5, 1, 1, JOB_GUARANTEED) && plan_grant(&d.plan, 4));
+	assert_true(run(&d, 6, 1, 1, JOB_GUARANTEED) && !plan_grant(&d.plan, 4));
+	desk_fini(&d);
+	watch_close();
+}
+
+static void so_many_nodes_come_from_cells(void **state)
+{
+	struct tenant_cell nodes = { "node", NULL, NULL, 2, 0 };
+	static struct desk d;
+
+	(void)state;
+	watch_open();
+	desk_open(&d, "3x4:v100");
+	tenants_set_cells(&d.tenants, tenants_add(&d.tenants, "a", 1), &nodes, 1);
+	tenants_add(&d.tenants, "b", 1);
+	desk_begin(&d);
+	/* Somebody stands everywhere on loan. */
+	for (uint32_t i = 0; i < 3; i++)
+		assert_true(run(&d, i, 1, 4, JOB_GUARANTEED));
+	d.jobs[3].nodes = 2;
+	assert_true(run(&d, 3, 0, 4, JOB_GUARANTEED));
+	assert_int_equal(plan_grant(&d.plan, 3)->nslots, 2);
+	for (uint32_t i = 0; i < 2; i++)
+		assert_int_equal(__builtin_popcountll(plan_grant(&d.plan, 3)->slots[i].devices), 2);
+	/* Its cells are bound now: others of the tenant lie there, too; three nodes it has not. */
+	d.jobs[4].nodes = 2;
+	assert_true(run(&d, 4, 0, 4, JOB_GUARANTEED));
+	d.jobs[5].nodes = 3;
+	assert_false(run(&d, 5, 0, 3, JOB_GUARANTEED));
+	assert_false(plan_could_ever(&d.plan, &d.jobs[5]));
+	/* On loan there is one node left, and the devices of two. */
+	d.jobs[6].nodes = 2;
+	assert_false(run(&d, 6, 1, 2, JOB_OPPORTUNISTIC));
+	desk_fini(&d);
+	watch_close();
+}
+
 /* ---- refusals */
 
 static void impossible_promises_are_refused_by_name(void **state)
@@ -354,6 +481,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_books_are_sound_under_every_policy),
 		cmocka_unit_test(a_tenant_always_gets_its_cells),
+		cmocka_unit_test(named_devices_are_had_through_cells),
+		cmocka_unit_test(so_many_nodes_come_from_cells),
 		cmocka_unit_test(impossible_promises_are_refused_by_name),
 	};
 

@@ -11,85 +11,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "placement/mapa_score.h"
-#include "support/data.h"
+#include "support/mapa_machine.h"
 #include "support/property.h"
-
-/* The file's text, or the test is skipped and says so. */
-static void read_data(const char *name, struct file *out)
-{
-	char *path = mem_printf("%s/mapa/%s", data_dir(), name);
-	struct err err = { 0 };
-
-	if (!file_exists(path)) {
-		printf("%s is not there (STINT_DATA names the folder of data)\n", path);
-		free(path);
-		skip();
-	}
-	if (file_read(path, out, &err) < 0)
-		fail_msg("%s", err.text);
-	free(path);
-}
-
-static int64_t number(struct slice text)
-{
-	int64_t n = 0;
-
-	if (!slice_int(slice_trim(text), &n))
-		fail_msg("'%.*s' is no number", (int)text.n, text.at);
-	return n;
-}
-
-/* ---- machines */
-
-struct machine {
-	const char *name;
-	uint32_t gpus;
-	uint32_t best[9]; /* published: the sum of the best ring, by size */
-};
-
-static const struct machine machines[] = {
-	{ "dgx-v", 8, { 0, 0, 100, 125, 175, 210, 275, 325, 400 } },
-	{ "dgx-p", 8, { 0, 0, 40, 60, 80, 100, 120, 130, 160 } },
-	{ "summit", 6, { 0, 0, 100, 150, 170, 220, 320 } },
-	{ "torus-2d", 16, { 0, 0, 100, 110, 175, 210, 260 } },
-	{ "cubeMesh-16", 16, { 0, 0, 100, 110, 175, 210, 260 } },
-};
-
-static void read_pair(struct slice line, struct topology *t)
-{
-	uint32_t i = (uint32_t)number(slice_cut(&line, ',')) - 1;
-	uint32_t j = (uint32_t)number(slice_cut(&line, ',')) - 1;
-	int64_t GBps = number(slice_cut(&line, ','));
-	struct slice kind = slice_trim(line);
-
-	topology_link(t, i, j, (double)GBps * 1e9);
-	topology_say_links(t, i, j, slice_is(kind, "pcie") ? 0 : slice_is(kind, "nvlink1") ? 1 : 2);
-}
-
-static struct mapa_graph *read_machine(const struct machine *m, struct cluster *cluster)
-{
-	char *name = mem_printf("%s.csv", m->name);
-	struct topology *t;
-	struct lines lines;
-	struct slice line;
-	struct file file;
-	bool heading = true;
-
-	read_data(name, &file);
-	cluster_add_topology(cluster, m->name, m->gpus);
-	t = &cluster->topologies[0];
-	for (lines = lines_of(file.at, file.n); lines_next(&lines, &line); heading = false) {
-		if (!heading && slice_trim(line).n)
-			read_pair(line, t);
-	}
-	file_fini(&file);
-	free(name);
-	return mapa_graph_create(t, PATTERN_RING, bandwidth_published);
-}
 
 /* Every order of every set, one by one. */
 static double tried(const struct mapa_graph *graph, uint32_t k)
@@ -133,18 +59,19 @@ static void best_rings_are_as_published(void **state)
 	uint32_t wrong = 0;
 
 	(void)state;
-	for (size_t i = 0; i < COUNT(machines); i++) {
+	for (size_t i = 0; i < MAPA_MACHINES; i++) {
 		struct cluster cluster = { 0 };
-		struct mapa_graph *graph = read_machine(&machines[i], &cluster);
+		struct mapa_graph *graph = machine_graph(&mapa_machines[i], &cluster);
 
-		for (uint32_t k = 2; k < COUNT(machines[i].best) && machines[i].best[k]; k++) {
+		for (uint32_t k = 2; k < COUNT(mapa_machines[i].best) && mapa_machines[i].best[k]; k++) {
 			double ours = mapa_best_sum(graph, k);
 
 			assert_true(ours == tried(graph, k));
-			if (ours != machines[i].best[k])
+			if (ours != mapa_machines[i].best[k])
 				printf("%s, ring of %u: the best sum is %g, published %u\n",
-					machines[i].name, k, ours, machines[i].best[k]);
-			wrong += !(ours == machines[i].best[k] || is_known(machines[i].name, k, ours));
+					mapa_machines[i].name, k, ours, mapa_machines[i].best[k]);
+			wrong += !(ours == mapa_machines[i].best[k] ||
+				is_known(mapa_machines[i].name, k, ours));
 		}
 		mapa_graph_destroy(graph);
 		cluster_fini(&cluster);
@@ -202,6 +129,8 @@ struct queue {
 	VEC(uint32_t) running;
 	uint64_t busy;
 	int64_t now_s;
+	const struct machine_links *links; /* every choice is tried by hand; NULL: it is not */
+	uint32_t tried;
 };
 
 static void read_jobs(struct queue *q)
@@ -210,14 +139,14 @@ static void read_jobs(struct queue *q)
 	struct slice line;
 	struct file file;
 
-	read_data("jobs300.txt", &file);
+	mapa_data("jobs300.txt", &file);
 	for (lines = lines_of(file.at, file.n); lines_next(&lines, &line);) {
-		struct job_line job = { .gpus = (uint32_t)number(slice_cut(&line, ',')) };
+		struct job_line job = { .gpus = (uint32_t)mapa_number(slice_cut(&line, ',')) };
 
 		assert_true(slice_is(slice_cut(&line, ','), "ring"));
 		slice_cut(&line, ',');
-		job.service_s = (uint32_t)number(slice_cut(&line, ','));
-		job.sensitive = number(slice_cut(&line, ',')) != 0;
+		job.service_s = (uint32_t)mapa_number(slice_cut(&line, ','));
+		job.sensitive = mapa_number(slice_cut(&line, ',')) != 0;
 		vec_push(&q->waiting, (uint32_t)q->jobs.n);
 		vec_push(&q->jobs, job);
 		vec_push(&q->placed, (struct placed){ 0 });
@@ -252,17 +181,40 @@ static void put_in_order(const struct mapa_graph *graph, enum mapa_rule rule,
 		rule == MAPA_PREDICTED ? bandwidth_published : NULL, out);
 }
 
+/* Of these devices, or of none, the same as by trying every ring of every set. */
+static void try_by_hand(struct queue *q, uint64_t free_, uint32_t n, enum mapa_rule rule,
+	double least, uint64_t got)
+{
+	uint64_t want;
+	struct tried t;
+
+	if (!q->links || rule == MAPA_LOWEST || rule == MAPA_SOCKET)
+		return;
+	want = try_sets(q->links, free_, n, rule);
+	if (want)
+		try_rings(q->links, want, &t);
+	if (want && rule == MAPA_PREDICTED && t.predicted <= least + 1e-9)
+		want = 0;
+	if (want != got)
+		fail_msg("%s: %u of %llx by rule %d: %llx, and %llx by trying all",
+			q->machine->name, n, (unsigned long long)free_, (int)rule,
+			(unsigned long long)got, (unsigned long long)want);
+	q->tried++;
+}
+
 static bool start(struct queue *q, struct mapa_graph *graph, enum policy policy, uint32_t id)
 {
 	static const uint32_t no_links[EMBED_KINDS];
 	const struct job_line *job = &q->jobs.at[id];
 	struct placed *placed = &q->placed.at[id];
 	enum mapa_rule rule = rule_of(policy, job);
+	double least = rule == MAPA_PREDICTED ? bandwidth_published(no_links) : -INFINITY;
 	struct mapa_choice choice;
 	uint64_t free_ = ((UINT64_C(1) << q->machine->gpus) - 1) & ~q->busy;
+	bool found = mapa_choose(graph, free_, job->gpus, rule, least, &choice);
 
-	if (!mapa_choose(graph, free_, job->gpus, rule,
-		    rule == MAPA_PREDICTED ? bandwidth_published(no_links) : -INFINITY, &choice))
+	try_by_hand(q, free_, job->gpus, rule, least, found ? choice.devices : 0);
+	if (!found)
 		return false;
 	*placed = (struct placed){ .there = true, .start_s = q->now_s, .devices = choice.devices };
 	placed->end_s = q->now_s + job->service_s;
@@ -349,7 +301,7 @@ static double real(struct slice text)
 static bool same_devices(struct slice text, const struct embedding *order)
 {
 	for (uint32_t i = 0; i < order->n; i++) {
-		if (number(slice_cut(&text, ',')) != order->at[i] + 1)
+		if (mapa_number(slice_cut(&text, ',')) != order->at[i] + 1)
 			return false;
 	}
 	return slice_trim(text).n == 0;
@@ -363,10 +315,10 @@ static bool agrees(struct slice line, const struct queue *q)
 
 	for (int i = 0; i < FIELDS; i++)
 		field[i] = slice_cut(&line, ' ');
-	p = &q->placed.at[number(field[ID])];
+	p = &q->placed.at[mapa_number(field[ID])];
 	e = &p->order;
-	return p->there && p->start_s == number(field[START]) && p->end_s == number(field[END]) &&
-		e->sum == (double)number(field[SUM]) &&
+	return p->there && p->start_s == mapa_number(field[START]) &&
+		p->end_s == mapa_number(field[END]) && e->sum == (double)mapa_number(field[SUM]) &&
 		fabs(p->normalised - real(field[NORMALISED])) < 1e-6 &&
 		fabs((double)e->links[LINK_HOST] / e->n - real(field[HOST])) < 1e-6 &&
 		fabs(bandwidth_published(e->links) - real(field[PREDICTED])) < 1e-6 &&
@@ -382,7 +334,7 @@ static void compare_log(enum policy policy, const struct queue *q)
 	struct file file;
 	bool heading = true;
 
-	read_data(name, &file);
+	mapa_data(name, &file);
 	for (lines = lines_of(file.at, file.n); lines_next(&lines, &line); heading = false) {
 		if (heading || !slice_trim(line).n)
 			continue;
@@ -401,8 +353,8 @@ static void decides_as_published_job_by_job(void **state)
 	(void)state;
 	for (int policy = 0; policy < POLICIES; policy++) {
 		struct cluster cluster = { 0 };
-		struct mapa_graph *graph = read_machine(&machines[0], &cluster);
-		struct queue q = { .machine = &machines[0] };
+		struct mapa_graph *graph = machine_graph(&mapa_machines[0], &cluster);
+		struct queue q = { .machine = &mapa_machines[0] };
 
 		run_queue(&q, graph, (enum policy)policy);
 		compare_log((enum policy)policy, &q);
@@ -468,15 +420,15 @@ static void means_are_as_published(void **state)
 	for (size_t i = 0; i < COUNT(published); i++) {
 		for (int policy = 0; policy < POLICIES; policy++) {
 			struct cluster cluster = { 0 };
-			struct mapa_graph *graph = read_machine(&machines[i], &cluster);
-			struct queue q = { .machine = &machines[i] };
+			struct mapa_graph *graph = machine_graph(&mapa_machines[i], &cluster);
+			struct queue q = { .machine = &mapa_machines[i] };
 			struct means m;
 
 			run_queue(&q, graph, (enum policy)policy);
 			m = means_of(&q);
 			printf("%-7s %-9s makespan %lld, sum %.1f, normalised %.3f, predicted %.1f, host %.3f\n",
-				machines[i].name, policy_names[policy], (long long)m.makespan_s,
-				m.sum, m.normalised, m.predicted, m.host);
+				mapa_machines[i].name, policy_names[policy],
+				(long long)m.makespan_s, m.sum, m.normalised, m.predicted, m.host);
 			wrong += !same_means(&m, &published[i][policy]);
 			queue_fini(&q);
 			mapa_graph_destroy(graph);
@@ -486,6 +438,65 @@ static void means_are_as_published(void **state)
 	assert_int_equal(wrong, 0);
 }
 
+/* ---- all five machines, also where nothing was recorded */
+
+static void check_scores(const struct machine *m)
+{
+	struct cluster cluster = { 0 };
+	struct mapa_graph *graph = machine_graph(m, &cluster);
+	struct machine_links links;
+	uint32_t most = m->gpus > 8 ? 5 : m->gpus, sets = 0;
+
+	machine_read(m, &links);
+	for (uint64_t set = 1; set < UINT64_C(1) << m->gpus; set++) {
+		uint32_t n = (uint32_t)__builtin_popcountll(set);
+		struct mapa_choice greedy, predicted;
+		struct tried t;
+
+		if (n < 2 || n > most)
+			continue;
+		sets++;
+		try_rings(&links, set, &t);
+		assert_true(mapa_choose(graph, set, n, MAPA_GREEDY, -INFINITY, &greedy));
+		assert_true(mapa_choose(graph, set, n, MAPA_PREDICTED, -INFINITY, &predicted));
+		assert_true(greedy.value == t.sum && fabs(predicted.value - t.predicted) < 1e-9);
+	}
+	printf("%-11s scores of all %u sets of 2 to %u devices\n", m->name, sets, most);
+	mapa_graph_destroy(graph);
+	cluster_fini(&cluster);
+}
+
+static void scores_are_those_of_all_rings(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < MAPA_MACHINES; i++)
+		check_scores(&mapa_machines[i]);
+}
+
+static void decides_as_trying_every_ring_does(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < MAPA_MACHINES; i++) {
+		struct machine_links links;
+		uint32_t tried = 0;
+
+		machine_read(&mapa_machines[i], &links);
+		for (int policy = GREEDY; policy < POLICIES; policy++) {
+			struct cluster cluster = { 0 };
+			struct mapa_graph *graph = machine_graph(&mapa_machines[i], &cluster);
+			struct queue q = { .machine = &mapa_machines[i], .links = &links };
+
+			run_queue(&q, graph, (enum policy)policy);
+			tried += q.tried;
+			queue_fini(&q);
+			mapa_graph_destroy(graph);
+			cluster_fini(&cluster);
+		}
+		printf("%-11s %u choices by greedy and preserve\n", mapa_machines[i].name, tried);
+		assert_true(tried >= 600);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -493,6 +504,8 @@ int main(void)
 		cmocka_unit_test(predicted_bandwidth_is_as_published),
 		cmocka_unit_test(decides_as_published_job_by_job),
 		cmocka_unit_test(means_are_as_published),
+		cmocka_unit_test(scores_are_those_of_all_rings),
+		cmocka_unit_test(decides_as_trying_every_ring_does),
 	};
 
 	return cmocka_run_group_tests_name("placement/mapa_parity", tests, NULL, NULL);

@@ -203,6 +203,62 @@ static void numbers_do_not_matter(void **state)
 	}
 }
 
+/* Devices in a circle, each joined to the next: turned by some, the same choice turned by as many. */
+static void a_circle_can_be_turned(void **state)
+{
+	enum { N = 6 };
+	struct cluster cluster = { 0 };
+	struct mapa_graph *graph;
+
+	(void)state;
+	cluster_add_topology(&cluster, "circle", N);
+	topology_link_all(&cluster.topologies[0], 12e9);
+	for (uint32_t i = 0; i < N; i++)
+		topology_link(&cluster.topologies[0], i, (i + 1) % N, 50e9);
+	graph = mapa_graph_create(&cluster.topologies[0], PATTERN_RING, bandwidth_monotone);
+	for (uint32_t turn = 0; turn < N; turn++) {
+		/* Five of six are free, in a row from `turn` on. */
+		uint64_t free_ = 0x3f & ~(UINT64_C(1) << (turn + N - 1) % N);
+		struct mapa_choice first, choice;
+
+		for (int rule = MAPA_GREEDY; rule <= MAPA_PRESERVE; rule++) {
+			uint64_t row = 0;
+
+			assert_true(
+				mapa_choose(graph, 0x1f, 4, (enum mapa_rule)rule, -INFINITY, &first));
+			assert_true(mapa_choose(graph, free_, 4, (enum mapa_rule)rule, -INFINITY,
+				&choice));
+			assert_true(fabs(choice.value - first.value) < 1e-9);
+			/* One end of the row or the other is left over. */
+			for (uint32_t i = 0; i < 4; i++)
+				row |= UINT64_C(1) << (turn + i) % N;
+			assert_true(choice.devices == row ||
+				choice.devices == (free_ & ~(UINT64_C(1) << turn)));
+		}
+	}
+	mapa_graph_destroy(graph);
+	cluster_fini(&cluster);
+}
+
+/* Nothing to choose between: the lowest numbers, by every rule. */
+static void equals_go_by_number(void **state)
+{
+	struct cluster cluster = { 0 };
+	struct mapa_graph *graph;
+	struct mapa_choice choice;
+
+	(void)state;
+	cluster_add_topology(&cluster, "alike", 8);
+	topology_link_all(&cluster.topologies[0], 25e9);
+	graph = mapa_graph_create(&cluster.topologies[0], PATTERN_RING, bandwidth_published);
+	for (int rule = MAPA_GREEDY; rule <= MAPA_SOCKET; rule++) {
+		assert_true(mapa_choose(graph, 0xf6, 3, (enum mapa_rule)rule, -INFINITY, &choice));
+		assert_int_equal(choice.devices, 0x16);
+	}
+	mapa_graph_destroy(graph);
+	cluster_fini(&cluster);
+}
+
 /* ---- several nodes */
 
 static void the_best_node_is_taken(void **state)
@@ -250,6 +306,8 @@ int main(void)
 		cmocka_unit_test(the_two_are_close_for_links_of_one_kind),
 		cmocka_unit_test(no_other_choice_is_better),
 		cmocka_unit_test(numbers_do_not_matter),
+		cmocka_unit_test(a_circle_can_be_turned),
+		cmocka_unit_test(equals_go_by_number),
 		cmocka_unit_test(the_best_node_is_taken),
 	};
 

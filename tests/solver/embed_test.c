@@ -4,14 +4,16 @@
 #include "solver/embed.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "support/property.h"
 
 struct drawn {
 	struct embed_graph g;
-	double width[64];
-	uint8_t kind[64];
+	double width[EMBED_MAX * EMBED_MAX];
+	uint8_t kind[EMBED_MAX * EMBED_MAX];
 };
 
 static void draw(struct rng *rng, struct drawn *d, uint32_t n)
@@ -105,18 +107,118 @@ static void finds_the_first_of_the_best(void **state)
 	}
 }
 
-static void a_pattern_has_its_edges(void **state)
+/* ---- many vertices: too many orders to try */
+
+/* Whether a path can have so many edges of kind 1, as bits, by how many it has of kind 2. */
+struct mixes {
+	uint32_t of[EMBED_MAX + 1];
+};
+
+static void add_edge(const struct mixes *from, uint8_t kind, struct mixes *to)
 {
-	static const uint32_t edges[PATTERN_COUNT] = { 5, 4, 4, 10 };
-	struct rng rng = property("edges of five vertices");
-	struct embedding e = { .n = 5, .at = { 4, 2, 0, 1, 3 } };
+	for (uint32_t two = 0; two <= EMBED_MAX; two++) {
+		if (kind == 2 && two < EMBED_MAX)
+			to->of[two + 1] |= from->of[two];
+		else if (kind != 2)
+			to->of[two] |= from->of[two] << kind;
+	}
+}
+
+static double sum_of(const uint32_t links[EMBED_KINDS])
+{
+	return 10.0 * links[0] + 25.0 * links[1] + 50.0 * links[2];
+}
+
+static double best_mix(const struct mixes *mixes, uint32_t edges, embed_value *value)
+{
+	double best = -INFINITY;
+
+	for (uint32_t two = 0; two <= edges; two++) {
+		for (uint32_t one = 0; one + two <= edges; one++) {
+			uint32_t links[EMBED_KINDS] = { edges - one - two, one, two };
+
+			if (mixes->of[two] >> one & 1)
+				best = fmax(best, value(links));
+		}
+	}
+	return best;
+}
+
+/* One set, by paths through all of its parts: a ring's from its first vertex, a chain's from each. */
+static double by_parts(const struct embed_graph *g, uint64_t set, bool ring, embed_value *value)
+{
+	uint32_t k = (uint32_t)__builtin_popcountll(set), v[EMBED_MAX], n = 0;
+	struct mixes *at = mem_alloc(sizeof(*at) * k << k), all = { { 0 } };
+	double best;
+
+	for (uint64_t left = set; left; left &= left - 1)
+		v[n++] = (uint32_t)__builtin_ctzll(left);
+	for (uint32_t i = 0; i < (ring ? 1 : k); i++)
+		at[(k << i) + i].of[0] = 1;
+	for (uint32_t part = 1; part < UINT32_C(1) << k; part++) {
+		for (uint32_t i = 0; i < k; i++) {
+			for (uint32_t j = 0; j < k; j++) {
+				if (part >> i & 1 && !(part >> j & 1))
+					add_edge(&at[part * k + i], g->kind[v[i] * g->n + v[j]],
+						&at[(part | 1u << j) * k + j]);
+			}
+		}
+	}
+	for (uint32_t i = 0; i < k; i++) {
+		const struct mixes *end = &at[((UINT32_C(1) << k) - 1) * k + i];
+
+		add_edge(end, ring && i > 0 ? g->kind[v[i] * g->n + v[0]] : 0, &all);
+	}
+	best = best_mix(&all, ring ? k : k - 1, value);
+	free(at);
+	return best;
+}
+
+static uint64_t draw_set(struct rng *rng, uint32_t n, uint32_t k)
+{
+	uint64_t set = 0;
+
+	while ((uint32_t)__builtin_popcountll(set) < k)
+		set |= UINT64_C(1) << rng_below(rng, n);
+	return set;
+}
+
+static void large_sets_are_worth_what_their_parts_allow(void **state)
+{
+	struct rng rng = property("the worth of sets of up to 16 vertices");
+	double *values = mem_alloc(sizeof(*values) << EMBED_MAX);
 	struct drawn d;
 
 	(void)state;
-	draw(&rng, &d, 6);
-	for (int pattern = 0; pattern < PATTERN_COUNT; pattern++) {
-		embed_measure(&d.g, (enum pattern)pattern, &e);
-		assert_int_equal(e.links[0] + e.links[1] + e.links[2], edges[pattern]);
+	for (uint32_t k = 3; k <= EMBED_MAX; k++) {
+		uint32_t n = k + (uint32_t)rng_below(&rng, EMBED_MAX - k + 1);
+		bool ring = rng_below(&rng, 2);
+		uint64_t set = draw_set(&rng, n, k);
+
+		draw(&rng, &d, n);
+		embed_values(&d.g, k, ring ? PATTERN_RING : PATTERN_CHAIN, crooked, values);
+		assert_true(values[set] == by_parts(&d.g, set, ring, crooked));
+		embed_values(&d.g, k, ring ? PATTERN_RING : PATTERN_CHAIN, NULL, values);
+		assert_true(values[set] == by_parts(&d.g, set, ring, sum_of));
+	}
+	free(values);
+}
+
+static void a_pattern_has_its_edges(void **state)
+{
+	struct rng rng = property("edges of two to eight vertices");
+	struct embedding e = { .at = { 4, 2, 0, 1, 3, 7, 5, 6 } };
+	struct drawn d;
+
+	(void)state;
+	draw(&rng, &d, 8);
+	for (e.n = 2; e.n <= 8; e.n++) {
+		const uint32_t edges[PATTERN_COUNT] = { e.n, e.n - 1, e.n - 1, e.n * (e.n - 1) / 2 };
+
+		for (int pattern = 0; pattern < PATTERN_COUNT; pattern++) {
+			embed_measure(&d.g, (enum pattern)pattern, &e);
+			assert_int_equal(e.links[0] + e.links[1] + e.links[2], edges[pattern]);
+		}
 	}
 }
 
@@ -137,6 +239,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(finds_the_first_of_the_best),
+		cmocka_unit_test(large_sets_are_worth_what_their_parts_allow),
 		cmocka_unit_test(a_pattern_has_its_edges),
 		cmocka_unit_test(sets_come_in_the_order_of_the_dictionary),
 	};

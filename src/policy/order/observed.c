@@ -23,7 +23,8 @@ static int observed_decide(void *self, const struct round *round, struct plan *p
 
 		if (!job_active(job) || job->grant)
 			continue;
-		if (!job->npins || !plan_run_at(plan, job, job->pins, job->npins, (struct want){ 0 }))
+		if (!job->npins ||
+			!plan_run_at(plan, job, job->pins, job->npins, (struct want){ .there = true }))
 			plan_why(plan, job->id,
 				(struct reason){ .why = WHY_OUTSIDE, .other = JOB_NONE });
 	}
