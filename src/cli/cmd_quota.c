@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "cli/at_hand.h"
 #include "cli/live.h"
 #include "cli/live_print.h"
 #include "cli/setup.h"
@@ -245,6 +246,7 @@ static void check_json(const struct tenants *tenants, const struct promises *pro
 		json_double(&j, "weight", t->weight);
 		json_int(&j, "guaranteed", (int64_t)promises->of[i].total);
 		json_double(&j, "borrow", t->borrow == QUOTA_ALL ? INFINITY : t->borrow);
+		json_double(&j, "lend", t->lend == QUOTA_ALL ? INFINITY : t->lend);
 		if (t->parent != TENANT_NONE)
 			json_str(&j, "parent", tenants->at[t->parent].name);
 		json_end(&j, '}');
@@ -305,18 +307,52 @@ static int told_conflict(const struct args *args, const struct quota_conflict *c
 	return err->code;
 }
 
+/* Devices that a promise of any type may be kept with. */
+static uint32_t counted_devices(const struct tenants *tenants, const struct cluster *cluster)
+{
+	uint32_t counted = quota_types(tenants, cluster), n = 0;
+
+	for (uint32_t k = 0; k < cluster->ntypes; k++)
+		n += counted >> k & 1 ? cluster->types[k].devices : 0;
+	return n;
+}
+
 static int told_promises(const struct args *args, const struct tenants *tenants,
-	const struct cluster *cluster, struct err *err)
+	const struct cluster *cluster, const struct cell_design *cells, struct err *err)
 {
 	struct promises promises;
 	struct buf text = { 0 };
 	int rc;
 
 	promises_make(tenants, cluster, &promises);
-	(args->json ? check_json : check_text)(tenants, &promises, cluster->devices, &text);
+	promises_add_cells(tenants, cells, &promises);
+	(args->json ? check_json : check_text)(tenants, &promises,
+		counted_devices(tenants, cluster), &text);
 	rc = ui_print(&text, err);
 	promises_fini(&promises);
 	buf_fini(&text);
+	return rc;
+}
+
+/* With the devices of cells, which a file may promise beside quotas. */
+static int check_both(const struct args *args, const char *path, const struct tenants *tenants,
+	const struct cluster *cluster, struct err *err)
+{
+	struct quota_conflict conflict = { 0 };
+	struct cell_design cells = { 0 };
+	int rc;
+
+	if (cell_design_of(cluster, tenants, &cells, err) < 0) {
+		rc = err_prefix(err, "%s", path);
+	} else if (quota_conflicts(tenants, cluster, &cells, &conflict)) {
+		err_set(err, ERR_REFUSED, "%s: with the devices of its cells, %s", path,
+			conflict.text.at);
+		rc = told_conflict(args, &conflict, counted_devices(tenants, cluster), err);
+	} else {
+		rc = told_promises(args, tenants, cluster, &cells, err);
+	}
+	quota_conflict_fini(&conflict);
+	cell_design_fini(&cells);
 	return rc;
 }
 
@@ -331,15 +367,13 @@ static int check(const struct args *args, struct err *err)
 
 	if (!path)
 		return err->code;
-	if (!args->cluster)
-		return err_set(err, ERR_USAGE, "--cluster is needed: a file, or NODESxDEVICES:TYPE");
-	rc = setup_cluster(args->cluster, &cluster, err);
+	rc = at_hand_cluster(args, "quotas of which cluster?", &cluster, err);
 	if (rc < 0)
 		return rc;
 	if (tenants_read_for(&cluster, path, &tenants, &conflict, err) < 0)
-		rc = told_conflict(args, &conflict, cluster.devices, err);
+		rc = told_conflict(args, &conflict, counted_devices(&tenants, &cluster), err);
 	else
-		rc = told_promises(args, &tenants, &cluster, err);
+		rc = check_both(args, path, &tenants, &cluster, err);
 	quota_conflict_fini(&conflict);
 	tenants_fini(&tenants);
 	cluster_fini(&cluster);
@@ -424,7 +458,8 @@ static const struct flag flags[] = {
 	TEXT(borrow, "N", "devices beyond that while they idle: a number, or all"),
 	TEXT(lend, "N", "of its idle ones that others may have: a number, all, or v100:2"),
 	TEXT(parent, "TENANT", "the tenant it stands below; none: at the top"),
-	TEXT(cluster, "SPEC", "check: the cluster that shall keep it"),
+	TEXT(cluster, "SPEC",
+		"check: the cluster that shall keep it; else the daemon's, else this machine"),
 	SWITCH(json, "print the daemon's answer, or what was checked"),
 	{ 0 },
 };

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "engine/rules.h"
 #include "engine/state.h"
 
 enum {
@@ -235,7 +236,7 @@ static int engine_init(struct engine *e, const struct engine_config *config,
 	if (begin_placer(config, err) < 0)
 		return err->code;
 	if (config->admission.rule->quotas &&
-		quota_create(config->cluster, config->tenants, &quota, err) < 0)
+		quota_create(config->cluster, config->tenants, rules_cells(config), &quota, err) < 0)
 		return err_prefix(err, "admission %s", config->admission.rule->name);
 	*e = (struct engine){
 		.config = config,

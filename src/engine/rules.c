@@ -89,16 +89,21 @@ int rules_choose(const struct rule_specs *specs, struct engine_config *out, stru
 	return choose_admission(specs->admit, &out->admission, err);
 }
 
-int rules_suit(const struct engine_config *config, const struct tenants *tenants, struct err *err)
+const struct cell_design *rules_cells(const struct engine_config *config)
+{
+	const struct chosen_placer *placer = &config->placer;
+
+	return placer->rule->cells ? placer->rule->cells(placer->state) : NULL;
+}
+
+static int suit_placer(const struct engine_config *config, const struct tenants *tenants,
+	struct err *err)
 {
 	const struct chosen_placer *placer = &config->placer;
 	struct tenants bound = { 0 };
 	struct names nobody = { 0 };
 	int rc;
 
-	if (config->admission.rule->quotas && tenants && tenants->n &&
-		quota_check(tenants, config->cluster, err) < 0)
-		return err_prefix(err, "admission %s", config->admission.rule->name);
 	if (!placer->rule->begin)
 		return 0;
 	if (tenants && tenants->n)
@@ -106,6 +111,16 @@ int rules_suit(const struct engine_config *config, const struct tenants *tenants
 	rc = placer->rule->begin(placer->state, config->cluster, bound.n ? &bound : NULL, err);
 	tenants_fini(&bound);
 	return rc < 0 ? err_prefix(err, "placer %s", placer->rule->name) : 0;
+}
+
+int rules_suit(const struct engine_config *config, const struct tenants *tenants, struct err *err)
+{
+	if (suit_placer(config, tenants, err) < 0)
+		return err->code;
+	if (config->admission.rule->quotas && tenants && tenants->n &&
+		quota_check_with_cells(tenants, config->cluster, rules_cells(config), err) < 0)
+		return err_prefix(err, "admission %s", config->admission.rule->name);
+	return 0;
 }
 
 void rules_release(struct engine_config *engine)

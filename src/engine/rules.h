@@ -19,6 +19,8 @@ struct rule_specs {
 int rules_choose(const struct rule_specs *specs, struct engine_config *out, struct err *err);
 /* Whether the rules can work with a cluster and its tenants (not bound; NULL: none), before an engine is made of them. */
 int rules_suit(const struct engine_config *config, const struct tenants *tenants, struct err *err);
+/* The cells that the placer keeps, once it has begun; NULL: none. */
+const struct cell_design *rules_cells(const struct engine_config *config);
 /* Whether a daemon can use them; else what it would need. */
 int rules_live(const struct engine_config *config, struct err *err);
 void rules_release(struct engine_config *config);

@@ -61,7 +61,7 @@ struct engine {
 	bool dirty;          /* something happened since */
 	double dirty_since_s;
 	bool unkept; /* something happened since promises were last kept: only of policies with rounds */
-	bool lowered; /* somebody was stopped because its tenant may have less than before */
+	bool lowered;  /* somebody was stopped because its tenant may have less than before */
 	uint32_t idle; /* decisions in a row at which nothing ran and nothing came of it */
 
 	struct course course;

@@ -212,7 +212,7 @@ static int check_promises(struct reader *r)
 {
 	struct quota_conflict found;
 
-	if (!quota_conflicts(r->tenants, r->cluster, &found))
+	if (!quota_conflicts(r->tenants, r->cluster, NULL, &found))
 		return 0;
 	if (found.above == TENANT_NONE)
 		err_set(r->err, ERR_REFUSED, "%s: %s", r->yaml.where, found.text.at);

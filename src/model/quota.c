@@ -83,6 +83,81 @@ void promises_make(const struct tenants *tenants, const struct cluster *cluster,
 	free(order);
 }
 
+/* ---- with cells */
+
+/* Devices of the cells that one tenant is promised, by type. */
+static void count_cells(const struct cell_design *cells, uint32_t tenant, uint64_t *typed)
+{
+	for (size_t i = 0; i < cells->promises.n; i++) {
+		const struct cell_promise *p = &cells->promises.at[i];
+		const struct cell_chain *chain = &cells->chains.at[p->chain];
+
+		if (p->vc == tenant)
+			typed[chain->type] += (uint64_t)p->count * chain->levels[p->level].leaves;
+	}
+}
+
+/* At least so many of each type: of those that may be of any, and beside them. */
+static void contain(struct promise *p, const uint64_t *typed, uint32_t ntypes)
+{
+	for (uint32_t k = 0; k < ntypes; k++) {
+		uint64_t lacks = typed[k] > p->typed[k] ? typed[k] - p->typed[k] : 0;
+		uint64_t of_any = lacks < p->any ? lacks : p->any;
+
+		p->typed[k] += lacks;
+		p->any -= of_any;
+		p->total += lacks - of_any;
+	}
+}
+
+/* Nothing was said of it: its cells come to what those below it are promised. */
+static void add_typed(struct promise *p, const uint64_t *typed, uint32_t ntypes)
+{
+	for (uint32_t k = 0; k < ntypes; k++) {
+		p->typed[k] += typed[k];
+		p->total += typed[k];
+	}
+}
+
+static void forget(struct promise *p, uint32_t ntypes)
+{
+	p->any = p->total = 0;
+	memset(p->typed, 0, ntypes * sizeof(*p->typed));
+}
+
+void promises_add_cells(const struct tenants *tenants, const struct cell_design *cells,
+	struct promises *p)
+{
+	size_t size = (size_t)p->n * p->ntypes;
+	uint64_t *own = mem_alloc(mem_array_size(2 * size + 1, sizeof(*own))), *all = own + size;
+	uint32_t *order = upwards(tenants);
+
+	p->cells = true;
+	for (uint32_t i = 0; i < tenants->n; i++) {
+		count_cells(cells, i, own + (size_t)i * p->ntypes);
+		if (!tenants->at[i].promised)
+			forget(&p->of[i], p->ntypes);
+	}
+	memcpy(all, own, size * sizeof(*own));
+	for (uint32_t i = 0; i < tenants->n; i++) {
+		uint32_t at = order[i], parent = tenants->at[at].parent;
+		size_t first = (size_t)at * p->ntypes;
+
+		if (tenants->at[at].promised)
+			contain(&p->of[at], all + first, p->ntypes);
+		else
+			add_typed(&p->of[at], own + first, p->ntypes);
+		if (parent == TENANT_NONE)
+			continue;
+		if (!tenants->at[parent].promised)
+			add(&p->of[parent], &p->of[at], p->ntypes);
+		for (uint32_t k = 0; k < p->ntypes; k++)
+			all[(size_t)parent * p->ntypes + k] += all[first + k];
+	}
+	free(order);
+	free(own);
+}
+
 void promises_fini(struct promises *promises)
 {
 	free(promises->of);
@@ -139,10 +214,20 @@ static uint64_t claimed(const struct promises *p, uint32_t tenant, uint32_t type
 	return type == TENANT_NONE ? p->of[tenant].total : p->of[tenant].typed[type];
 }
 
-/* Whether what it is promised of the type (or of all) contains what those below it are: a number of any type says nothing of one. */
-static bool contains(const struct tenant *t, uint32_t type)
+/* Whether it is promised anything itself: else it stands for those below it. */
+static bool claims_own(const struct tenants *tenants, const struct promises *p, uint32_t i)
 {
-	return t->promised && (type == TENANT_NONE || t->nparts > 0);
+	return tenants->at[i].promised || (p->cells && tenants->at[i].ncells > 0);
+}
+
+/*
+ * Whether what it is promised of the type (or of all) contains what those below it are: a number of any type says
+ * nothing of one, unless cells do.
+ */
+static bool contains(const struct tenants *tenants, const struct promises *p, uint32_t i, uint32_t type)
+{
+	return claims_own(tenants, p, i) &&
+		(type == TENANT_NONE || tenants->at[i].nparts > 0 || p->of[i].typed[type] > 0);
 }
 
 /*
@@ -155,9 +240,9 @@ static void list_claims(const struct tenants *tenants, const struct promises *p,
 	for (uint32_t i = 0; i < tenants->n; i++) {
 		uint32_t up = tenants->at[i].parent;
 
-		if (!tenants->at[i].promised || claimed(p, i, type) == 0)
+		if (!claims_own(tenants, p, i) || claimed(p, i, type) == 0)
 			continue;
-		while (up != parent && up != TENANT_NONE && !contains(&tenants->at[up], type))
+		while (up != parent && up != TENANT_NONE && !contains(tenants, p, up, type))
 			up = tenants->at[up].parent;
 		if (up == parent)
 			out->at[out->n++] = (struct claim){ i, claimed(p, i, type) };
@@ -324,7 +409,7 @@ static void unknown_type(const struct tenants *tenants, const struct cluster *cl
 }
 
 static void find_beyond(const struct tenants *tenants, const struct cluster *cluster,
-	struct quota_conflict *worst)
+	const struct cell_design *cells, struct quota_conflict *worst)
 {
 	uint32_t counted = quota_types(tenants, cluster), devices = 0;
 	struct promises p;
@@ -332,6 +417,8 @@ static void find_beyond(const struct tenants *tenants, const struct cluster *clu
 	for (uint32_t i = 0; i < tenants->n; i++)
 		unknown_type(tenants, cluster, i, worst);
 	promises_make(tenants, cluster, &p);
+	if (cells)
+		promises_add_cells(tenants, cells, &p);
 	for (uint32_t k = 0; k < cluster->ntypes; k++) {
 		too_much(tenants, &p, TENANT_NONE, k, cluster->types[k].name,
 			cluster->types[k].devices, worst);
@@ -342,12 +429,12 @@ static void find_beyond(const struct tenants *tenants, const struct cluster *clu
 }
 
 bool quota_conflicts(const struct tenants *tenants, const struct cluster *cluster,
-	struct quota_conflict *out)
+	const struct cell_design *cells, struct quota_conflict *out)
 {
 	*out = (struct quota_conflict){ .above = TENANT_NONE };
 	find_torn(tenants, out);
 	if (cluster)
-		find_beyond(tenants, cluster, out);
+		find_beyond(tenants, cluster, cells, out);
 	return out->who.n > 0;
 }
 
@@ -360,10 +447,16 @@ void quota_conflict_fini(struct quota_conflict *conflict)
 
 int quota_check(const struct tenants *tenants, const struct cluster *cluster, struct err *err)
 {
+	return quota_check_with_cells(tenants, cluster, NULL, err);
+}
+
+int quota_check_with_cells(const struct tenants *tenants, const struct cluster *cluster,
+	const struct cell_design *cells, struct err *err)
+{
 	struct quota_conflict conflict;
 	int rc = 0;
 
-	if (quota_conflicts(tenants, cluster, &conflict))
+	if (quota_conflicts(tenants, cluster, cells, &conflict))
 		rc = err_set(err, ERR_REFUSED, "%s", conflict.text.at);
 	quota_conflict_fini(&conflict);
 	return rc;

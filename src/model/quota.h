@@ -18,6 +18,7 @@
 #include "base/err.h"
 #include "base/names.h"
 #include "base/text.h"
+#include "model/cell_design.h"
 #include "model/cluster.h"
 #include "model/tenant.h"
 
@@ -32,11 +33,18 @@ struct promise {
 struct promises {
 	struct promise *of;
 	uint32_t n, ntypes;
+	bool cells; /* those of cells are among them */
 	uint64_t *memory;
 };
 
 /* By types of the table; or of `cluster`, where types it does not have count for nothing.  The parents form a tree. */
 void promises_make(const struct tenants *tenants, const struct cluster *cluster, struct promises *out);
+/*
+ * Where a rule of placement keeps cells, who is promised some is promised their devices: inside of what was said of
+ * it, or beside that where it is too little.  `promises` are of the cluster's types.
+ */
+void promises_add_cells(const struct tenants *tenants, const struct cell_design *cells,
+	struct promises *promises);
 void promises_fini(struct promises *promises);
 
 /*
@@ -58,14 +66,17 @@ struct quota_conflict {
 /*
  * Whether what is promised cannot be kept: below a tenant more is promised than to itself, or (where `cluster` is given)
  * more than the cluster has or of a type that it does not have.  Devices by type count as such wherever they
- * are promised, also inside of devices of any type.  `out` gets a smallest conflict of all these, counted in tenants;
- * release it with quota_conflict_fini().
+ * are promised, also inside of devices of any type; those of cells are promised, too (NULL: no cells).  `out` gets a
+ * smallest conflict of all these, counted in tenants; release it with quota_conflict_fini().
  */
 bool quota_conflicts(const struct tenants *tenants, const struct cluster *cluster,
-	struct quota_conflict *out);
+	const struct cell_design *cells, struct quota_conflict *out);
 void quota_conflict_fini(struct quota_conflict *conflict);
 
 /* The same as an error: ERR_REFUSED. */
 int quota_check(const struct tenants *tenants, const struct cluster *cluster, struct err *err);
+/* The same, and beside quotas the cells are to be kept (NULL: none). */
+int quota_check_with_cells(const struct tenants *tenants, const struct cluster *cluster,
+	const struct cell_design *cells, struct err *err);
 
 #endif

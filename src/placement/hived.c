@@ -23,6 +23,11 @@ static const struct option options[] = {
 
 /* ---- beginning */
 
+static const struct cell_design *hived_cells(const void *self)
+{
+	return &((const struct hived *)self)->design;
+}
+
 static void hived_fini(void *self)
 {
 	struct hived *h = self;
@@ -161,6 +166,7 @@ const struct placer placer_hived = {
 	.takes_back = true,
 	.reclaim = &hived_reclaim,
 	.begin = hived_begin,
+	.cells = hived_cells,
 	.fini = hived_fini,
 	.took = hived_took,
 	.gave = hived_gave,

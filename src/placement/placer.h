@@ -87,6 +87,8 @@ struct placer {
 	/* Prepares the state for a cluster and its tenants (bound, or NULL); again: begins anew.  NULL: nothing to do. */
 	int (*begin)(void *self, const struct cluster *cluster, const struct tenants *tenants,
 		struct err *err);
+	/* After begin(): the cells that it keeps for tenants.  NULL: it keeps none. */
+	const struct cell_design *(*cells)(const void *self);
 	/* Releases what begin() or the others took.  NULL: nothing to do. */
 	void (*fini)(void *self);
 	/*

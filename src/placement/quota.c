@@ -184,7 +184,7 @@ static void fill_root(struct quota *q, struct quota_node *root)
 	}
 }
 
-static void fill(struct quota *q, const bool *parents)
+static void fill(struct quota *q, const struct cell_design *cells, const bool *parents)
 {
 	struct quota_node *root = &q->at[q->n - 1];
 	uint32_t own = q->tenants ? q->tenants->n : 0;
@@ -197,6 +197,8 @@ static void fill(struct quota *q, const bool *parents)
 	if (!q->tenants)
 		return;
 	promises_make(q->tenants, q->cluster, &p);
+	if (cells)
+		promises_add_cells(q->tenants, cells, &p);
 	for (uint32_t i = 0; i < q->tenants->n; i++)
 		fill_node(q, i, &p.of[i]);
 	for (uint32_t i = 0; i < q->tenants->n; i++) {
@@ -208,8 +210,8 @@ static void fill(struct quota *q, const bool *parents)
 	keep_all(q);
 }
 
-int quota_create(const struct cluster *cluster, const struct tenants *tenants, struct quota **out,
-	struct err *err)
+int quota_create(const struct cluster *cluster, const struct tenants *tenants,
+	const struct cell_design *cells, struct quota **out, struct err *err)
 {
 	uint32_t n = tenants ? tenants->n : 0, own = 0;
 	bool *parents = mem_alloc(n + 1u);
@@ -223,7 +225,7 @@ int quota_create(const struct cluster *cluster, const struct tenants *tenants, s
 			own++;
 		}
 	}
-	if (tenants && quota_check(tenants, cluster, err) < 0) {
+	if (tenants && quota_check_with_cells(tenants, cluster, cells, err) < 0) {
 		free(parents);
 		return err->code;
 	}
@@ -233,7 +235,7 @@ int quota_create(const struct cluster *cluster, const struct tenants *tenants, s
 	q->n = n + own + 1;
 	q->at = mem_alloc(mem_array_size(q->n, sizeof(*q->at)));
 	place_vectors(q);
-	fill(q, parents);
+	fill(q, cells, parents);
 	quota_nobody_outside(q);
 	free(parents);
 	*out = q;

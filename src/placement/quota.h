@@ -26,9 +26,12 @@
 
 struct quota;
 
-/* Tenants are bound, or NULL: then nobody is promised or denied anything.  ERR_REFUSED: too much is promised. */
-int quota_create(const struct cluster *cluster, const struct tenants *tenants, struct quota **out,
-	struct err *err);
+/*
+ * Tenants are bound, or NULL: then nobody is promised or denied anything.  Devices of cells that the placer keeps
+ * are among what is promised; NULL: it keeps none.  ERR_REFUSED: too much is promised.
+ */
+int quota_create(const struct cluster *cluster, const struct tenants *tenants,
+	const struct cell_design *cells, struct quota **out, struct err *err);
 void quota_destroy(struct quota *quota);
 
 /* The plan gave these devices to the job (or took them back). */

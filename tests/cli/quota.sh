@@ -66,6 +66,20 @@ fails 4 'admission quota: "a" and "c" are promised' "a simulation does not begin
 fails 2 'no .chek. \(did you mean check' "a wrong word is told" stint quota chek much.yaml
 fails 2 'set TENANT with what to change' "set needs something to set" stint quota set a
 
+cat >both.yaml <<'END'
+tenants:
+  - {name: a, cells: [{cell: device, count: 2}]}
+  - {name: b, guaranteed: 4}
+END
+fails 4 'both.yaml: with the devices of its cells, "b" and "a" are promised 4 \+ 2 = 6 devices' \
+	"quotas and cells are counted together" stint quota check both.yaml --cluster 1x4
+fails 4 '"b" and "a" are promised 4 \+ 2 = 6' "also by a simulation that keeps both" \
+	stint sim synth:jobs=5 --cluster 1x4 --tenants both.yaml --admit quota --placer hived
+run stint sim synth:jobs=5,gpus=one --cluster 1x4 --tenants both.yaml --admit quota
+want 0 "and by none that keeps quotas alone"
+run stint quota check both.yaml
+err 'which cluster|is promised|are promised' "without --cluster it is about the one at hand"
+
 # ---- simulated
 cat >two.yaml <<'END'
 tenants:

@@ -73,6 +73,49 @@ static void slots_of_cpus_are_no_accelerators(void **state)
 	cluster_fini(&slots);
 }
 
+static void cell(struct tenants *t, uint32_t tenant, const char *level, uint32_t count)
+{
+	tenants_set_cells(t, tenant,
+		&(struct tenant_cell){ .cell = level, .type = "v100", .count = count }, 1);
+}
+
+static void cells_are_promised_too(void **state)
+{
+	struct tenants t = { 0 };
+	struct cluster cluster = { 0 };
+	struct cell_design cells = { 0 };
+	struct promises p;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(cluster_parse("3x4:v100,1x4:a100", &cluster, &err), 0);
+	add(&t, "top", TENANT_NONE);
+	cell(&t, 0, "device", 1);
+	tenants_promise(&t, add(&t, "said", 0), 6); /* of any type: a node is inside of that */
+	cell(&t, 1, "node", 1);
+	cell(&t, add(&t, "only", 0), "device", 2);
+	tenants_promise(&t, add(&t, "short", TENANT_NONE), 1); /* and a node is not */
+	cell(&t, 3, "node", 1);
+	assert_int_equal(cell_design_of(&cluster, &t, &cells, &err), 0);
+	promises_make(&t, &cluster, &p);
+	promises_add_cells(&t, &cells, &p);
+	assert_true(p.of[1].total == 6 && p.of[1].any == 2 && p.of[1].typed[0] == 4);
+	assert_true(p.of[2].total == 2 && p.of[2].any == 0 && p.of[2].typed[0] == 2);
+	assert_true(p.of[0].total == 9 && p.of[0].any == 2 && p.of[0].typed[0] == 7);
+	assert_true(p.of[3].total == 4 && p.of[3].any == 0 && p.of[3].typed[0] == 4);
+	promises_fini(&p);
+	assert_int_equal(quota_check(&t, &cluster, &err), 0);
+	assert_int_equal(quota_check_with_cells(&t, &cluster, &cells, &err), 0);
+	tenants_promise(&t, add(&t, "more", TENANT_NONE), 4); /* 9 + 4 + 4 of 16 */
+	assert_int_equal(quota_check(&t, &cluster, &err), 0);
+	assert_int_equal(quota_check_with_cells(&t, &cluster, &cells, &err), ERR_REFUSED);
+	assert_string_equal(err.text,
+		"\"top\", \"short\" and \"more\" are promised 9 + 4 + 4 = 17 devices, and the cluster has 16");
+	cell_design_fini(&cells);
+	tenants_fini(&t);
+	cluster_fini(&cluster);
+}
+
 /* The fewest tenants whose sum is above `have`; 0: all together are not. */
 static uint32_t fewest_of_all(const uint32_t *promised, uint32_t have)
 {
@@ -305,7 +348,7 @@ static void what_can_be_kept_is_not_refused_and_else_nothing_is(void **state)
 		uint32_t promised = draw_tree(&rng, &t), named = 0;
 		uint32_t fewest = fewest_in_conflict(&t, promised, HAVE_A, HAVE_B);
 		struct quota_conflict found;
-		bool conflicts = quota_conflicts(&t, &cluster, &found);
+		bool conflicts = quota_conflicts(&t, &cluster, NULL, &found);
 
 		for (uint32_t i = 0; i < found.who.n; i++)
 			named |= 1u << tenants_find(&t, found.who.at[i], 1);
@@ -351,6 +394,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_below_makes_what_is_not_said),
 		cmocka_unit_test(slots_of_cpus_are_no_accelerators),
+		cmocka_unit_test(cells_are_promised_too),
 		cmocka_unit_test(the_fewest_are_named),
 		cmocka_unit_test(the_smallest_of_all_kinds_is_named),
 		cmocka_unit_test(what_can_be_kept_is_not_refused_and_else_nothing_is),
