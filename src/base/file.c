@@ -282,7 +282,8 @@ static int cannot_open(const char *path, int why, struct err *err)
 		advice = "; check the path";
 	else if (why == EACCES)
 		advice = "; check who may read it";
-	return err_set(err, ERR_IO, "cannot open %s: %s%s", path, strerror(why), advice);
+	return err_set(err, why == ENOENT ? ERR_MISSING : ERR_IO, "cannot open %s: %s%s", path,
+		strerror(why), advice);
 }
 
 int file_read_owned(const char *path, size_t limit, struct file *out, struct stat *of, struct err *err)

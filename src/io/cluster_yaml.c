@@ -317,6 +317,7 @@ static uint32_t find_topology(const struct cluster *cluster, const char *name)
 static void read_links(struct reader *r, struct topology *t, const struct topology_text *text,
 	struct at at)
 {
+	uint64_t seen[NODE_DEVICES_MAX] = { 0 };
 	double others_Bps = OTHERS_BPS;
 	struct buf why = { 0 };
 
@@ -324,7 +325,7 @@ static void read_links(struct reader *r, struct topology *t, const struct topolo
 	if (!text->preset || text->others)
 		topology_link_all(t, others_Bps);
 	for (uint32_t i = 0; i < text->nlinks && !r->rc; i++) {
-		if (!topology_read_link(t, slice_of(text->links[i]), &why))
+		if (!topology_read_link(t, slice_of(text->links[i]), seen, &why))
 			r->rc = yaml_fail(&r->yaml,
 				YAML_PATH({ at.list, 0 }, { NULL, at.entry }, { "links", 0 },
 					{ NULL, i }),

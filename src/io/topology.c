@@ -118,7 +118,18 @@ static bool are_ends(const struct topology *t, int64_t i, int64_t j, struct buf 
 	return false;
 }
 
-bool topology_read_link(struct topology *t, struct slice text, struct buf *why)
+static bool was_seen(uint64_t seen[NODE_DEVICES_MAX], int64_t i, int64_t j)
+{
+	uint64_t other = UINT64_C(1) << j;
+	bool was = seen[i] & other;
+
+	seen[i] |= other;
+	seen[j] |= UINT64_C(1) << i;
+	return was;
+}
+
+bool topology_read_link(struct topology *t, struct slice text, uint64_t seen[NODE_DEVICES_MAX],
+	struct buf *why)
 {
 	struct slice rest = slice_trim(text), first, second;
 	int64_t i, j;
@@ -136,6 +147,11 @@ bool topology_read_link(struct topology *t, struct slice text, struct buf *why)
 	}
 	if (!are_ends(t, i, j, why))
 		return false;
+	if (was_seen(seen, i, j)) {
+		buf_printf(why,
+			"joins devices that were joined before; keep one, with x2 behind it if there are two links");
+		return false;
+	}
 	topology_link(t, (uint32_t)i, (uint32_t)j, Bps);
 	topology_say_links(t, (uint32_t)i, (uint32_t)j, links);
 	return true;

@@ -22,8 +22,12 @@ const struct topology_preset *topology_preset_find(const char *name);
 uint32_t topology_preset_add(const struct topology_preset *preset, struct cluster *cluster,
 	const char *name);
 
-/* As people write them: "0-1 50GB/s", "0-1 50GB/s x2" for so many links.  False, and `why`: it is not that. */
-bool topology_read_link(struct topology *topology, struct slice text, struct buf *why);
+/*
+ * As people write them: "0-1 50GB/s", "0-1 50GB/s x2" for so many links.  `seen` has, by device, whom links read before
+ * join it to.  False, and `why`: it is not that, or joins two that are joined.
+ */
+bool topology_read_link(struct topology *topology, struct slice text, uint64_t seen[NODE_DEVICES_MAX],
+	struct buf *why);
 /*
  * The devices of one socket: "0-3", "0,2", or with its switches "0-1 | 2-3".  `seen` are those of the sockets before.
  * False with the reason: no device has two places.

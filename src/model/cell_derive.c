@@ -327,23 +327,40 @@ static const struct cell_ladder *ladder_of(const struct deriver *d, const struct
 	return NULL;
 }
 
+/* It reaches no node of its type, or only such as another has reached before. */
+static int unused_ladder(struct deriver *d, const struct cell_ladder *ladder)
+{
+	const struct node *met = NULL;
+
+	for (uint32_t k = 0; k < d->cluster->nnodes; k++) {
+		const struct node *node = &d->cluster->nodes[k];
+
+		if (!ladder_meets(ladder, node))
+			continue;
+		met = node;
+		if (node_rung(ladder, node->devices))
+			return err_set(d->err, ERR_FORMAT,
+				"the cells of %s are described twice, from \"%s\" and from \"%s\" up; keep one",
+				node->name, ladder_of(d, node)->rungs[0].name,
+				ladder->rungs[0].name);
+	}
+	return err_set(d->err, ERR_FORMAT,
+		"no level of \"%s\" and above has as many devices as a node%s%s; "
+		"one must: (product of `of` from below) = devices of the node",
+		ladder->rungs[0].name, met ? ", such as " : "", met ? met->name : "");
+}
+
 /* Every ladder of a type must reach some node of it. */
 static int check_ladders(struct deriver *d)
 {
 	for (uint32_t i = 0; i < d->cluster->nladders; i++) {
 		const struct cell_ladder *ladder = &d->cluster->ladders[i];
-		const struct node *met = NULL;
 		bool used = false;
 
-		for (uint32_t k = 0; k < d->cluster->nnodes && !used; k++) {
-			met = ladder_meets(ladder, &d->cluster->nodes[k]) ? &d->cluster->nodes[k] : met;
+		for (uint32_t k = 0; k < d->cluster->nnodes && !used; k++)
 			used = ladder_of(d, &d->cluster->nodes[k]) == ladder;
-		}
 		if (!used)
-			return err_set(d->err, ERR_FORMAT,
-				"no level of \"%s\" and above has as many devices as a node%s%s; "
-				"one must: (product of `of` from below) = devices of the node",
-				ladder->rungs[0].name, met ? ", such as " : "", met ? met->name : "");
+			return unused_ladder(d, ladder);
 	}
 	return 0;
 }

@@ -101,7 +101,7 @@ static void files_without_a_size(void **state)
 static void what_cannot_be_read(void **state)
 {
 	(void)state;
-	assert_fails("no-such-file", ERR_IO, "No such file or directory; check the path");
+	assert_fails("no-such-file", ERR_MISSING, "No such file or directory; check the path");
 	assert_fails("/", ERR_IO, "is a directory; name a file in it");
 	put("plain", "x", 1);
 	assert_fails("plain/below", ERR_IO, "Not a directory");

@@ -86,4 +86,9 @@ run stint sim trace.csv --cluster 4x4:v100 --policy fifo --placer hived --tenant
 want 4 "too few nodes for what is promised"
 err 'placer hived: more cells are promised than can be kept: vision \(3 node\) and speech \(2 node\)' "and who"
 
+printf 'nodes: [{count: 2, type: v100, devices: 8}]\ncells:\n  - type: v100\n    levels: [{name: nod, of: 8}]\n  - type: v100\n    levels: [{name: pair, of: 2}, {name: node, of: 4}]\n' >twice.yaml
+printf 'tenants:\n  - {name: a, cells: [{cell: node}]}\n' >one.yaml
+run stint cells check one.yaml --cluster twice.yaml
+want 1 "cells of one type are said once"
+err 'the cells of n0 are described twice, from "nod" and from "pair" up; keep one' "else both are named"
 finish

@@ -154,7 +154,7 @@ printf 'placement,local_bsz,step_time,sync_time\n40,8,0.2,0.1\n' >bad.csv
 bad "placement '40' is not a list" "a node without devices"
 printf '%s,grad_sqr,grad_var\n1,1,8,0.2,0.1,1,2\n' "$head" >bad.csv
 bad 'need the column batch' "gradients of no batch"
-fails 1 'nowhere.csv' "a file that is not there" stint fit --goodput nowhere.csv
+fails 3 'nowhere.csv' "a file that is not there" stint fit --goodput nowhere.csv
 fails 2 'needs to know what to fit' "nothing to fit" stint fit
 fails 1 'nowhere/x.svg' "a picture that cannot be written" stint fit --goodput samples.csv --svg nowhere/x.svg
 

@@ -40,7 +40,7 @@ chmod 644 good.yaml
 sed 's/failed/faild/' good.yaml >bad.yaml
 fails 1 'bad.yaml:2: rules #1 on #1: there is no event "faild"; did you mean "failed"' "slips are named" stint notify check bad.yaml
 fails 1 'bad.yaml:2:' "also by the daemon, before it begins" stint daemon --slots 1 --no-gpus --no-http --notify bad.yaml
-fails 1 'none.yaml' "a file that is not there" stint notify check none.yaml
+fails 3 'none.yaml' "a file that is not there" stint notify check none.yaml
 
 # ---- trying them
 run stint notify test good.yaml

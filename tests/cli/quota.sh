@@ -64,6 +64,7 @@ fails 4 '"labs" above has 12' "and by stint cells" stint cells check torn.yaml -
 fails 4 'admission quota: "a" and "c" are promised' "a simulation does not begin with that" \
 	stint sim synth:jobs=5 --cluster 3x4 --tenants much.yaml --admit quota
 fails 2 'no .chek. \(did you mean check' "a wrong word is told" stint quota chek much.yaml
+fails 3 'cannot open nosuch.yaml' "a file that is not there is not found" stint quota check nosuch.yaml --cluster 1x4
 fails 2 'set TENANT with what to change' "set needs something to set" stint quota set a
 
 cat >both.yaml <<'END'

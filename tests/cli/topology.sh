@@ -120,4 +120,8 @@ second=$(cat stdout)
 is "a job that waits for a better place says so" waits_for "$second" 'devices that lie closer together'
 run stint cancel "$first"
 is "it runs when nobody is left to wait for" soon_runs "$second"
+printf 'topologies:\n  - {name: t, devices: 2, links: ["0-1 50GB/s", "1-0 25GB/s"]}\nnodes: [{count: 1, type: v100, devices: 2, topology: t}]\n' >both-ways.yaml
+run stint nodes --topology --cluster both-ways.yaml
+want 1 "a link is given once"
+err 'links #2: "1-0 25GB/s" joins devices that were joined before' "else the second is named"
 finish
