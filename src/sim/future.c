@@ -48,7 +48,7 @@ struct future {
 	uint32_t expected;   /* of these, those who are not in the engine yet */
 	uint32_t idle; /* times in a row that nobody ran, and of the snapshot nobody was to come */
 	uint32_t waits;
-	double now_s; /* of the last event */
+	double now_s; /* of the last event or timer */
 	bool enough;  /* it need not go further */
 	struct future_job *out;
 	struct observer *observers;
@@ -282,6 +282,7 @@ static int future_wait(void *self, double until_s, struct event *event, struct e
 		*event = tell_end(f);
 	else
 		*event = tell_arrival(f);
+	f->now_s = event->at_s; /* of a timer nobody is told */
 	return 0;
 }
 
