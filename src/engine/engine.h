@@ -91,6 +91,8 @@ const struct job *engine_jobs(const struct engine *e, uint32_t *n);
 uint64_t engine_decisions(const struct engine *e);
 /* What the policy remembers beyond jobs (policy.remember), malloc'ed; 0 and NULL: nothing. */
 size_t engine_remember(const struct engine *e, void **out);
+/* The policy's bytes for a job; NULL: it keeps none.  Gone with the next job. */
+void *engine_memory_of(struct engine *e, uint32_t job);
 /* Devices of a node that are down, all of them if the node is. */
 uint64_t engine_down(const struct engine *e, uint32_t node);
 /* What tenants hold, and may; NULL: quotas are not kept. */

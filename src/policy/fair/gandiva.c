@@ -355,6 +355,64 @@ static void gandiva_fini(void *self)
 	vec_fini(&g->affinity);
 }
 
+/* ---- memory for trials */
+
+static uint32_t renumber(uint32_t one_more, const struct renumbering *r)
+{
+	uint32_t job = one_more ? r->number(r->ctx, one_more - 1) : JOB_NONE;
+
+	return job == JOB_NONE ? 0 : 1 + job;
+}
+
+static void gandiva_carry(void *memory, const struct renumbering *renumbering)
+{
+	struct slice_memory *m = memory;
+
+	m->beside = renumber(m->beside, renumbering);
+	m->guest = renumber(m->guest, renumbering);
+}
+
+/* Homes and turns are kept job by job; here is where their count stands, then sizes by server. */
+struct kept {
+	uint64_t turns_given;
+	double looked_s;
+};
+
+static size_t gandiva_remember(const void *self, const struct job *jobs, uint32_t njobs,
+	const void *memory, void **out)
+{
+	const struct gandiva *g = self;
+	size_t sizes = g->affinity.n * sizeof(*g->affinity.at);
+	struct kept *kept;
+
+	(void)jobs;
+	(void)njobs;
+	(void)memory;
+	if (g->mode == MODE_PAIRS)
+		return 0;
+	kept = mem_alloc(sizeof(*kept) + sizes);
+	*kept = (struct kept){ g->turns_given, g->looked_s };
+	if (sizes)
+		memcpy(kept + 1, g->affinity.at, sizes);
+	*out = kept;
+	return sizeof(*kept) + sizes;
+}
+
+static void gandiva_resume(void *self, const void *bytes, size_t n)
+{
+	struct gandiva *g = self;
+	const struct kept *kept = bytes;
+	size_t sizes = n - sizeof(*kept);
+
+	g->turns_given = kept->turns_given;
+	g->looked_s = kept->looked_s;
+	vec_grow_zero(&g->affinity, sizes / sizeof(*g->affinity.at));
+	if (sizes)
+		memcpy(g->affinity.at, kept + 1, sizes);
+}
+
+/* ---- */
+
 static int gandiva_show(void *self, const struct round *round, const struct plan *plan,
 	struct program *program, struct shares *shares, struct err *err)
 {
@@ -400,4 +458,7 @@ const struct policy policy_gandiva = {
 	.decide = gandiva_decide,
 	.figures = gandiva_figures,
 	.shares = gandiva_show,
+	.remember = gandiva_remember,
+	.resume = gandiva_resume,
+	.carry = gandiva_carry,
 };
