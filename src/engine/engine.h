@@ -55,6 +55,8 @@ struct engine_config {
 	bool eager;
 	/* Whom the policy does not welcome comes in without a promise, which EV_ADMIT tells, instead of being refused. */
 	bool takes_all;
+	/* Who comes has waited since job.wait_since_s, where that is before it comes; else from then on. */
+	bool keeps_waits;
 	bool (*progress)(void *ctx, uint32_t ended, double now_s); /* false: stop; may be NULL */
 	void *progress_ctx;
 	/* At the end, before jobs that did not finish are closed; may be NULL. */

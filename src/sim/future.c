@@ -230,6 +230,8 @@ static struct event tell_arrival(struct future *f)
 	f->expected -= listed(f, item.id) != NULL;
 	f->coming = *job_of(f, item.id);
 	f->coming.state = JOB_FUTURE;
+	if (item.key > f->config->from->now_s)
+		f->coming.wait_since_s = item.key;
 	f->coming.grant = NULL;
 	number(f, item.id);
 	return (struct event){
@@ -542,6 +544,7 @@ static int open_rules(struct future *f, struct err *err)
 		/* As the live core has it. */
 		.eager = true,
 		.takes_all = true,
+		.keeps_waits = true,
 	};
 	f->belief = s->belief;
 	if (s->belief.agents)

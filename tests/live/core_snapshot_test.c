@@ -121,6 +121,8 @@ static const struct memory_row memory_rows[] = {
 		{ { .gpus = 4, .tenant = "a" }, { .gpus = 4, .tenant = "b" },
 			{ .gpus = 4, .tenant = "c" } },
 		.at_s = 70, .until_s = 190, .starts = { 180, 70, 120 } },
+	{ "who has waited for a better queue has waited", "1x1", "tiresias:limit_s=20,promote=0.25",
+		{ { .gpus = 1 }, { .gpus = 1 } }, .at_s = 22, .until_s = 60, .starts = { 25, 22 } },
 	{ "a tenant whose jobs have ended has its quota", "1x4", "antman:borrow=0",
 		{ { .gpus = 1, .tenant = "a" }, { .gpus = 2, .tenant = "b" },
 			{ .gpus = 2, .tenant = "b" } },
