@@ -330,7 +330,8 @@ static struct job *take_in(struct engine *e, const struct job *spec)
 	vec_push(&e->shadows, (struct shadow){ .reason_since_s = e->now_s });
 	job = &e->jobs.at[e->jobs.n - 1];
 	job->id = (uint32_t)e->jobs.n - 1;
-	job->wait_since_s = e->now_s;
+	if (!e->config->keeps_waits || !(job->wait_since_s < e->now_s))
+		job->wait_since_s = e->now_s;
 	e->alive++;
 	engine_tell(e, (struct event){ .kind = EV_SUBMIT, .job = job->id });
 	return job;

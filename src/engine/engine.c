@@ -393,6 +393,14 @@ size_t engine_remember(const struct engine *e, void **out)
 		e->job_state.at, out);
 }
 
+void *engine_memory_of(struct engine *e, uint32_t job)
+{
+	size_t size = e->config->policy.rule->job_state_size;
+
+	vec_grow_zero(&e->job_state, size * e->jobs.n);
+	return size ? e->job_state.at + size * job : NULL;
+}
+
 uint64_t engine_down(const struct engine *e, uint32_t node)
 {
 	uint64_t all = node_all(&e->config->cluster->nodes[node]);

@@ -55,6 +55,8 @@ struct engine_config {
 	bool eager;
 	/* Whom the policy does not welcome comes in without a promise, which EV_ADMIT tells, instead of being refused. */
 	bool takes_all;
+	/* Who comes has waited since job.wait_since_s, where that is before it comes; else from then on. */
+	bool keeps_waits;
 	bool (*progress)(void *ctx, uint32_t ended, double now_s); /* false: stop; may be NULL */
 	void *progress_ctx;
 	/* At the end, before jobs that did not finish are closed; may be NULL. */
@@ -91,6 +93,8 @@ const struct job *engine_jobs(const struct engine *e, uint32_t *n);
 uint64_t engine_decisions(const struct engine *e);
 /* What the policy remembers beyond jobs (policy.remember), malloc'ed; 0 and NULL: nothing. */
 size_t engine_remember(const struct engine *e, void **out);
+/* The policy's bytes for a job; NULL: it keeps none.  Gone with the next job. */
+void *engine_memory_of(struct engine *e, uint32_t job);
 /* Devices of a node that are down, all of them if the node is. */
 uint64_t engine_down(const struct engine *e, uint32_t node);
 /* What tenants hold, and may; NULL: quotas are not kept. */

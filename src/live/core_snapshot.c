@@ -114,8 +114,9 @@ static double opens_s(const struct live_job *job)
 }
 
 /* The job that its reason speaks of, by place: whoever runs has one already. */
-static uint32_t place_of(const struct copying *c, uint32_t engine_id)
+static uint32_t place_of(const void *copying, uint32_t engine_id)
 {
+	const struct copying *c = copying;
 	const struct live_job *job = engine_id < c->core->of_engine.n
 		? c->core->of_engine.at[engine_id]
 		: NULL;
@@ -198,6 +199,32 @@ static void add_jobs(struct core *c, struct snapshot *out)
 	vec_fini(&copying.followers);
 }
 
+/* What the policy keeps for jobs, with others by place. */
+static void add_memory(struct core *c, struct snapshot *out)
+{
+	const struct policy *policy = c->engine_config.policy.rule;
+	struct copying copying = { .core = c, .out = out };
+	struct renumbering by_place = { place_of, &copying };
+	uint32_t n;
+
+	if (!policy->carry || policy->stand_in)
+		return;
+	engine_jobs(c->engine, &n);
+	out->memory_of_job = policy->job_state_size;
+	out->nremembered = (uint32_t)out->jobs.n;
+	out->memory_of_jobs = mem_alloc(mem_array_size(out->jobs.n + 1, policy->job_state_size));
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t place = place_of(&copying, i);
+		char *memory;
+
+		if (place == JOB_NONE)
+			continue;
+		memory = out->memory_of_jobs + place * out->memory_of_job;
+		memcpy(memory, engine_memory_of(c->engine, i), out->memory_of_job);
+		policy->carry(memory, &by_place);
+	}
+}
+
 /* Those of one reason together. */
 static void add_drained(const struct core *c, struct snapshot *s)
 {
@@ -241,6 +268,7 @@ void core_snapshot(struct core *c, double now_s, struct snapshot *out)
 		.cautious = c->belief.cautious,
 	};
 	add_jobs(c, out);
+	add_memory(c, out);
 	add_down(c, out);
 	add_drained(c, out);
 }

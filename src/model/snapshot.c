@@ -18,6 +18,7 @@ void snapshot_fini(struct snapshot *s)
 {
 	free(s->policy);
 	free(s->memory_of_policy);
+	free(s->memory_of_jobs);
 	free(s->placer);
 	free(s->admit);
 	profile_destroy(s->speeds);

@@ -62,6 +62,9 @@ struct snapshot {
 	uint64_t seed;
 	void *memory_of_policy; /* what it remembers beyond jobs, as its `resume` takes it; NULL: nothing */
 	size_t nmemory;         /* bytes of it */
+	char *memory_of_jobs; /* what it keeps for each, by place; NULL: nothing */
+	size_t memory_of_job; /* bytes for each */
+	uint32_t nremembered; /* for the first so many */
 	struct cluster cluster;
 	struct names tenant_names, model_names;
 	struct tenants tenants; /* as given, not bound; may be empty */

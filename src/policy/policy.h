@@ -28,6 +28,12 @@ enum policy_traits {
 	POLICY_RENTS = 1 << 7, /* rents nodes and gives them back; rentable ones are not there before */
 };
 
+/* What a job is called elsewhere. */
+struct renumbering {
+	uint32_t (*number)(const void *ctx, uint32_t job); /* JOB_NONE: it is not there */
+	const void *ctx;
+};
+
 struct policy {
 	const char *name;
 	const char *summary; /* one line */
@@ -84,6 +90,11 @@ struct policy {
 	size_t (*remember)(const void *self, const struct job *jobs, uint32_t njobs,
 		const void *memory, void **out);
 	void (*resume)(void *self, const void *bytes, size_t n);
+	/*
+	 * Its bytes per job go to such trials as they are, but for the numbers of other jobs in them: these have others
+	 * there.  policy_carry where there are no such numbers; NULL: trials begin with zeros.
+	 */
+	void (*carry)(void *memory, const struct renumbering *renumbering);
 	/* What a daemon would need that none has, if it can decide in simulations only.  NULL: it can decide live, too. */
 	const char *simulated_for;
 	/* Who decides in trials and forecasts, where this one cannot: it only follows somebody.  NULL: itself. */
@@ -94,6 +105,8 @@ struct policy {
 
 extern const struct policy *const policies[]; /* NULL-terminated, by name */
 extern const struct policy policy_observed;   /* found by its name, and not among them */
+/* For policy.carry: nothing has to change. */
+void policy_carry(void *memory, const struct renumbering *renumbering);
 const struct policy *policy_find(const char *name, struct err *err); /* NULL with "did you mean" */
 
 #endif

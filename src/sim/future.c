@@ -30,6 +30,7 @@ struct entrant {
 struct future {
 	const struct future_config *config;
 	struct engine_config engine_config;
+	struct engine *engine;
 	struct rates belief; /* the snapshot's, with agents by the engine's numbers */
 	struct agents *agents;
 	struct tenants bound;
@@ -48,7 +49,7 @@ struct future {
 	uint32_t expected;   /* of these, those who are not in the engine yet */
 	uint32_t idle; /* times in a row that nobody ran, and of the snapshot nobody was to come */
 	uint32_t waits;
-	double now_s; /* of the last event */
+	double now_s; /* of the last event or timer */
 	bool enough;  /* it need not go further */
 	struct future_job *out;
 	struct observer *observers;
@@ -229,6 +230,8 @@ static struct event tell_arrival(struct future *f)
 	f->expected -= listed(f, item.id) != NULL;
 	f->coming = *job_of(f, item.id);
 	f->coming.state = JOB_FUTURE;
+	if (item.key > f->config->from->now_s)
+		f->coming.wait_since_s = item.key;
 	f->coming.grant = NULL;
 	number(f, item.id);
 	return (struct event){
@@ -282,6 +285,7 @@ static int future_wait(void *self, double until_s, struct event *event, struct e
 		*event = tell_end(f);
 	else
 		*event = tell_arrival(f);
+	f->now_s = event->at_s; /* of a timer nobody is told */
 	return 0;
 }
 
@@ -425,6 +429,27 @@ static void leave(struct future *f, uint32_t i)
 	f->alive -= listed(f, i) != NULL;
 }
 
+static uint32_t number_of(const void *ctx, uint32_t place)
+{
+	const struct future *f = ctx;
+
+	return place < f->n ? f->entrants[place].engine_id : JOB_NONE;
+}
+
+/* What the policy kept for it, with those who have come by now. */
+static void remind_of(const struct future *f, uint32_t i)
+{
+	const struct snapshot *s = f->config->from;
+	const struct policy *policy = f->engine_config.policy.rule;
+	void *memory;
+
+	if (i >= s->nremembered || f->config->policy || !policy->carry)
+		return;
+	memory = engine_memory_of(f->engine, f->entrants[i].engine_id);
+	memcpy(memory, s->memory_of_jobs + i * s->memory_of_job, s->memory_of_job);
+	policy->carry(memory, &(struct renumbering){ number_of, f });
+}
+
 static void see(void *self, const struct event *event, const struct job *job)
 {
 	struct future *f = self;
@@ -439,6 +464,10 @@ static void see(void *self, const struct event *event, const struct job *job)
 	if (event->reason.why != WHY_NONE)
 		one->reason = said(f, event->reason);
 	switch (event->kind) {
+	case EV_SUBMIT:
+		if (i >= f->config->from->nrunning)
+			remind_of(f, i);
+		break;
 	case EV_START:
 		one->start_s = fmin(one->start_s, event->at_s);
 		f->on_devices++;
@@ -473,7 +502,7 @@ static void see(void *self, const struct event *event, const struct job *job)
 
 /* ---- a run */
 
-static void adopt_running(struct future *f, struct engine *engine)
+static void adopt_running(struct future *f)
 {
 	const struct snapshot *s = f->config->from;
 
@@ -484,7 +513,7 @@ static void adopt_running(struct future *f, struct engine *engine)
 		if (isnan(job.counted_s))
 			job.counted_s = s->now_s;
 		number(f, i);
-		engine_adopt(engine, &job, s->jobs.at[i].grant);
+		engine_adopt(f->engine, &job, s->jobs.at[i].grant);
 		job.grant = s->jobs.at[i].grant; /* what it has done meanwhile counts */
 		job.state = JOB_RUNNING;
 		f->out[i].start_s = s->now_s;
@@ -515,6 +544,7 @@ static int open_rules(struct future *f, struct err *err)
 		/* As the live core has it. */
 		.eager = true,
 		.takes_all = true,
+		.keeps_waits = true,
 	};
 	f->belief = s->belief;
 	if (s->belief.agents)
@@ -559,7 +589,6 @@ int future_run(const struct future_config *config, struct future_job *out, struc
 		.out = out,
 		.now_s = config->from->now_s,
 	};
-	struct engine *engine = NULL;
 	int rc;
 
 	f.entrants = mem_alloc(mem_array_size(f.n + 1u, sizeof(*f.entrants)));
@@ -568,18 +597,21 @@ int future_run(const struct future_config *config, struct future_job *out, struc
 	rc = open_rules(&f, err);
 	if (rc == 0) {
 		remind(&f);
-		engine = engine_create(&f.engine_config, &future_driver, &f, config->from->now_s, err);
-		rc = engine ? 0 : err->code;
+		f.engine = engine_create(&f.engine_config, &future_driver, &f, config->from->now_s,
+			err);
+		rc = f.engine ? 0 : err->code;
 	}
 	if (rc == 0) {
-		adopt_running(&f, engine);
+		adopt_running(&f);
 		queue_entrants(&f);
-		rc = engine_turn(engine, config->until_s, err);
+		for (uint32_t i = 0; i < config->from->nrunning; i++)
+			remind_of(&f, i);
+		rc = engine_turn(f.engine, config->until_s, err);
 		if (rc == ERR_TIMEOUT && f.enough)
 			rc = 0;
 		end_spans(&f, f.now_s);
 	}
-	engine_destroy(engine);
+	engine_destroy(f.engine);
 	close_future(&f);
 	return rc;
 }

@@ -48,6 +48,7 @@ static void make(struct world *w)
 	rng_init(&rng, property_seed() * 1000003 + w->number, RNG_TEST);
 	jobs = 4 + below(&rng, 6);
 	play_open(&w->p, clusters[below(&rng, 3)], w->policy);
+	w->p.shares = !strcmp(w->policy, "gandiva") || !strcmp(w->policy, "antman");
 	for (uint32_t i = 1; i <= jobs; i++)
 		play_submit(&w->p, 5 * i, draw_ask(&rng));
 	if (below(&rng, 3) == 0 && core_attempt(w->p.core, 1, 1))
@@ -145,15 +146,19 @@ static uint32_t who_waits(const struct world *w)
 
 static void the_core_does_what_was_said(void **state)
 {
-	/* Those that decide at every event, and whose memory beyond jobs, if any, is in the copy. */
-	static const char *const rules[] = { "fifo", "easy", "conservative", "sjf", "srtf",
-		"priority", "drf", "las", "srsf", "tiresias", "fair-share:preempt=1,elastic=1",
-		"fair-share", "afs", "lyra", "gittins", "e-las" };
+	/*
+	 * Those that decide at every event and not by the time alone, as themis does when it recalls leases; and whose
+	 * memory beyond jobs, if any, is in the copy.
+	 */
+	static const char *const rules[] = { "fifo", "easy", "conservative", "sjf", "srtf", "priority",
+		"drf", "drf:preempt=1", "las", "srsf", "tiresias", "fair-share:preempt=1,elastic=1",
+		"fair-share", "afs", "lyra", "gittins", "e-las", "themis:recall=0",
+		"themis:app=tenant,align=0,recall=0", "gandiva", "gandiva-fair", "antman", "dally" };
 	uint32_t asked = 0, applied = 0;
 
 	(void)state;
 	property("explanations against the core");
-	for (size_t round = 0; round < rounds(320); round++) {
+	for (size_t round = 0; round < rounds(460); round++) {
 		struct world w = { .policy = rules[round % COUNT(rules)], .number = round };
 		struct explanation e;
 		struct snapshot s;

@@ -3,6 +3,7 @@
  */
 #include "sim/forecast.h"
 
+#include "policy/policy.h"
 #include "sim/moment.h"
 
 static const double NOW_S = 1000;
@@ -245,6 +246,39 @@ static void of_nobody_there_is_nothing_to_say(void **state)
 	moment_fini(&m);
 }
 
+/* Gangs that take turns end at about the same time as turns do: whatever is rounded, no end is before now. */
+static void every_policy_looks_ahead(void **state)
+{
+	(void)state;
+	for (size_t i = 0; policies[i]; i++) {
+		struct err err = { 0 };
+		struct forecast f;
+		struct moment m;
+
+		if (policies[i]->simulated_for || policies[i]->stand_in)
+			continue;
+		moment_init(&m, "1x4:v100", policies[i]->name, 33.83);
+		moment_runs(&m, 0x3, 3600, 3);
+		moment_runs(&m, 0xc, 3600, 3.5);
+		moment_waits(&m, 2, 3600)->job.resume_cost_s = 1;
+		moment_waits(&m, 4, 1800)->job.tenant = 1;
+		habits_settle(&m.habits);
+		if (forecast_run(&(struct forecast_config){ .from = &m.s,
+					 .habits = &m.habits,
+					 .futures = 20,
+					 .plain = true },
+			    &f, &err) < 0)
+			fail_msg("%s: %s", policies[i]->name, err.text);
+		for (size_t k = 0; k < f.jobs.n; k++) {
+			if (f.jobs.at[k].never > 0)
+				fail_msg("%s: job %u never starts", policies[i]->name,
+					f.jobs.at[k].number);
+		}
+		forecast_fini(&f);
+		moment_fini(&m);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -254,6 +288,7 @@ int main(void)
 		cmocka_unit_test(moments_are_in_order_and_the_same_for_a_seed),
 		cmocka_unit_test(spans_are_a_timetable),
 		cmocka_unit_test(there_is_an_end_to_it),
+		cmocka_unit_test(every_policy_looks_ahead),
 		cmocka_unit_test(of_nobody_there_is_nothing_to_say),
 	};
 

@@ -77,7 +77,7 @@ static inline struct snapshot_job *moment_waits(struct moment *m, int gpus, doub
 	struct job job = moment_job(gpus, est_s);
 	struct snapshot_job *one;
 
-	job.arrival_s = m->s.now_s;
+	job.arrival_s = job.wait_since_s = m->s.now_s;
 	one = snapshot_add(&m->s, &job, NULL, (uint32_t)m->s.jobs.n + 1);
 	one->known = 0.5;
 	return one;

@@ -75,18 +75,40 @@ static double next_slice_s(const struct session *s)
 	return turn_next_s(s->round->now_s, s->g->slice_s);
 }
 
+/* As turn_was_worth_it(), but grants are renewed whenever company changes: held_s does not tell since when it runs. */
+static bool settled(const struct session *s, const struct job *job)
+{
+	const struct slice_memory *m = slice_memory_of(&s->servers, job->id);
+	double cost_s = job->attempts > 1 ? job->resume_cost_s : job->start_cost_s;
+
+	return s->round->now_s >= job->ready_s &&
+		s->round->now_s - m->began_s >= cost_s + s->g->stay * job->resume_cost_s;
+}
+
 /* Between slices who runs goes on; when one begins, those who have only just begun do. */
 static bool goes_on(const struct session *s, const struct job *job, uint32_t node)
 {
-	return job_is_at(job, node) &&
-		(!slice_begins(s) || !turn_was_worth_it(s->round, job, s->g->stay));
+	return job_is_at(job, node) && (!slice_begins(s) || !settled(s, job));
 }
 
-/* Walks the server's queue and marks who runs: `chosen` is by place in its list. */
+/* Whether it can be stopped again when the next slice begins. */
+static bool settles_soon(const struct session *s, const struct job *job, uint32_t node)
+{
+	double cost_s = job->attempts > 0 ? job->resume_cost_s : job->start_cost_s;
+
+	return job_is_at(job, node) ||
+		s->round->now_s + cost_s + s->g->stay * job->resume_cost_s <= next_slice_s(s);
+}
+
+/*
+ * Walks the server's queue and marks who runs: `chosen` is by place in its list.  While those who go on keep a gang from its
+ * turn nobody behind it begins who would do so in the next slice, too: else there would never be room for it.
+ */
 static void choose(const struct session *s, uint32_t node, bool *chosen)
 {
 	const struct slice_server *server = &s->servers.at[node];
-	uint32_t left = server->devices;
+	uint32_t left = server->devices, begin = 0;
+	bool kept = false;
 
 	for (int going_on = 1; going_on >= 0; going_on--) {
 		for (uint32_t i = 0; i < server->n; i++) {
@@ -94,9 +116,16 @@ static void choose(const struct session *s, uint32_t node, bool *chosen)
 			uint32_t gpus = slice_gpus(&s->servers, job, node);
 
 			if (slice_memory_of(&s->servers, job->id)->beside ||
-				goes_on(s, job, node) != going_on || gpus > left)
+				goes_on(s, job, node) != going_on)
+				continue;
+			if (gpus > left) {
+				kept |= !going_on && gpus <= server->devices - begin;
+				continue;
+			}
+			if (kept && !settles_soon(s, job, node))
 				continue;
 			left -= gpus;
+			begin += going_on ? 0 : gpus;
 			chosen[i] = true;
 		}
 	}
@@ -140,6 +169,13 @@ static void wait_for_slice(const struct session *s, const struct job *job)
 		(struct reason){ .why = WHY_ROUND, .other = JOB_NONE, .at_s = next_slice_s(s) });
 }
 
+/* It has devices from now on, or goes on. */
+static void begin(const struct session *s, uint32_t node, const struct job *job)
+{
+	if (!job_is_at(job, node))
+		slice_memory_of(&s->servers, job->id)->began_s = s->round->now_s;
+}
+
 static void run_host(const struct session *s, uint32_t node, const struct job *job)
 {
 	uint32_t gpus = slice_gpus(&s->servers, job, node) +
@@ -147,8 +183,8 @@ static void run_host(const struct session *s, uint32_t node, const struct job *j
 
 	if (plan_run_at(s->plan, job, &(struct node_share){ node, gpus }, 1, (struct want){ 0 }) ||
 		plan_grant(s->plan, job->id))
-		return;
-	if (job->grant)
+		begin(s, node, job);
+	else if (job->grant)
 		wait_for_slice(s, job);
 	else
 		kit_no_room(s->round, s->plan, job);
@@ -184,8 +220,10 @@ static void run_guest(const struct session *s, const struct job *job)
 	const struct job *host = &s->round->jobs[m->beside - 1];
 
 	plan_stop(s->plan, job);
-	if (!plan_grant(s->plan, host->id) ||
-		!plan_run_beside(s->plan, job, host, (struct want){ .type = TYPE_ANY }))
+	if (plan_grant(s->plan, host->id) &&
+		plan_run_beside(s->plan, job, host, (struct want){ .type = TYPE_ANY }))
+		begin(s, m->home - 1, job);
+	else
 		wait_for_slice(s, job);
 }
 
@@ -282,6 +320,7 @@ static int gandiva_decide(void *self, const struct round *round, struct plan *pl
 	vec_grow_zero(&g->affinity, round->cluster->nnodes);
 	s.servers = (struct slice_servers){ .round = round,
 		.plan = plan,
+		.patience_s = g->slice_s,
 		.turns = &g->turns_given,
 		.affinity = g->affinity.at };
 	slice_servers_gather(&s.servers);
@@ -315,6 +354,64 @@ static void gandiva_fini(void *self)
 	gandiva_pairs_fini(&g->pairs);
 	vec_fini(&g->affinity);
 }
+
+/* ---- memory for trials */
+
+static uint32_t renumber(uint32_t one_more, const struct renumbering *r)
+{
+	uint32_t job = one_more ? r->number(r->ctx, one_more - 1) : JOB_NONE;
+
+	return job == JOB_NONE ? 0 : 1 + job;
+}
+
+static void gandiva_carry(void *memory, const struct renumbering *renumbering)
+{
+	struct slice_memory *m = memory;
+
+	m->beside = renumber(m->beside, renumbering);
+	m->guest = renumber(m->guest, renumbering);
+}
+
+/* Homes and turns are kept job by job; here is where their count stands, then sizes by server. */
+struct kept {
+	uint64_t turns_given;
+	double looked_s;
+};
+
+static size_t gandiva_remember(const void *self, const struct job *jobs, uint32_t njobs,
+	const void *memory, void **out)
+{
+	const struct gandiva *g = self;
+	size_t sizes = g->affinity.n * sizeof(*g->affinity.at);
+	struct kept *kept;
+
+	(void)jobs;
+	(void)njobs;
+	(void)memory;
+	if (g->mode == MODE_PAIRS)
+		return 0;
+	kept = mem_alloc(sizeof(*kept) + sizes);
+	*kept = (struct kept){ g->turns_given, g->looked_s };
+	if (sizes)
+		memcpy(kept + 1, g->affinity.at, sizes);
+	*out = kept;
+	return sizeof(*kept) + sizes;
+}
+
+static void gandiva_resume(void *self, const void *bytes, size_t n)
+{
+	struct gandiva *g = self;
+	const struct kept *kept = bytes;
+	size_t sizes = n - sizeof(*kept);
+
+	g->turns_given = kept->turns_given;
+	g->looked_s = kept->looked_s;
+	vec_grow_zero(&g->affinity, sizes / sizeof(*g->affinity.at));
+	if (sizes)
+		memcpy(g->affinity.at, kept + 1, sizes);
+}
+
+/* ---- */
 
 static int gandiva_show(void *self, const struct round *round, const struct plan *plan,
 	struct program *program, struct shares *shares, struct err *err)
@@ -361,4 +458,7 @@ const struct policy policy_gandiva = {
 	.decide = gandiva_decide,
 	.figures = gandiva_figures,
 	.shares = gandiva_show,
+	.remember = gandiva_remember,
+	.resume = gandiva_resume,
+	.carry = gandiva_carry,
 };

@@ -349,6 +349,50 @@ static int gandiva_fair_decide(void *self, const struct round *round, struct pla
 	return 0;
 }
 
+/* Passes and homes are kept job by job; here is what servers begin with, then how tenants stand. */
+struct kept {
+	double at_s, balanced_s;
+	size_t nbase;
+};
+
+static size_t gandiva_fair_remember(const void *self, const struct job *jobs, uint32_t njobs,
+	const void *memory, void **out)
+{
+	const struct gandiva_fair *g = self;
+	size_t bases = g->base.n * sizeof(*g->base.at), tenants = g->e.at.n * sizeof(*g->e.at.at);
+	struct kept *kept;
+
+	(void)jobs;
+	(void)njobs;
+	(void)memory;
+	if (g->turns.compat != TURNS_OWN)
+		return 0;
+	kept = mem_alloc(sizeof(*kept) + bases + tenants);
+	*kept = (struct kept){ g->e.at_s, g->balanced_s, g->base.n };
+	if (bases)
+		memcpy(kept + 1, g->base.at, bases);
+	if (tenants)
+		memcpy((char *)(kept + 1) + bases, g->e.at.at, tenants);
+	*out = kept;
+	return sizeof(*kept) + bases + tenants;
+}
+
+static void gandiva_fair_resume(void *self, const void *bytes, size_t n)
+{
+	struct gandiva_fair *g = self;
+	const struct kept *kept = bytes;
+	size_t bases = kept->nbase * sizeof(*g->base.at), tenants = n - sizeof(*kept) - bases;
+
+	g->e.at_s = kept->at_s;
+	g->balanced_s = kept->balanced_s;
+	vec_grow_zero(&g->base, kept->nbase);
+	vec_grow_zero(&g->e.at, tenants / sizeof(*g->e.at.at));
+	if (bases)
+		memcpy(g->base.at, kept + 1, bases);
+	if (tenants)
+		memcpy(g->e.at.at, (const char *)(kept + 1) + bases, tenants);
+}
+
 static void gandiva_fair_fini(void *self)
 {
 	struct gandiva_fair *g = self;
@@ -387,5 +431,8 @@ const struct policy policy_gandiva_fair = {
 	.fini = gandiva_fair_fini,
 	.figures = gandiva_fair_figures,
 	.compat = gandiva_fair_compat,
+	.remember = gandiva_fair_remember,
+	.resume = gandiva_fair_resume,
+	.carry = policy_carry,
 	.decide = gandiva_fair_decide,
 };

@@ -20,6 +20,28 @@ bool slice_can_host(const struct slice_servers *s, const struct job *job, uint32
 
 /* ---- listing */
 
+/* Whoever runs on one server without a home, from before there were any or on what was idle, is at home there. */
+static void settle_in(struct slice_servers *s, const struct job *job)
+{
+	const struct grant *grant = plan_grant(s->plan, job->id);
+	struct slice_memory *m = slice_memory_of(s, job->id);
+	uint32_t node, gpus;
+
+	if (m->home || !grant || grant->nslots != 1 || job_is_fraction(job) || job->nodes > 1)
+		return;
+	node = grant->slots[0].node;
+	gpus = slice_gpus(s, job, node);
+	if (grant->gpus < gpus)
+		return;
+	m->home = 1 + node;
+	m->grown = grant->gpus - gpus;
+	m->began_s = job->held_s;
+	if (m->turn == 0)
+		slice_to_the_end(s, job);
+	if (s->affinity[node] == 0)
+		s->affinity[node] = gpus;
+}
+
 static void count_devices(struct slice_servers *s)
 {
 	const struct round *round = s->round;
@@ -45,14 +67,21 @@ static bool is_there(const struct slice_servers *s, uint32_t other)
 	return other && job_active(&s->round->jobs[other - 1]);
 }
 
-/* Whose partner has ended or lives elsewhere is alone. */
+static bool share(const struct slice_servers *s, uint32_t guest, uint32_t host)
+{
+	const struct slice_memory *g = slice_memory_of(s, guest), *h = slice_memory_of(s, host);
+
+	return g->home == h->home && g->beside == 1 + host && h->guest == 1 + guest;
+}
+
+/* Whose partner has ended, lives elsewhere or knows nothing of it is alone. */
 static void part(const struct slice_servers *s, const struct job *job)
 {
 	struct slice_memory *m = slice_memory_of(s, job->id);
 
-	if (m->beside && (!is_there(s, m->beside) || slice_memory_of(s, m->beside - 1)->home != m->home))
+	if (m->beside && !(is_there(s, m->beside) && share(s, job->id, m->beside - 1)))
 		m->beside = 0;
-	if (m->guest && (!is_there(s, m->guest) || slice_memory_of(s, m->guest - 1)->home != m->home))
+	if (m->guest && !(is_there(s, m->guest) && share(s, m->guest - 1, job->id)))
 		m->guest = 0;
 	if (!m->beside && !m->guest && m->action == ACTION_PACK)
 		m->action = ACTION_NONE;
@@ -110,6 +139,10 @@ void slice_servers_gather(struct slice_servers *s)
 
 	s->at = arena_array(round->scratch, struct slice_server, round->cluster->nnodes);
 	s->jobs = arena_array(round->scratch, uint32_t, round->nactive + 1);
+	for (uint32_t i = 0; i < round->nactive; i++) {
+		if (job_active(&round->jobs[round->active[i]]))
+			settle_in(s, &round->jobs[round->active[i]]);
+	}
 	count_devices(s);
 	for (uint32_t i = 0; i < round->nactive; i++) {
 		const struct job *job = &round->jobs[round->active[i]];
@@ -132,7 +165,7 @@ void slice_servers_gather(struct slice_servers *s)
 
 /* ---- a home */
 
-enum rule { RULE_AFFINE, RULE_IDLE, RULE_ANY, RULE_TURNS };
+enum rule { RULE_AFFINE, RULE_IDLE, RULE_ANY, RULE_TURNS, RULE_MIXED };
 
 static bool suits(const struct slice_servers *s, enum rule rule, const struct job *job, uint32_t node)
 {
@@ -150,6 +183,8 @@ static bool suits(const struct slice_servers *s, enum rule rule, const struct jo
 		return slice_room(server) >= gpus;
 	case RULE_TURNS:
 		return server->affinity == gpus;
+	case RULE_MIXED:
+		return server->affinity != 0;
 	}
 	return false;
 }
@@ -226,6 +261,17 @@ void slice_move(struct slice_servers *s, const struct job *job, uint32_t node)
 	s->at[node].demand += slice_gpus(s, job, node);
 }
 
+/* Where it takes turns: with others of its size, or after a while with whomever. */
+static uint32_t find_turns(const struct slice_servers *s, const struct job *job)
+{
+	uint32_t node = choose(s, RULE_TURNS, job);
+
+	if (node == UINT32_MAX &&
+		s->round->now_s - slice_memory_of(s, job->id)->queued_s >= s->patience_s)
+		node = choose(s, RULE_MIXED, job);
+	return node;
+}
+
 static bool could_have_home(const struct slice_servers *s, const struct job *job)
 {
 	for (uint32_t i = 0; i < s->round->cluster->nnodes; i++) {
@@ -250,9 +296,11 @@ void slice_servers_admit(struct slice_servers *s)
 			s->nhomeless++;
 			continue;
 		}
+		if (slice_memory_of(s, job->id)->turn == 0)
+			slice_to_the_end(s, job);
 		node = slice_find_room(s, job);
 		if (node == UINT32_MAX)
-			node = choose(s, RULE_TURNS, job);
+			node = find_turns(s, job);
 		if (node != UINT32_MAX)
 			slice_move(s, job, node);
 	}

@@ -4,7 +4,8 @@
  *
  * A server has an affinity: the size of the gangs it runs, until it is empty.  A
  * new job goes to a server of its size with room, else to an idle one, else to
- * any with room, else it takes turns on one of its size.  Jobs that no server
+ * any with room, else it takes turns on one of its size; and if there is none, on
+ * any once it has waited for a slice.  Jobs that no server
  * can hold, and fractions of devices, have no home: they take what is free.
  */
 #ifndef POLICY_FAIR_GANDIVA_SERVERS_H
@@ -23,6 +24,7 @@ struct slice_memory {
 	uint32_t grown;  /* devices beyond what it asked for */
 	uint64_t turn;   /* smaller runs first in the next slice */
 	double queued_s; /* since when it has that place */
+	double began_s;  /* since when it runs, if it does */
 	double before;   /* steps per second before the last action */
 	double alone;    /* as last measured alone; 0: never */
 	double acted_s;  /* when that was */
@@ -41,6 +43,7 @@ struct slice_server {
 struct slice_servers {
 	const struct round *round;
 	const struct plan *plan;
+	double patience_s;       /* who finds no server of its size so long shares one of another */
 	uint64_t *turns;         /* counter */
 	uint32_t *affinity;      /* by node: kept */
 	struct slice_server *at; /* by node */

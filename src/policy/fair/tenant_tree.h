@@ -10,7 +10,7 @@
 
 #include "policy/fair/tenant_queues.h"
 
-enum { TREE_USES = 3 }; /* kinds of use that are added up */
+enum { TREE_USES = 4 }; /* kinds of use that are added up */
 
 struct tenant_branch {
 	uint32_t parent, child,

@@ -34,7 +34,8 @@ struct themis {
 	double recall;
 
 	struct crowd crowd;
-	VEC(double) debt; /* by app: devices it has won and not yet paid with */
+	VEC(double)
+	debt; /* by tenant, where tenants are apps: devices it has won and not yet paid with */
 	double auctions, proved, won, withheld, recalled;
 };
 
@@ -164,15 +165,25 @@ static void list_bidders(struct session *s, struct app **who, struct auction_bid
 	}
 }
 
-/* Devices of a bid that are left after the payment. */
-static uint32_t after_payment(struct themis *t, uint32_t app, double keeps, uint32_t amount)
+static double *debt_of(const struct session *s, const struct app *app)
 {
-	uint32_t kept = auction_kept(keeps, amount);
-	double *debt;
+	struct themis *t = s->t;
 
-	vec_grow_zero(&t->debt, (size_t)app + 1);
+	if (t->rules.app == APP_JOB)
+		return &((struct app_memory *)s->round->job_state + app->number)->debt;
+	vec_grow_zero(&t->debt, (size_t)app->number + 1);
+	return &t->debt.at[app->number];
+}
+
+/* Devices of a bid that are left after the payment. */
+static uint32_t after_payment(const struct session *s, const struct app *app, double keeps,
+	uint32_t amount)
+{
+	struct themis *t = s->t;
+	uint32_t kept = auction_kept(keeps, amount);
+	double *debt = debt_of(s, app);
+
 	t->won += amount;
-	debt = &t->debt.at[app];
 	if (t->rounding == ROUNDING_CARRY) {
 		*debt += (1 - keeps) * amount;
 		kept = *debt < amount ? amount : 0;
@@ -222,8 +233,7 @@ static void hold_auction(struct session *s)
 		if (answer.won[i] == AUCTION_NONE)
 			continue;
 		bid = &s->apps.bids[bidders[i].first + answer.won[i]];
-		split(s, who[i], bid->kind,
-			after_payment(s->t, who[i]->number, answer.keeps[i], bid->amount));
+		split(s, who[i], bid->kind, after_payment(s, who[i], answer.keeps[i], bid->amount));
 	}
 }
 
@@ -431,6 +441,35 @@ static void themis_fini(void *self)
 	vec_fini(&((struct themis *)self)->debt);
 }
 
+/* Leases are kept job by job; here is how crowded it was, then what tenants owe. */
+static size_t themis_remember(const void *self, const struct job *jobs, uint32_t njobs,
+	const void *memory, void **out)
+{
+	const struct themis *t = self;
+	size_t owed = t->debt.n * sizeof(*t->debt.at), size = sizeof(t->crowd) + owed;
+	char *bytes = mem_alloc(size);
+
+	(void)jobs;
+	(void)njobs;
+	(void)memory;
+	memcpy(bytes, &t->crowd, sizeof(t->crowd));
+	if (owed)
+		memcpy(bytes + sizeof(t->crowd), t->debt.at, owed);
+	*out = bytes;
+	return size;
+}
+
+static void themis_resume(void *self, const void *bytes, size_t n)
+{
+	struct themis *t = self;
+	size_t owed = n - sizeof(t->crowd);
+
+	memcpy(&t->crowd, bytes, sizeof(t->crowd));
+	vec_grow_zero(&t->debt, owed / sizeof(*t->debt.at));
+	if (owed)
+		memcpy(t->debt.at, (const char *)bytes + sizeof(t->crowd), owed);
+}
+
 static uint32_t themis_figures(const void *self, struct figure out[FIGURES_MAX])
 {
 	const struct themis *t = self;
@@ -455,5 +494,8 @@ const struct policy policy_themis = {
 	.init = themis_init,
 	.fini = themis_fini,
 	.figures = themis_figures,
+	.remember = themis_remember,
+	.resume = themis_resume,
+	.carry = policy_carry,
 	.decide = themis_decide,
 };

@@ -33,6 +33,7 @@ struct app_memory {
 	double lease_end_s; /* of what it holds */
 	double seen_s;      /* when it was first looked at */
 	double crowd;       /* the integral then */
+	double debt;        /* devices it has won and not yet paid with, where jobs are apps */
 	bool seen;
 };
 

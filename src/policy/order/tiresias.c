@@ -383,6 +383,7 @@ const struct policy policy_tiresias = {
 	.options = options,
 	.state_size = sizeof(struct tiresias),
 	.job_state_size = sizeof(struct memory),
+	.carry = policy_carry,
 	.init = tiresias_init,
 	.fini = tiresias_fini,
 	.period_s = tiresias_period_s,

@@ -315,6 +315,31 @@ static uint32_t antman_figures(const void *self, struct figure out[FIGURES_MAX])
 	return 3;
 }
 
+/* Tenants that have had jobs count, also without any now: all else is looked up anew. */
+static size_t antman_remember(const void *self, const struct job *jobs, uint32_t njobs,
+	const void *memory, void **out)
+{
+	const struct antman *a = self;
+	size_t size = a->accounts.n * sizeof(*a->accounts.at);
+
+	(void)jobs;
+	(void)njobs;
+	(void)memory;
+	if (!size)
+		return 0;
+	*out = mem_alloc(size);
+	memcpy(*out, a->accounts.at, size);
+	return size;
+}
+
+static void antman_resume(void *self, const void *bytes, size_t n)
+{
+	struct antman *a = self;
+
+	vec_grow_zero(&a->accounts, n / sizeof(*a->accounts.at));
+	memcpy(a->accounts.at, bytes, n);
+}
+
 static void antman_fini(void *self)
 {
 	struct antman *a = self;
@@ -332,6 +357,8 @@ const struct policy policy_antman = {
 	.options = options,
 	.state_size = sizeof(struct antman),
 	.fini = antman_fini,
+	.remember = antman_remember,
+	.resume = antman_resume,
 	.figures = antman_figures,
 	.decide = antman_decide,
 };

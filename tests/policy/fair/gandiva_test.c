@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "policy/fair/gandiva_trials.h"
+#include "sim/future.h"
+#include "sim/moment.h"
 #include "support/property.h"
 #include "support/scene.h"
 
@@ -322,6 +324,65 @@ static void pairs_fit_and_nobody_is_moved_in_haste(void **state)
 	assert_true(pairs > 0 && moves > 0);
 }
 
+/* ---- nobody waits for ever */
+
+/* Company renews grants slice by slice: that is no reason to stay beyond them. */
+static void a_pair_gives_way(void **state)
+{
+	struct scene s;
+	struct outcome out;
+
+	(void)state;
+	two_on_one(&s, 0.6, 0.5);
+	scene_job(&s, 400, 1, 600);
+	s.config.costs = (struct costs){ .resume_s = 30 };
+	scene_run(&s, &out);
+	assert_true(figure(&out, "packed") >= 1);
+	/* turns of three slices: to stay for four times what resuming costs */
+	assert_true(out.jobs[2].start_s < 1200 && out.jobs[2].finish_s < 4000);
+	outcome_fini(&out);
+	scene_fini(&s);
+}
+
+/* Small ones that came one after the other are never all through with what they stay for. */
+static void small_ones_make_room_for_a_gang(void **state)
+{
+	struct scene s;
+	struct outcome out;
+
+	(void)state;
+	scene_init(&s, "1x4:v100");
+	for (int i = 0; i < 9; i++)
+		scene_job(&s, 60 * i, i == 1 ? 4 : 1, i == 1 ? 600 : 20000);
+	s.config.policy = "gandiva:pack=0";
+	s.config.costs = (struct costs){ .resume_s = 30 };
+	scene_run(&s, &out);
+	assert_int_equal(s.trace.jobs[1].gpus, 4);
+	assert_true(out.jobs[1].start_s < 1200 && out.jobs[1].finish_s < 4000);
+	outcome_fini(&out);
+	scene_fini(&s);
+}
+
+/* A daemon that comes back, or a look ahead, finds jobs that run and nothing that was remembered of them. */
+static void who_was_there_before_takes_turns(void **state)
+{
+	const double work[] = { 3600, 3600, 3600 };
+	struct future_job out[3];
+	struct err err = { 0 };
+	struct moment m;
+
+	(void)state;
+	moment_init(&m, "1x4:v100", "gandiva", 33);
+	moment_runs(&m, 0x3, 3600, 0);
+	moment_runs(&m, 0xc, 3600, 0);
+	moment_waits(&m, 2, 3600);
+	if (future_run(&(struct future_config){ .from = &m.s, .work = work, .until_s = 1e5 }, out,
+		    &err) < 0)
+		fail_msg("%s", err.text);
+	assert_true(out[2].start_s == 60 && out[0].stops > 0);
+	moment_fini(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -334,6 +395,9 @@ int main(void)
 		cmocka_unit_test(growing_is_undone_if_it_does_not_pay),
 		cmocka_unit_test(turns_are_even),
 		cmocka_unit_test(pairs_fit_and_nobody_is_moved_in_haste),
+		cmocka_unit_test(a_pair_gives_way),
+		cmocka_unit_test(small_ones_make_room_for_a_gang),
+		cmocka_unit_test(who_was_there_before_takes_turns),
 	};
 
 	return cmocka_run_group_tests_name("policy/fair/gandiva", tests, NULL, NULL);
