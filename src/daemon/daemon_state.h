@@ -191,6 +191,9 @@ int daemon_first_epoch(struct daemon *d, struct err *err);
 /* Other rules or tenants from now on; d->epoch has them, `why` is for the record. */
 int daemon_new_epoch(struct daemon *d, const char *why, struct err *err);
 
+/* Into the log, what tenants are promised that the rules do not keep, and the reverse. */
+void daemon_tell_promises(struct daemon *d);
+
 void daemon_tell_devices(struct daemon *d, uint32_t node, uint64_t devices, bool up);
 
 /* ---- places.c */

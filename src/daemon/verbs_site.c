@@ -198,6 +198,7 @@ void verb_set_policy(struct daemon *d, struct call *call)
 	if (changed) {
 		log_notice(d->log, "policy %s, placer %s, admission %s from now on", next.policy,
 			next.placer, next.admit);
+		daemon_tell_promises(d);
 		next = before;
 		verb_policy(d, call);
 	} else {

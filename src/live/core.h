@@ -42,6 +42,7 @@ struct core_config {
 	struct rule_specs rules;       /* copied */
 	const struct tenants *tenants; /* not bound; copied; NULL or empty: none */
 	const char *hosts; /* text of what CPUs and memory do to models (io/hosting_io.h); NULL: nothing is known */
+	const char *tenants_file, *hosts_file; /* where these come from, for errors; NULL: from no file */
 	uint64_t seed;
 	struct care care;
 	const struct health *health; /* of the cluster's devices; copied; NULL: nothing is known */
