@@ -187,6 +187,8 @@ void daemon_take_notes(struct daemon *d);
 void daemon_publish(struct daemon *d, const struct row *row);
 
 /* ---- epochs.c */
+/* What the record has last; false: none yet.  epoch_fini(). */
+bool daemon_last_epoch(struct daemon *d, struct epoch *out);
 int daemon_first_epoch(struct daemon *d, struct err *err);
 /* Other rules or tenants from now on; d->epoch has them, `why` is for the record. */
 int daemon_new_epoch(struct daemon *d, const char *why, struct err *err);
@@ -199,6 +201,12 @@ void daemon_tell_devices(struct daemon *d, uint32_t node, uint64_t devices, bool
 /* ---- places.c */
 /* After the machine was looked at, before it becomes a cluster. */
 int daemon_keep_places(struct daemon *d, struct err *err);
+/* As they are now, for the next daemon. */
+int daemon_remember_places(struct daemon *d, struct err *err);
+
+/* ---- old_links.c */
+/* Links of devices that are down since before this daemon, as the last epoch has them. */
+void daemon_recall_links(struct daemon *d);
 
 /* ---- care.c */
 /* What the record has last of the devices that are here, into the epoch that begins. */

@@ -101,6 +101,21 @@ static int adopt_attempt(void *ctx, const struct record_attempt *attempt)
 	return rc;
 }
 
+bool daemon_last_epoch(struct daemon *d, struct epoch *out)
+{
+	struct err ignored = { 0 };
+	struct buf text = { 0 };
+	json_t *body = NULL;
+	bool found;
+
+	if (record_meta(d->record, "epoch", &text))
+		body = json_loads(text.at, 0, NULL);
+	found = body && epoch_from_json(body, out, &ignored) == 0;
+	json_decref(body);
+	buf_fini(&text);
+	return found;
+}
+
 static int open_core(struct daemon *d, struct core **out, struct err *err)
 {
 	struct core_config config = {
@@ -109,7 +124,9 @@ static int open_core(struct daemon *d, struct core **out, struct err *err)
 		.tenants = &d->epoch.tenants,
 		.hosts = d->epoch.hosts,
 		/* What comes later is no longer as in the file. */
-		.tenants_file = d->core ? NULL : d->config.tenants,
+		.tenants_file = d->core     ? NULL
+			: d->config.tenants ? d->config.tenants
+					    : "tenants of the record",
 		.hosts_file = d->core ? NULL : d->config.host_profiles,
 		.seed = d->epoch.seed,
 		.care = d->epoch.care,
