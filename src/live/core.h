@@ -152,6 +152,11 @@ const struct tenants *core_tenants(const struct core *core); /* as given; may be
 struct quota;
 /* What tenants hold, and may (placement/quota.h), by the same numbers; NULL: quotas are not kept. */
 const struct quota *core_quota(struct core *core);
+struct cells;
+/* The books of tenants' cells (placement/cells.h), of jobs by their numbers in the engine; NULL: cells are not kept. */
+const struct cells *core_cells(struct core *core);
+/* Of its policy: enum policy_traits. */
+unsigned core_traits(const struct core *core);
 /* After new rules: what runs is taken over now and not with the next turn, so that looking shows it. */
 void core_take_over(struct core *core);
 const struct cluster *core_cluster(const struct core *core);

@@ -1,0 +1,94 @@
+#!/bin/bash
+# What stint quota says of a daemon's tenants: shares down the tree, cells and what is on loan, and what a policy
+# keeps by itself.
+# shellcheck disable=SC2016,SC2317
+here=$(realpath "$(dirname "$0")")
+# shellcheck source=tests/cli/lib/check
+. "$here/lib/check"
+# shellcheck source=tests/clients/with_daemon
+. "$here/../clients/with_daemon"
+
+runs() { # JOB...
+	for job; do
+		stint show "$job" | grep -q '^state *RUNNING' || return 1
+	done
+}
+
+clear_queue() {
+	stint cancel --all --quiet
+	soon "all of them leave" bash -c "! \"$STINT\" queue --json | grep -q '\"id\"'"
+}
+
+hold='sleep 1000'
+is "a daemon answers" daemon_start --slots 8 --no-cgroups --policy fifo
+
+# ---- shares
+submit --gpus 1 --tenant own -- sh -c "$hold"
+submit --gpus 1 --tenant other -- sh -c "$hold"
+soon "two tenants run jobs" runs 1 2
+run stint quota set x --parent own --weight 3
+want 0 "another stands below the first"
+run stint quota
+want 0 "shares"
+out '^other .* 50% +[0-9.-]+$' "of one at the top"
+out '^own .* 50%, own 12\.5% +[0-9.-]+$' "its own jobs count with weight 1 among those below it"
+out '^  x .* 37\.5% +[0-9.-]+$' "which have the rest"
+err '^quotas are not kept: stint policy set --admit quota$' "quotas are not kept"
+run stint quota --json
+out '"own_share": 0.125' "also as JSON"
+run stint quota set y --parent x
+run stint quota
+out '^  x .* 37\.5% +[0-9.-]+$' "without jobs of its own a parent's share is that of those below"
+out '^    y .* 37\.5% +[0-9.-]+$' "which they have whole"
+clear_queue
+
+# ---- cells
+cat >tenants.yaml <<'END_TENANTS'
+tenants:
+  - name: vision
+    cells: [{cell: device, count: 2}, {cell: device, type: cpu}]
+  - {name: students}
+END_TENANTS
+run stint quota load tenants.yaml
+want 0 "tenants with cells"
+run stint quota
+err '^cells are not kept: stint policy set --placer hived$' "that nobody keeps"
+run stint policy set --placer hived
+want 0 "which hived does"
+run stint quota
+is "and then nothing is to be said" [ ! -s stderr ]
+submit --gpus 0 -c 2 --tenant vision -- sh -c "$hold"
+mine=$job
+submit --gpus 0 -c 4 --tenant students -- sh -c "$hold"
+guest=$job
+submit --gpus 0 -c 1 --tenant vision --opportunistic -- sh -c "$hold"
+loose=$job
+soon "jobs within cells and on loan" runs "$mine" "$guest" "$loose"
+run stint quota
+out '^TENANT +WEIGHT +GUARANTEED +CELLS +BORROW' "cells are a column"
+out '^vision +1 +0 +2 device, 1 device of cpu +all +all +3 +1 ' "what a tenant has within its cells is not borrowed"
+out '^students +1 +0 +all +all +4 +4 ' "what others have is"
+run stint quota --json
+out '"cells": "2 device, 1 device of cpu"' "cells as JSON"
+
+clear_queue
+
+# ---- guests
+run stint policy set antman:quota=2 --placer first-fit
+want 0 "a policy with quotas of its own"
+run stint quota
+err '^policy antman:.*quota=2.* keeps quotas itself: ' "is said to keep them"
+submit --gpus 8 --tenant students -- sh -c "$hold"
+guest=$job
+soon "one beyond its quota is a guest" runs "$guest"
+submit --gpus 2 --tenant vision -- sh -c "$hold"
+host=$job
+submit --gpus 1 --tenant vision --opportunistic -- sh -c "$hold"
+small=$job
+soon "beside it runs one within" runs "$host"
+soon "and another guest" runs "$small"
+run stint quota
+out '^students .* 8 +8 ' "what guests have is borrowed"
+out '^vision .* 3 +1 ' "what others have is not"
+
+finish
