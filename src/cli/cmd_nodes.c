@@ -12,13 +12,33 @@
 #include "cli/term.h"
 #include "cli/ui.h"
 
+static bool has(const json_t *list, json_int_t id)
+{
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		if (json_integer_value(json_array_get(list, i)) == id)
+			return true;
+	}
+	return false;
+}
+
+/* "7,9", and those that have what others leave after them: "7 guest 8". */
 static void jobs_of(const json_t *device, struct buf *out)
 {
-	const json_t *jobs = json_object_get(device, "jobs");
+	const json_t *jobs = json_object_get(device, "jobs"),
+		     *guests = json_object_get(device, "guests");
 
-	for (size_t i = 0; i < json_array_size(jobs); i++)
-		buf_printf(out, "%s%lld", i ? "," : "",
-			(long long)json_integer_value(json_array_get(jobs, i)));
+	for (size_t i = 0; i < json_array_size(jobs); i++) {
+		json_int_t id = json_integer_value(json_array_get(jobs, i));
+
+		if (!has(guests, id))
+			buf_printf(out, "%s%lld", out->n ? "," : "", (long long)id);
+	}
+	for (size_t i = 0; i < json_array_size(guests); i++)
+		buf_printf(out, "%s%lld",
+			i                ? ","
+				: out->n ? " guest "
+					 : "guest ",
+			(long long)json_integer_value(json_array_get(guests, i)));
 }
 
 static const char *state_of(const json_t *device)

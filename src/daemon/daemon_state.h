@@ -248,6 +248,12 @@ struct environment {
 void daemon_environment(struct daemon *d, struct environment *env, const struct live_job *job,
 	const struct attempt *a, const struct submission *what, const char *dir);
 
+/* ---- guests.c */
+/* Whether the job has only what others on its devices leave. */
+bool daemon_is_guest(const struct daemon *d, uint32_t job);
+/* Others that are on the same devices, as an array "beside". */
+void daemon_put_beside(const struct daemon *d, const struct attempt *attempt, struct json *j);
+
 /* ---- grant_file.c */
 int daemon_write_grant(struct daemon *d, const struct live_job *job, uint32_t attempt,
 	const struct grant *grant, struct err *err);

@@ -1,6 +1,6 @@
 #!/bin/bash
 # What stint quota says of a daemon's tenants: shares down the tree, cells and what is on loan, and what a policy
-# keeps by itself.
+# keeps by itself; and how guests are seen.
 # shellcheck disable=SC2016,SC2317
 here=$(realpath "$(dirname "$0")")
 # shellcheck source=tests/cli/lib/check
@@ -71,6 +71,16 @@ out '^students +1 +0 +all +all +4 +4 ' "what others have is"
 run stint quota --json
 out '"cells": "2 device, 1 device of cpu"' "cells as JSON"
 
+# ---- seen in show
+run stint show "$mine"
+out '^class +guaranteed$' "show says the class"
+run stint show "$guest"
+out '^class +guaranteed, on loan$' "and what is on loan"
+run stint show "$loose"
+out '^class +opportunistic, on loan$' "of either class"
+run stint show "$loose" --json
+out '"class": "opportunistic"' "as JSON"
+out '"on_loan_gpus": 1' "with how many devices"
 clear_queue
 
 # ---- guests
@@ -90,5 +100,17 @@ soon "and another guest" runs "$small"
 run stint quota
 out '^students .* 8 +8 ' "what guests have is borrowed"
 out '^vision .* 3 +1 ' "what others have is not"
+run stint queue
+out "^ *$guest .* 0-7 +guest beside $host,$small\$" "queue tells guests, and beside whom they are"
+out "^ *$host .* [0-7],[0-7]\$" "others have devices of their own"
+run stint show "$guest"
+out "^class +guaranteed, guest beside $host,$small\$" "show says so, too"
+run stint show "$guest" --json
+out '"guest": true' "and as JSON"
+run stint nodes
+out "busy +$host guest $guest " "nodes tells guests"
+out "busy +guest $guest " "also where they are alone"
+run stint explain "$guest"
+out 'guest' "explain says what it is"
 
 finish
