@@ -295,6 +295,7 @@ static double used_by(const struct desk *desk, const struct uses *uses, const ch
 static void put_quota(const struct desk *desk, const struct desk_use *use, struct json *j)
 {
 	const struct desk_tenant *t = stated_of(desk, use->name);
+	uint32_t beyond = desk->cells || desk->by_policy ? use->lent : use->gpus;
 
 	if (t && t->parent != TENANT_NONE)
 		json_str(j, "parent", desk->tenants[t->parent].name);
@@ -306,7 +307,7 @@ static void put_quota(const struct desk *desk, const struct desk_use *use, struc
 	json_double(j, "borrow", t ? t->borrow : INFINITY); /* no limit is null */
 	json_double(j, "lend", t ? t->lend : INFINITY);
 	json_double(j, "held_gpus", t ? t->held : use->gpus);
-	json_double(j, "borrowed_gpus", t ? t->borrowed : use->gpus);
+	json_double(j, "borrowed_gpus", t ? t->borrowed : beyond);
 }
 
 static void put_use(const struct desk *desk, const struct uses *uses, const struct desk_use *use,

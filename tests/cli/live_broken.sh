@@ -80,6 +80,8 @@ again "again, while a job runs on the pair"
 is "it goes on" runs "$pair"
 is "what is lost is still down" device GPU-bb 1 down
 is "what is busy is the pair" device GPU-cc 2 busy
+stint nodes --topology --json >links.after
+is "with its links" cmp links.before links.after
 run stint cancel "$pair"
 
 # ---- back

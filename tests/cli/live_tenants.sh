@@ -20,12 +20,22 @@ clear_queue() {
 }
 
 hold='sleep 1000'
-is "a daemon answers" daemon_start --slots 8 --no-cgroups --policy fifo
+is "a daemon answers" daemon_start --slots 8 --no-cgroups --policy antman:quota=2
+
+# ---- tenants of which nobody said anything
+submit --gpus 2 --tenant own -- sh -c "$hold"
+submit --gpus 1 --tenant other --opportunistic -- sh -c "$hold"
+soon "a job within the policy's quota and a guest" runs 1 2
+run stint quota
+out '^own .* 2 +0 +1 +0 ' "what is within the quota is not borrowed"
+out '^other .* 1 +1 +1 +0 ' "what a guest has is"
+clear_queue
+run stint policy set fifo
 
 # ---- shares
 submit --gpus 1 --tenant own -- sh -c "$hold"
 submit --gpus 1 --tenant other -- sh -c "$hold"
-soon "two tenants run jobs" runs 1 2
+soon "two tenants run jobs" runs 3 4
 run stint quota set x --parent own --weight 3
 want 0 "another stands below the first"
 run stint quota
