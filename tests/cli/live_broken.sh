@@ -147,6 +147,27 @@ END_GPUS
 again "a daemon with other GPUs"
 run stint nodes
 is "knows these alone" [ "$(grep -c GPU- stdout)" = 1 ]
+
+# ---- instances
+shows() { # UUID STATE
+	stint nodes | grep -Eq " $2 .*$1\$"
+}
+cat >>gpus <<'END_GPUS'
+gpu|GPU-mm|NVIDIA A100-SXM4-40GB|42949672960|0:2:0
+mig|MIG-1|NVIDIA A100-SXM4-40GB MIG 3g.20gb|20937965568
+mig|MIG-2|NVIDIA A100-SXM4-40GB MIG 3g.20gb|20937965568
+END_GPUS
+again "a daemon with one that is split"
+is "has its instances" shows MIG-2 free
+sed -i 's/^gpu.GPU-mm.*/&|lost/' gpus
+again "a daemon that lost it"
+is "has its instances down" shows MIG-1 down
+is "both" shows MIG-2 down
+sed -i 's/|lost//; s/MIG-1|/MIG-3|/' gpus
+again "a daemon with another instance of it"
+is "has that" shows MIG-3 free
+is "the other one" shows MIG-2 free
+is "and not the one that was given up" bash -c "! '$STINT' nodes | grep -q MIG-1"
 run stint db check
 want 0 "the record is sound"
 end
