@@ -46,6 +46,7 @@ function lifeline(job, history) {
 
 function facts(job) {
 	const list = [['user', job.user], ['tenant', tenantName(job.tenant)], ['model', job.model], ['asked for', `${job.gpus} GPU${job.gpus === 1 ? '' : 's'}${job.types ? ' of ' + job.types : ''}${job.min_gpus !== job.max_gpus ? ` (${job.min_gpus}–${job.max_gpus})` : ''}`],
+		['class', job.class === 'opportunistic' || job.guest || job.on_loan_gpus ? [job.class, job.guest ? 'guest' + (job.beside?.length ? ` beside ${job.beside.join(', ')}` : '') : job.on_loan_gpus ? `${job.on_loan_gpus} on loan` : null].filter(Boolean).join(', ') : null],
 		['has', job.held_gpus ? `${job.held_gpus} × ${job.type} on ${job.node} (${job.devices.join(', ')})` : null], ['idle', job.idle ? `for ${duration(job.idle.for_s)}${job.idle.warned ? ', which was warned of' : ''}` : null], ['failed on', job.failed_on?.map(f => `device ${f.device}, ${f.times} times${f.avoided ? ' (avoided)' : ''}`).join('; ') ?? null], ['priority', number(job.priority)], ['waited', duration(job.wait_s)], ['ran', duration(job.run_s)],
 		['preempted', job.preemptions ? `${job.preemptions} times` : null], ['GPU time', duration(job.served_gpu_s)], ['lost', job.lost_s ? duration(job.lost_s) : null], ['time limit', job.time_limit_s ? duration(job.time_limit_s) : null],
 		['deadline', job.deadline ? clock(job.deadline) : null], ['exit', job.exit_code !== undefined ? `${job.exit_code}${job.signal ? ', SIG' + job.signal : ''}` : null], ['how it ended', job.end_text], ['comment', job.comment]];

@@ -34,6 +34,7 @@ const columns = devices => [
 function kept(q) {
 	const promised = q.tenants.some(t => t.guaranteed || t.borrow !== null);
 	if (q.quotas) return h('p', { className: 'small soft' }, 'Kept: owners take back what is borrowed, limits hold. Standing: what a tenant used in the last days over its share; 1 is exactly its share.');
+	if (q.by_policy) return h('p', { className: 'small soft' }, q.note);
 	return promised ? h('p', { className: 'warn' }, 'Said, but not kept: the admission rule is another. On the command line: ', h('span', { className: 'mono' }, 'stint policy set --admit quota'))
 		: h('p', { className: 'small soft' }, 'Nobody is promised anything: everybody may have what is free. On the command line: ', h('span', { className: 'mono' }, 'stint quota set NAME --guaranteed 4'));
 }

@@ -1,5 +1,5 @@
 /*
- * stint nodes: the devices there are and who has them; draining them and giving them back.
+ * stint nodes: the devices there are and who has them; draining them, giving them back, and forgetting those that are gone.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,13 +12,33 @@
 #include "cli/term.h"
 #include "cli/ui.h"
 
+static bool has(const json_t *list, json_int_t id)
+{
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		if (json_integer_value(json_array_get(list, i)) == id)
+			return true;
+	}
+	return false;
+}
+
+/* "7,9", and those that have what others leave after them: "7 guest 8". */
 static void jobs_of(const json_t *device, struct buf *out)
 {
-	const json_t *jobs = json_object_get(device, "jobs");
+	const json_t *jobs = json_object_get(device, "jobs"),
+		     *guests = json_object_get(device, "guests");
 
-	for (size_t i = 0; i < json_array_size(jobs); i++)
-		buf_printf(out, "%s%lld", i ? "," : "",
-			(long long)json_integer_value(json_array_get(jobs, i)));
+	for (size_t i = 0; i < json_array_size(jobs); i++) {
+		json_int_t id = json_integer_value(json_array_get(jobs, i));
+
+		if (!has(guests, id))
+			buf_printf(out, "%s%lld", out->n ? "," : "", (long long)id);
+	}
+	for (size_t i = 0; i < json_array_size(guests); i++)
+		buf_printf(out, "%s%lld",
+			i                ? ","
+				: out->n ? " guest "
+					 : "guest ",
+			(long long)json_integer_value(json_array_get(guests, i)));
 }
 
 static const char *state_of(const json_t *device)
@@ -135,14 +155,29 @@ static int post_change(const struct args *args, const char *verb, const char *op
 	return rc;
 }
 
+/* What became of the devices. */
+static const char *const changes[][2] = {
+	{ "drain", "drained" },
+	{ "resume", "back in use" },
+	{ "forget", "forgotten from the next start of the daemon on" },
+};
+
+static const char *change_of(const char *verb)
+{
+	for (size_t i = 0; i < sizeof(changes) / sizeof(*changes); i++) {
+		if (!strcmp(verb, changes[i][0]))
+			return changes[i][1];
+	}
+	return NULL;
+}
+
 static void tell_change(const char *verb, const json_t *reply)
 {
 	const json_t *devices = json_object_get(reply, "devices");
 	const char *node = live_text(reply, "node");
 	size_t n = json_array_size(devices);
 
-	printf("%zu device%s of %s %s:", n, n == 1 ? "" : "s", node ? node : "?",
-		!strcmp(verb, "drain") ? "drained" : "back in use");
+	printf("%zu device%s of %s %s:", n, n == 1 ? "" : "s", node ? node : "?", change_of(verb));
 	for (size_t i = 0; i < n; i++)
 		printf("%s%lld", i ? "," : " ",
 			(long long)json_integer_value(json_array_get(devices, i)));
@@ -155,8 +190,8 @@ static int change(const struct args *args, struct err *err)
 	json_t *reply;
 	int rc;
 
-	if (strcmp(verb, "drain") != 0 && strcmp(verb, "resume") != 0)
-		return err_set(err, ERR_USAGE, "'%s' is not understood; drain or resume", verb);
+	if (!change_of(verb))
+		return err_set(err, ERR_USAGE, "'%s' is not understood; drain, resume or forget", verb);
 	if (args->operands.n != 2)
 		return err_set(err, ERR_USAGE,
 			"which devices? write: stint nodes %s NODE:0,2-3, or :0,2-3 for this machine",
@@ -228,20 +263,23 @@ static const char *const examples[] = {
 	"stint nodes --topology --cluster cluster.yaml --svg links.svg",
 	"stint nodes drain :1 --reason 'the fan is loud'",
 	"stint nodes resume :1",
+	"stint nodes forget :1",
 	NULL,
 };
 
 const struct command command_nodes = {
 	.name = "nodes",
 	.summary = "devices, and which jobs have them",
-	.operands = "[drain|resume NODE[:DEVICES]]",
+	.operands = "[drain|resume|forget NODE[:DEVICES]]",
 	.max_operands = 2,
 	.live = true,
 	.groups = { &flags_nodes, &flags_daemon },
 	.about = "A drained device goes to nobody new; the job that has it keeps it until it ends.  Devices on which\n"
 		 "different jobs fail one after the other are drained by themselves.  resume gives them back, and\n"
 		 "jobs that failed there may go there again.  NODE may be left out: ':0,2-3' is of the daemon's\n"
-		 "machine; without DEVICES all of the node are meant.  Only root and the daemon's user may do so.",
+		 "machine; without DEVICES all of the node are meant.  A GPU that is gone stays known as down over\n"
+		 "restarts, until it is back or another is there instead; forget is for one that will not come\n"
+		 "back.  Only root and the daemon's user may do any of this.",
 	.examples = examples,
 	.run = run,
 };

@@ -138,7 +138,8 @@ const struct command command_queue = {
 	.groups = { &flags_queue, &flags_daemon },
 	.about = "Those that run come first, then those that wait, by number, then, with --all, those that\n"
 		 "have ended, newest first.  TIME is how long a job has run, or waited if it is PENDING; ETA is\n"
-		 "when it is expected to be done; REASON is why it waits, or how it ended.",
+		 "when it is expected to be done; REASON is why it waits, how it ended, or of a\n"
+		 "guest, which has what others leave of the same devices, beside whom it runs.",
 	.examples = examples,
 	.run = run,
 };

@@ -25,6 +25,7 @@ struct view {
 	const json_t *tenants;
 	struct table table;
 	struct buf name;
+	bool cells; /* somebody has some */
 };
 
 /* Empty where it is not there. */
@@ -46,12 +47,17 @@ static void limit_cell(struct table *table, const json_t *tenant, const char *ke
 		table_cellf(table, "%.4g", n);
 }
 
-static void part_cell(struct table *table, double part)
+/* "50%", of which its own jobs have some where others stand below it: "50%, own 12.5%". */
+static void share_cell(struct table *table, const json_t *tenant)
 {
+	double part = live_number(tenant, "share"), own = live_number(tenant, "own_share");
+
 	if (isnan(part))
 		table_cell(table, "-");
+	else if (isnan(own))
+		table_cellf(table, "%.3g%%", part * 100);
 	else
-		table_cellf(table, "%.0f%%", part * 100);
+		table_cellf(table, "%.3g%%, own %.3g%%", part * 100, own * 100);
 }
 
 /* "0.70 of its share". */
@@ -78,6 +84,8 @@ static void tenant_row(struct view *v, const json_t *tenant, int depth)
 		table_cell(&v->table, said);
 	else
 		table_cellf(&v->table, "%.4g", live_number(tenant, "guaranteed"));
+	if (v->cells)
+		table_cell(&v->table, text_of(tenant, "cells"));
 	limit_cell(&v->table, tenant, "borrow");
 	limit_cell(&v->table, tenant, "lend");
 	table_cellf(&v->table, "%.4g", live_number(tenant, "held_gpus"));
@@ -85,7 +93,7 @@ static void tenant_row(struct view *v, const json_t *tenant, int depth)
 	table_cellf(&v->table, "%.0f", live_number(tenant, "running"));
 	table_cellf(&v->table, "%.0f", live_number(tenant, "pending"));
 	table_cell(&v->table, live_duration(live_number(tenant, "used_gpu_s"), used));
-	part_cell(&v->table, live_number(tenant, "share"));
+	share_cell(&v->table, tenant);
 	standing_cell(&v->table, live_number(tenant, "standing"));
 }
 
@@ -112,11 +120,16 @@ static int show(const json_t *reply, struct err *err)
 	struct view v = { .tenants = json_object_get(reply, "tenants") };
 	struct term term = term_of_stdout();
 	struct buf text = { 0 };
+	const char *note = live_text(reply, "note");
 	int rc;
 
+	for (size_t i = 0; i < json_array_size(v.tenants); i++)
+		v.cells |= live_text(json_array_get(v.tenants, i), "cells") != NULL;
 	table_column(&v.table, "TENANT", ALIGN_LEFT, 0);
 	table_column(&v.table, "WEIGHT", ALIGN_RIGHT, 1);
 	table_column(&v.table, "GUARANTEED", ALIGN_RIGHT, 0);
+	if (v.cells)
+		table_column(&v.table, "CELLS", ALIGN_LEFT, 0);
 	table_column(&v.table, "BORROW", ALIGN_RIGHT, 2);
 	table_column(&v.table, "LEND", ALIGN_RIGHT, 3);
 	table_column(&v.table, "GPUS", ALIGN_RIGHT, 0);
@@ -132,8 +145,8 @@ static int show(const json_t *reply, struct err *err)
 	else
 		fprintf(stderr, "no tenants yet: the first job of one makes it known\n");
 	rc = ui_print(&text, err);
-	if (!rc && json_array_size(v.tenants) && !json_is_true(json_object_get(reply, "quotas")))
-		fprintf(stderr, "quotas are not kept: stint policy set --admit quota\n");
+	if (!rc && json_array_size(v.tenants) && note)
+		fprintf(stderr, "%s\n", note);
 	table_fini(&v.table);
 	buf_fini(&v.name);
 	buf_fini(&text);

@@ -117,6 +117,26 @@ static void put_host(const json_t *job, struct buf *out)
 	buf_fini(&text);
 }
 
+/* "guaranteed", "opportunistic, guest beside 7", "guaranteed, 2 of 4 devices on loan". */
+static void put_class(const json_t *job, struct buf *out)
+{
+	const char *class = live_text(job, "class");
+	double lent = live_number(job, "on_loan_gpus"), held = live_number(job, "held_gpus");
+	struct buf text = { 0 }, guest = { 0 };
+
+	live_guest(job, &guest);
+	buf_str(&text, class ? class : "?");
+	if (guest.n)
+		buf_printf(&text, ", %s", guest.at);
+	else if (lent > 0 && lent < held)
+		buf_printf(&text, ", %.0f of %.0f devices on loan", lent, held);
+	else if (lent > 0)
+		buf_str(&text, ", on loan");
+	live_line(out, "class", class ? text.at : NULL);
+	buf_fini(&guest);
+	buf_fini(&text);
+}
+
 static void put_gpus(const json_t *job, struct buf *out)
 {
 	double gpus = live_number(job, "gpus"), share = live_number(job, "share");
@@ -364,6 +384,7 @@ void live_put_job(const json_t *job, const struct term *term, struct buf *out)
 	put_code(job, out);
 	put_words(job, out);
 	put_gpus(job, out);
+	put_class(job, out);
 	put_progress(job, now_s, out);
 	put_idle(job, out);
 	put_failed_on(job, out);

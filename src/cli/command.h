@@ -167,6 +167,10 @@ struct flag {
 	{ \
 		.name = #field, .kind = (kind_), .offset = offsetof(struct args, field), __VA_ARGS__ \
 	}
+
+/* What --tenants FILE is, wherever it is taken. */
+#define TENANTS_HELP "tenants: weights, quotas and cells, YAML"
+
 /* A flag with a letter, or with another name than its field. */
 #define LETTER(letter_, ...) FLAG_OF(__VA_ARGS__, .letter = (letter_))
 #define SWITCH(field, help_) FLAG_OF(field, FLAG_SWITCH, .help = (help_))

@@ -224,12 +224,29 @@ void live_gpus(const json_t *job, struct buf *out)
 		buf_printf(out, "%.0f", gpus);
 }
 
-/* Why it waits, or how it ended. */
-static const char *reason_of(const json_t *job)
+void live_guest(const json_t *job, struct buf *out)
+{
+	const json_t *beside = json_object_get(job, "beside");
+
+	if (!json_is_true(json_object_get(job, "guest")))
+		return;
+	buf_str(out, "guest");
+	for (size_t i = 0; i < json_array_size(beside); i++)
+		buf_printf(out, "%s%lld", i ? "," : " beside ",
+			(long long)json_integer_value(json_array_get(beside, i)));
+}
+
+/* Why it waits, how it ended, or beside whom it runs. */
+static void put_reason(const json_t *job, size_t columns, const struct term *term, struct buf *out)
 {
 	const char *text = live_text(json_object_get(job, "reason"), "text");
+	struct buf guest = { 0 };
 
-	return text && *text ? text : live_text(job, "end_text");
+	live_guest(job, &guest);
+	if (!text || !*text)
+		text = live_text(job, "end_text");
+	live_cut(text && *text ? text : guest.at, columns, term, out);
+	buf_fini(&guest);
 }
 
 static double time_of(const json_t *job)
@@ -275,7 +292,7 @@ static void put_row(struct table *table, const json_t *job, bool slurm, const st
 	table_cell(table,
 		isnan(live_number(job, "eta_s")) ? ""
 						 : live_duration(live_number(job, "eta_s"), duration));
-	live_cut(reason_of(job), reason, term, &text);
+	put_reason(job, reason, term, &text);
 	cell_of(table, &text);
 	buf_fini(&text);
 }

@@ -28,6 +28,8 @@ void live_job_name(const json_t *job, struct buf *out);
 /* The user, and "/TENANT" after it if the job is on another account. */
 void live_who(const json_t *job, struct buf *out);
 /* "2", "2/4" of an elastic job that has fewer, "1-4" of one that waits. */
+/* Of a guest "guest beside 7,8", else nothing. */
+void live_guest(const json_t *job, struct buf *out);
 void live_gpus(const json_t *job, struct buf *out);
 /* "0-3,6" of ["0","1","2","3","6"]. */
 void live_devices(const json_t *devices, struct buf *out);

@@ -26,7 +26,7 @@ static const struct flag past_flags[] = {
 	TEXT(was_placer, "NAME[:OPTIONS]",
 		"the placer of then (default: the record's; of a trace first-fit)"),
 	TEXT(admit, "NAME[:OPTIONS]", "who may compete (default: as in the record; else all)"),
-	TEXT(tenants, "FILE", "weights of tenants as they were, YAML (default: the record's)"),
+	TEXT(tenants, "FILE", TENANTS_HELP ", as they were (default: the record's)"),
 	TEXT(measured_on, "TYPE", "on which type run times were measured, where the trace does not say"),
 	NUMBER(seeds, FLAG_INT, "N", 11, 1, 10000, "runs of each: seed 0 is what happened (default 11)"),
 	TEXT(resample, "WHEN", "seeds resample it: yes, no, auto (default: if nothing is random)"),

@@ -369,7 +369,7 @@ const struct flag_group serve_flags_rules = {
 				"policy with options, e.g. tiresias:limit_s=600; else as before, else fair-share:preempt=1,elastic=1"),
 			LIST(placer, "SPEC", "which devices exactly; else as before, else first-fit"),
 			TEXT(admit, "SPEC", "admission; else as before, else all"),
-			TEXT(tenants, "FILE", "weights of tenants (doc/formats.md)"),
+			TEXT(tenants, "FILE", TENANTS_HELP " (doc/formats.md); else as before"),
 			TEXT(host_profiles, "FILE",
 				"what CPUs and memory do to models' speeds (doc/hosts.md); else as before"),
 			NUMBER(seed, FLAG_INT, "N", 0, 0, 9e15, "of policies that draw"),

@@ -13,14 +13,16 @@
 #include "io/cluster_io.h"
 #include "io/tenants_io.h"
 #include "model/quota.h"
+#include "placement/placer.h"
 #include "policy/admission.h"
+#include "policy/policy.h"
 #include "sim/belief.h"
 
 static const struct flag decider_flags[] = {
 	LIST(policy, "NAME[:OPTIONS]", "who runs now; see 'stint policies' (default fifo)"),
 	LIST(placer, "NAME[:OPTIONS]", "on which devices; see 'stint placers' (default first-fit)"),
 	TEXT(admit, "NAME[:OPTIONS]", "who may compete; see 'stint admissions' (default all)"),
-	TEXT(tenants, "FILE", "tenants: weights, quotas and cells, YAML (default: none)"),
+	TEXT(tenants, "FILE", TENANTS_HELP " (default: none)"),
 	{ 0 },
 };
 
@@ -241,15 +243,34 @@ static void tell_tenants(const struct setup *setup)
 	notes_fini(&notes);
 }
 
+/* Whether "NAME:options" is of that name. */
+static bool is_named(const char *spec, const char *name)
+{
+	size_t n = strcspn(spec, ":");
+
+	return !strncmp(name, spec, n) && !name[n];
+}
+
 bool setup_keeps_quotas(const char *admit)
 {
-	size_t n = strcspn(admit, ":");
-
 	for (size_t i = 0; admissions[i]; i++) {
-		if (!strncmp(admissions[i]->name, admit, n) && !admissions[i]->name[n])
+		if (is_named(admit, admissions[i]->name))
 			return admissions[i]->quotas;
 	}
 	return false;
+}
+
+static bool all_keep_quotas(const struct chosen_list *list)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		const struct policy *const *p = policies;
+
+		while (*p && !is_named(list->at[i].full, (*p)->name))
+			p++;
+		if (!*p || !((*p)->traits & POLICY_QUOTAS))
+			return false;
+	}
+	return list->n > 0;
 }
 
 /* A quota needs both: a file that states it, and the rule that keeps it. */
@@ -263,8 +284,35 @@ static void tell_quota(const struct setup *setup)
 			"--admit quota has nothing to keep: no tenant has a guarantee or a limit; %s",
 			setup->args->tenants ? "state some in the file of --tenants"
 					     : "give a file that states some with --tenants");
-	if (stated && !kept)
+	if (stated && !kept && !all_keep_quotas(&setup->policies))
 		ui_say(setup->args, "quotas of %s are not kept: add --admit quota",
+			setup->args->tenants);
+}
+
+static bool keeps_cells(const struct chosen *placer)
+{
+	for (size_t i = 0; placers[i]; i++) {
+		if (is_named(placer->full, placers[i]->name))
+			return placer_keeps_cells(placers[i]);
+	}
+	return false;
+}
+
+/* So do cells.  Where placers are compared some may keep them and some not. */
+static void tell_cells(const struct setup *setup)
+{
+	bool stated = tenants_have_cells(&setup->tenants);
+	size_t keep = 0;
+
+	for (size_t i = 0; i < setup->placers.n; i++)
+		keep += keeps_cells(&setup->placers.at[i]);
+	if (keep && !stated)
+		ui_say(setup->args,
+			"--placer hived has nothing to keep: no tenant has cells, and everything is on loan; %s",
+			setup->args->tenants ? "state some in the file of --tenants"
+					     : "give a file that states some with --tenants");
+	if (!keep && stated)
+		ui_say(setup->args, "cells of %s are not kept: add --placer hived",
 			setup->args->tenants);
 }
 
@@ -353,6 +401,8 @@ int setup_read(const struct args *args, const char *trace, struct setup *out, st
 		tell_tenants(out);
 	if (!rc)
 		tell_quota(out);
+	if (!rc)
+		tell_cells(out);
 	if (!rc)
 		tell_estimate(out);
 	if (!rc)

@@ -145,25 +145,6 @@ static int open_record(struct daemon *d, struct err *err)
 	return rc;
 }
 
-/* The rules of the last epoch, unless the command line says otherwise. */
-struct last_rules {
-	struct epoch epoch;
-	bool found;
-};
-
-static void read_last_rules(struct daemon *d, struct last_rules *out)
-{
-	struct err ignored = { 0 };
-	struct buf text = { 0 };
-	json_t *body = NULL;
-
-	if (record_meta(d->record, "epoch", &text))
-		body = json_loads(text.at, 0, NULL);
-	out->found = body && epoch_from_json(body, &out->epoch, &ignored) == 0;
-	json_decref(body);
-	buf_fini(&text);
-}
-
 static const char *rule(const char *said, const char *before, const char *preset)
 {
 	return mem_strdup(said ? said : before ? before : preset);
@@ -181,23 +162,24 @@ static int read_hosts(struct daemon *d, struct err *err)
 	return 0;
 }
 
+/* As in the last epoch, unless the command line says otherwise. */
 static int choose_rules(struct daemon *d, struct err *err)
 {
-	struct last_rules last = { 0 };
-	const struct rule_specs *before = &last.epoch.rules;
+	struct epoch last = { 0 };
+	bool found = daemon_last_epoch(d, &last);
+	const struct rule_specs *before = &last.rules;
 
-	read_last_rules(d, &last);
 	d->epoch.rules = (struct rule_specs){
 		.policy = rule(d->config.policy, before->policy, LIVE_POLICY),
 		.placer = rule(d->config.placer, before->placer, LIVE_PLACER),
 		.admit = rule(d->config.admit, before->admit, LIVE_ADMIT),
 	};
-	if (last.found && !d->config.tenants)
-		tenants_copy(&last.epoch.tenants, &d->epoch.tenants);
-	if (last.found && !d->config.host_profiles && last.epoch.hosts)
-		d->epoch.hosts = mem_strdup(last.epoch.hosts);
-	if (last.found)
-		epoch_fini(&last.epoch);
+	if (found && !d->config.tenants)
+		tenants_copy(&last.tenants, &d->epoch.tenants);
+	if (found && !d->config.host_profiles && last.hosts)
+		d->epoch.hosts = mem_strdup(last.hosts);
+	if (found)
+		epoch_fini(&last);
 	if (d->config.host_profiles && read_hosts(d, err) < 0)
 		return err->code;
 	if (d->config.tenants)

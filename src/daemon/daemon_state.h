@@ -187,15 +187,26 @@ void daemon_take_notes(struct daemon *d);
 void daemon_publish(struct daemon *d, const struct row *row);
 
 /* ---- epochs.c */
+/* What the record has last; false: none yet.  epoch_fini(). */
+bool daemon_last_epoch(struct daemon *d, struct epoch *out);
 int daemon_first_epoch(struct daemon *d, struct err *err);
 /* Other rules or tenants from now on; d->epoch has them, `why` is for the record. */
 int daemon_new_epoch(struct daemon *d, const char *why, struct err *err);
+
+/* Into the log, what tenants are promised that the rules do not keep, and the reverse. */
+void daemon_tell_promises(struct daemon *d);
 
 void daemon_tell_devices(struct daemon *d, uint32_t node, uint64_t devices, bool up);
 
 /* ---- places.c */
 /* After the machine was looked at, before it becomes a cluster. */
 int daemon_keep_places(struct daemon *d, struct err *err);
+/* As they are now, for the next daemon. */
+int daemon_remember_places(struct daemon *d, struct err *err);
+
+/* ---- old_links.c */
+/* Links of devices that are down since before this daemon, as the last epoch has them. */
+void daemon_recall_links(struct daemon *d);
 
 /* ---- care.c */
 /* What the record has last of the devices that are here, into the epoch that begins. */
@@ -236,6 +247,12 @@ struct environment {
 };
 void daemon_environment(struct daemon *d, struct environment *env, const struct live_job *job,
 	const struct attempt *a, const struct submission *what, const char *dir);
+
+/* ---- guests.c */
+/* Whether the job has only what others on its devices leave. */
+bool daemon_is_guest(const struct daemon *d, uint32_t job);
+/* Others that are on the same devices, as an array "beside". */
+void daemon_put_beside(const struct daemon *d, const struct attempt *attempt, struct json *j);
 
 /* ---- grant_file.c */
 int daemon_write_grant(struct daemon *d, const struct live_job *job, uint32_t attempt,

@@ -8,6 +8,8 @@
 
 #include "base/log.h"
 #include "daemon/daemon_state.h"
+#include "model/quota.h"
+#include "placement/placer.h"
 
 /* A core that takes over what the record has. */
 struct taking {
@@ -99,6 +101,21 @@ static int adopt_attempt(void *ctx, const struct record_attempt *attempt)
 	return rc;
 }
 
+bool daemon_last_epoch(struct daemon *d, struct epoch *out)
+{
+	struct err ignored = { 0 };
+	struct buf text = { 0 };
+	json_t *body = NULL;
+	bool found;
+
+	if (record_meta(d->record, "epoch", &text))
+		body = json_loads(text.at, 0, NULL);
+	found = body && epoch_from_json(body, out, &ignored) == 0;
+	json_decref(body);
+	buf_fini(&text);
+	return found;
+}
+
 static int open_core(struct daemon *d, struct core **out, struct err *err)
 {
 	struct core_config config = {
@@ -106,6 +123,11 @@ static int open_core(struct daemon *d, struct core **out, struct err *err)
 		.rules = d->epoch.rules,
 		.tenants = &d->epoch.tenants,
 		.hosts = d->epoch.hosts,
+		/* What comes later is no longer as in the file. */
+		.tenants_file = d->core     ? NULL
+			: d->config.tenants ? d->config.tenants
+					    : "tenants of the record",
+		.hosts_file = d->core ? NULL : d->config.host_profiles,
 		.seed = d->epoch.seed,
 		.care = d->epoch.care,
 		.health = &d->epoch.health,
@@ -198,6 +220,47 @@ static void tell_down(struct daemon *d)
 	}
 }
 
+static void tell_quotas(struct daemon *d, const struct engine_config *rules)
+{
+	bool stated = quota_is_set(&d->epoch.tenants);
+
+	if (stated && !rules->admission.rule->quotas && !(rules->policy.rule->traits & POLICY_QUOTAS))
+		log_warning(d->log, "quotas of tenants are not kept: stint policy set --admit quota");
+	if (!stated && rules->admission.rule->quotas)
+		log_warning(d->log,
+			"admission %s has nothing to keep: no tenant has a guarantee or a limit; "
+			"stint quota set TENANT --guaranteed N",
+			rules->admission.rule->name);
+}
+
+static void tell_cells(struct daemon *d, const struct engine_config *rules)
+{
+	bool stated = tenants_have_cells(&d->epoch.tenants);
+	bool kept = placer_keeps_cells(rules->placer.rule);
+
+	if (stated && !kept)
+		log_warning(d->log,
+			"cells of tenants are not kept by placer %s: stint policy set --placer hived",
+			rules->placer.rule->name);
+	if (!stated && kept)
+		log_warning(d->log,
+			"placer %s has nothing to keep: no tenant has cells, and everything is on loan; "
+			"stint quota load FILE",
+			rules->placer.rule->name);
+}
+
+void daemon_tell_promises(struct daemon *d)
+{
+	struct engine_config rules = { 0 };
+	struct err ignored = { 0 };
+
+	if (rules_choose(&d->epoch.rules, &rules, &ignored) == 0) {
+		tell_quotas(d, &rules);
+		tell_cells(d, &rules);
+	}
+	rules_release(&rules);
+}
+
 int daemon_first_epoch(struct daemon *d, struct err *err)
 {
 	const char *why = record_last_seq(d->record) == 0 ? "start" : "restart";
@@ -208,6 +271,7 @@ int daemon_first_epoch(struct daemon *d, struct err *err)
 	row_of_epoch(d, why);
 	keep_epoch(d, why, &ignored); /* if this fails it is said with the row, which waits */
 	tell_down(d);
+	daemon_tell_promises(d);
 	return 0;
 }
 

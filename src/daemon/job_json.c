@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "daemon/daemon_state.h"
+#include "daemon/loans.h"
 
 static void put_moment(const struct daemon *d, struct json *j, const char *key, double at_s)
 {
@@ -89,6 +90,7 @@ static void put_asked(const struct daemon *d, const struct live_job *job, struct
 	json_int(j, "min_gpus", job->base.min_gpus);
 	json_int(j, "max_gpus", job->base.max_gpus);
 	put_text(j, "types", job->types);
+	json_str(j, "class", job->base.class_ == JOB_OPPORTUNISTIC ? "opportunistic" : "guaranteed");
 	if (job->base.share > 0)
 		json_double(j, "share", job->base.share);
 	if (job->base.mem_bytes > 0)
@@ -346,6 +348,19 @@ static void put_failures(const struct daemon *d, const struct live_job *job, str
 	json_end(j, ']');
 }
 
+/* Of what it has, what somebody with a better right may have back. */
+static void put_loan(const struct daemon *d, const struct live_job *job, struct json *j)
+{
+	struct loans loans;
+	uint32_t n;
+
+	loans_look(d->core, &loans);
+	n = loans_of(&loans, d->core, job);
+	if (n)
+		json_int(j, "on_loan_gpus", n);
+	loans_fini(&loans);
+}
+
 static void put_more(struct daemon *d, const struct live_job *job, struct json *j, enum job_detail detail)
 {
 	struct listing listing = { d, j };
@@ -360,8 +375,10 @@ static void put_more(struct daemon *d, const struct live_job *job, struct json *
 	json_bool(j, "allow_idle", job->allow_idle);
 	put_failures(d, job, j);
 	live_job_speeds(job, j);
-	if (!live_ended(job))
+	if (!live_ended(job)) {
 		put_belief(d, job, j);
+		put_loan(d, job, j);
+	}
 	json_begin_array(j, "attempts");
 	record_attempts(d->record, job->id, see_attempt, &listing, &ignored);
 	json_end(j, ']');
@@ -426,6 +443,10 @@ void job_to_json(struct daemon *d, const struct live_job *job, struct json *j, e
 		json_str(j, "type", d->epoch.cluster.types[a->grant->type].name);
 		put_nodes(d, j, a->grant);
 		put_devices(d, j, a->grant);
+		if (daemon_is_guest(d, job->id)) {
+			json_bool(j, "guest", true);
+			daemon_put_beside(d, a, j);
+		}
 	}
 	put_progress(d, job, j);
 	put_idle(d, job, now_s, j);

@@ -20,12 +20,14 @@ struct desk_tenant {
 	double devices;         /* guaranteed in all, with what follows from those below */
 	double borrow, lend;    /* INFINITY: no limit */
 	double held, borrowed;  /* now, with all below */
+	const char *cells;      /* promised: "2 node, 4 pair"; empty: none */
 };
 
 /* What a tenant has and has used; for who asks for quotas. */
 struct desk_use {
 	const char *name;
 	uint32_t running, pending, gpus;
+	uint32_t lent; /* of these, on loan (daemon/loans.h) */
 	double used_gpu_s;
 };
 
@@ -51,6 +53,9 @@ struct desk {
 	size_t nuses;
 	const char *policy;
 	bool quotas;      /* are kept */
+	bool by_policy;   /* the policy keeps some of its own */
+	bool cells;       /* of tenants are kept */
+	const char *note; /* what is to be said of the table; NULL: nothing */
 	const char *yaml; /* the table of tenants; verb_quota() */
 	size_t live;      /* jobs that have not ended */
 	uint64_t refused; /* jobs whose deadlines could not be promised */

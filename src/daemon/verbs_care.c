@@ -1,5 +1,5 @@
 /*
- * Draining devices and giving them back.
+ * Draining devices and giving them back; forgetting those that are gone.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +11,22 @@
 struct chosen {
 	uint64_t *of;
 	uint32_t n;
+	bool down; /* only such as are down can be meant */
 };
+
+static struct machine_device *device_at(const struct daemon *d, uint32_t node, uint32_t device)
+{
+	return &d->machine.devices[d->device_of[node * NODE_DEVICES_MAX + device]];
+}
 
 static int index_of(const struct daemon *d, uint32_t node, uint32_t device)
 {
-	return d->machine.devices[d->device_of[node * NODE_DEVICES_MAX + device]].index;
+	return device_at(d, node, device)->index;
+}
+
+static bool can_be(const struct daemon *d, const struct chosen *chosen, uint32_t node, uint32_t device)
+{
+	return !chosen->down || !device_at(d, node, device)->up;
 }
 
 static bool is_meant(const struct daemon *d, const struct call *call, uint32_t node)
@@ -32,10 +43,12 @@ static void choose_all(const struct daemon *d, const struct call *call, struct c
 	const struct cluster *cluster = &d->epoch.cluster;
 
 	for (uint32_t node = 0; node < cluster->nnodes; node++) {
-		if (!is_meant(d, call, node))
-			continue;
-		out->of[node] = node_all(&cluster->nodes[node]);
-		out->n += cluster->nodes[node].devices;
+		for (uint32_t i = 0; is_meant(d, call, node) && i < cluster->nodes[node].devices; i++) {
+			if (!can_be(d, out, node, i))
+				continue;
+			out->of[node] |= UINT64_C(1) << i;
+			out->n++;
+		}
 	}
 }
 
@@ -47,15 +60,15 @@ static bool choose_one(const struct daemon *d, struct call *call, int64_t index,
 
 	for (uint32_t node = 0; node < cluster->nnodes; node++) {
 		for (uint32_t i = 0; is_meant(d, call, node) && i < cluster->nodes[node].devices; i++) {
-			if (index_of(d, node, i) != index)
+			if (index_of(d, node, i) != index || !can_be(d, out, node, i))
 				continue;
 			out->of[node] |= UINT64_C(1) << i;
 			found++;
 		}
 	}
 	if (!found)
-		call_problem(call, 404, 3, "there is no device %ld there; 'stint nodes' lists them",
-			(long)index);
+		call_problem(call, 404, 3, "there is no device %ld %s; 'stint nodes' lists them",
+			(long)index, out->down ? "that is down" : "there");
 	else if (found > 1)
 		call_problem(call, 400, 2,
 			"%u devices are called %ld; say the type of the one you mean", found,
@@ -166,4 +179,77 @@ void verb_drain(struct daemon *d, struct call *call)
 void verb_resume(struct daemon *d, struct call *call)
 {
 	change(d, call, "resume");
+}
+
+/* ---- forgetting */
+
+static void mark(struct daemon *d, const struct chosen *chosen, bool forgotten)
+{
+	for (uint32_t node = 0; node < d->epoch.cluster.nnodes; node++) {
+		for (uint64_t left = chosen->of[node]; left; left &= left - 1)
+			device_at(d, node, (uint32_t)__builtin_ctzll(left))->forgotten = forgotten;
+	}
+}
+
+/* Whether the rules could keep their promises without those that are forgotten. */
+static int try_without(const struct daemon *d, struct err *err)
+{
+	struct machine left = d->machine;
+	struct engine_config rules = { 0 };
+	struct cluster cluster = { 0 };
+	uint32_t *device_of = NULL;
+	int rc;
+
+	left.devices = mem_alloc(mem_array_size(left.ndevices + 1u, sizeof(*left.devices)));
+	left.ndevices = 0;
+	for (uint32_t i = 0; i < d->machine.ndevices; i++) {
+		if (d->machine.devices[i].up || !d->machine.devices[i].forgotten)
+			left.devices[left.ndevices++] = d->machine.devices[i];
+	}
+	rc = machine_cluster(&left, &cluster, &device_of, err);
+	if (rc == 0)
+		rc = rules_choose(&d->epoch.rules, &rules, err);
+	rules.cluster = &cluster;
+	if (rc == 0)
+		rc = rules_suit(&rules, &d->epoch.tenants, err);
+	rules_release(&rules);
+	cluster_fini(&cluster);
+	free(device_of);
+	free(left.devices);
+	return rc;
+}
+
+static void forget(struct daemon *d, struct call *call, const struct chosen *chosen)
+{
+	struct err err = { 0 };
+
+	mark(d, chosen, true);
+	if (try_without(d, &err) < 0) {
+		call_problem(call, 409, 4,
+			"without %s the next daemon could not start: %s; other promises first (stint quota load FILE), or a placer without any (stint policy set --placer first-fit)",
+			chosen->n == 1 ? "it" : "them", err.text);
+	} else if (daemon_remember_places(d, &err) < 0) {
+		call_fail(call, err.code, err.text);
+	} else {
+		log_notice(d->log, "%u device%s that %s down: forgotten from the next start on",
+			chosen->n, chosen->n == 1 ? "" : "s", chosen->n == 1 ? "is" : "are");
+		answer(d, call, chosen);
+		return;
+	}
+	mark(d, chosen, false);
+}
+
+/* What runs is known by the places of devices, so they go with the next daemon. */
+void verb_forget(struct daemon *d, struct call *call)
+{
+	uint32_t n = d->epoch.cluster.nnodes;
+	struct chosen chosen = { .of = mem_alloc(sizeof(*chosen.of) * (n + 1)), .down = true };
+
+	if (d->config.slurm)
+		call_problem(call, 409, 4, "which devices there are is Slurm's to say");
+	else if (choose(d, call, &chosen) && !chosen.n)
+		call_problem(call, 404, 3, "no device there is down; 'stint nodes' lists them");
+	else if (chosen.n && !call->status)
+		forget(d, call, &chosen);
+	free(chosen.of);
 }

@@ -166,6 +166,9 @@ static void answer_running(struct daemon *d, struct call *call, const struct liv
 		daemon_devices(d, a->grant, device_index, &text);
 		buf_str(&text, ")");
 		host_text(a->grant, &text);
+		if (daemon_is_guest(d, job->id))
+			buf_str(&text,
+				" as a guest: it has what others leave of them, and gives way to these");
 	} else
 		buf_str(&text, "it runs");
 	if (!isnan(job->begun_s))

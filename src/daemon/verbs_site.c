@@ -19,6 +19,11 @@ static bool holds(const struct attempt *a, uint32_t node, uint32_t device)
 	return false;
 }
 
+static bool has_it(const struct attempt *a, uint32_t node, uint32_t device)
+{
+	return a->phase != PHASE_OVER && a->phase != PHASE_WAITING && holds(a, node, device);
+}
+
 static bool is_idle(const struct daemon *d, uint32_t id)
 {
 	const struct live_job *job = core_job(d->core, id);
@@ -45,6 +50,25 @@ static void put_health(const struct daemon *d, uint32_t node, uint32_t device, s
 	json_end(j, ']');
 }
 
+/* Of those that have the device, whoever has only what the others leave. */
+static void put_guests(const struct daemon *d, uint32_t node, uint32_t device, struct json *j)
+{
+	size_t n;
+	const struct attempt *const *attempts = core_attempts(d->core, &n);
+	bool any = false;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!has_it(attempts[i], node, device) || !daemon_is_guest(d, attempts[i]->job))
+			continue;
+		if (!any)
+			json_begin_array(j, "guests");
+		any = true;
+		json_int(j, NULL, attempts[i]->job);
+	}
+	if (any)
+		json_end(j, ']');
+}
+
 static void put_device(struct daemon *d, uint32_t node, uint32_t device, struct json *j)
 {
 	const struct machine_device *m =
@@ -65,13 +89,14 @@ static void put_device(struct daemon *d, uint32_t node, uint32_t device, struct 
 	put_health(d, node, device, j);
 	json_begin_array(j, "jobs");
 	for (size_t i = 0; i < n; i++) {
-		if (attempts[i]->phase != PHASE_OVER && attempts[i]->phase != PHASE_WAITING &&
-			holds(attempts[i], node, device)) {
+		if (has_it(attempts[i], node, device)) {
 			json_int(j, NULL, attempts[i]->job);
 			idle |= is_idle(d, attempts[i]->job);
 		}
 	}
 	json_end(j, ']');
+	if (core_traits(d->core) & POLICY_SHARES)
+		put_guests(d, node, device, j);
 	if (idle)
 		json_bool(j, "idle", true);
 	json_end(j, '}');
@@ -198,6 +223,7 @@ void verb_set_policy(struct daemon *d, struct call *call)
 	if (changed) {
 		log_notice(d->log, "policy %s, placer %s, admission %s from now on", next.policy,
 			next.placer, next.admit);
+		daemon_tell_promises(d);
 		next = before;
 		verb_policy(d, call);
 	} else {

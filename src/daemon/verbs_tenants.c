@@ -6,9 +6,11 @@
 
 #include "base/scan.h"
 #include "daemon/library.h"
+#include "daemon/loans.h"
 #include "daemon/verbs_run.h"
 #include "io/tenants_io.h"
 #include "io/tenants_quota.h"
+#include "model/quota.h"
 #include "placement/quota.h"
 
 struct uses {
@@ -60,9 +62,11 @@ static void count_live(struct daemon *d, struct desk *desk)
 {
 	const struct tenants *stated = core_tenants(d->core);
 	struct uses uses = { .names = &desk->words };
+	struct loans loans;
 	size_t n;
 	const struct live_job *const *jobs = core_jobs(d->core, &n);
 
+	loans_look(d->core, &loans);
 	for (uint32_t i = 0; i < stated->n; i++)
 		use_of(&uses, stated->at[i].name);
 	for (size_t i = 0; i < n; i++) {
@@ -72,12 +76,14 @@ static void count_live(struct daemon *d, struct desk *desk)
 		use->running += jobs[i]->state != LIVE_PENDING;
 		use->pending += jobs[i]->state == LIVE_PENDING;
 		use->gpus += seen->grant ? seen->grant->gpus : 0;
+		use->lent += loans_of(&loans, d->core, jobs[i]);
 		use->used_gpu_s += job_served_s(seen, desk->now_s);
 	}
 	desk->nuses = uses.at.n;
 	desk->uses = arena_array(&desk->words, struct desk_use, uses.at.n + 1);
 	if (uses.at.n)
 		memcpy(desk->uses, uses.at.at, uses.at.n * sizeof(*desk->uses));
+	loans_fini(&loans);
 	vec_fini(&uses.at);
 }
 
@@ -88,10 +94,20 @@ static double limit(uint32_t devices)
 	return devices == QUOTA_ALL ? INFINITY : devices;
 }
 
-/* With all below; by what the tenant asked for in all, where nobody keeps a ledger. */
+/* Whether somebody other than a ledger of quotas knows what is borrowed. */
+static bool tells_loans(const struct daemon *d)
+{
+	return core_cells(d->core) || core_traits(d->core) & POLICY_QUOTAS;
+}
+
+/*
+ * With all below.  Borrowed is what a ledger says, else what is on loan, else what is beyond the guarantee that nobody
+ * keeps.
+ */
 static void count_held(const struct daemon *d, const struct desk *desk, struct desk_tenant *tenants)
 {
 	const struct quota *quota = core_quota(d->core);
+	bool lent = tells_loans(d);
 
 	for (size_t i = 0; i < desk->nuses; i++) {
 		const struct desk_use *use = &desk->uses[i];
@@ -99,11 +115,14 @@ static void count_held(const struct daemon *d, const struct desk *desk, struct d
 
 		while (at < desk->ntenants && strcmp(tenants[at].name, use->name) != 0)
 			at++;
-		for (; at < desk->ntenants; at = tenants[at].parent)
+		for (; at < desk->ntenants; at = tenants[at].parent) {
 			tenants[at].held += use->gpus;
+			tenants[at].borrowed += use->lent;
+		}
 	}
 	for (uint32_t i = 0; i < desk->ntenants; i++) {
-		tenants[i].borrowed = fmax(0, tenants[i].held - tenants[i].devices);
+		if (!lent)
+			tenants[i].borrowed = fmax(0, tenants[i].held - tenants[i].devices);
 		if (quota) {
 			struct quota_standing s = quota_standing(quota, i);
 
@@ -111,6 +130,46 @@ static void count_held(const struct daemon *d, const struct desk *desk, struct d
 			tenants[i].borrowed = s.borrowed;
 		}
 	}
+}
+
+/* "2 node, 4 pair of v100". */
+static const char *words_of_cells(const struct tenant *t, struct arena *words)
+{
+	struct buf text = { 0 };
+	const char *said;
+
+	for (uint32_t i = 0; i < t->ncells; i++) {
+		const struct tenant_cell *cell = &t->cells[i];
+
+		buf_printf(&text, "%s%u %s", i ? ", " : "", cell->count, cell->cell);
+		if (cell->type)
+			buf_printf(&text, " of %s", cell->type);
+		if (cell->pinned)
+			buf_printf(&text, " at %s", cell->pinned);
+	}
+	said = arena_strdup(words, text.at ? text.at : "");
+	buf_fini(&text);
+	return said;
+}
+
+/* Of rules that keep quotas by themselves what they keep, else what nobody does. */
+static const char *note_of(const struct daemon *d, struct desk *desk)
+{
+	const struct tenants *stated = core_tenants(d->core);
+	bool cells = tenants_have_cells(stated);
+
+	if (desk->quotas)
+		return cells && !desk->cells ? "cells are not kept: stint policy set --placer hived"
+					     : NULL;
+	if (desk->by_policy)
+		return arena_printf(&desk->words,
+			"policy %s keeps quotas itself: a tenant's guaranteed jobs within its guarantee, else within what the policy's options say; others are guests, and what they have is borrowed",
+			desk->policy);
+	if (quota_is_set(stated))
+		return "quotas are not kept: stint policy set --admit quota";
+	if (cells)
+		return desk->cells ? NULL : "cells are not kept: stint policy set --placer hived";
+	return "quotas are not kept: stint policy set --admit quota";
 }
 
 static void put_quotas(const struct daemon *d, struct desk *desk)
@@ -128,6 +187,7 @@ static void put_quotas(const struct daemon *d, struct desk *desk)
 		quota_tell_guaranteed(stated, t, &text);
 		out->guaranteed = arena_strdup(&desk->words, text.at ? text.at : "");
 		out->devices = (double)promises.of[i].total;
+		out->cells = words_of_cells(t, &desk->words);
 		out->borrow = limit(t->borrow);
 		out->lend = t->nparts ? 0 : limit(t->lend);
 		for (uint32_t k = 0; k < t->nparts; k++)
@@ -138,6 +198,9 @@ static void put_quotas(const struct daemon *d, struct desk *desk)
 	tenants_write_yaml(stated, &yaml);
 	desk->yaml = stated->n ? arena_strdup(&desk->words, yaml.at) : NULL;
 	desk->quotas = core_quota(d->core) != NULL;
+	desk->cells = core_cells(d->core) != NULL;
+	desk->by_policy = core_traits(d->core) & POLICY_QUOTAS;
+	desk->note = note_of(d, desk);
 	buf_fini(&yaml);
 	count_held(d, desk, desk->tenants);
 }
@@ -167,19 +230,49 @@ static uint32_t parent_of(const struct desk *desk, const char *name)
 	return t ? t->parent : TENANT_NONE;
 }
 
-/* By weight among those below the same parent, of what that has. */
-static double share_of(const struct desk *desk, const struct uses *uses, const char *name)
+static bool has_jobs(const struct uses *uses, const char *name)
 {
-	uint32_t parent = parent_of(desk, name);
-	double weights = 0, above = 1;
+	for (size_t i = 0; i < uses->at.n; i++) {
+		const struct desk_use *use = &uses->at.at[i];
+
+		if (!strcmp(use->name, name))
+			return use->running || use->pending || use->used_gpu_s > 0;
+	}
+	return false;
+}
+
+/* Of all that stand below a tenant (TENANT_NONE: at the top); its own jobs, if any, count as one of these with weight 1. */
+static double weights_below(const struct desk *desk, const struct uses *uses, uint32_t parent)
+{
+	double weights = 0;
 
 	for (size_t i = 0; i < uses->at.n; i++) {
 		if (parent_of(desk, uses->at.at[i].name) == parent)
 			weights += weight_of(desk, uses->at.at[i].name);
 	}
+	if (weights > 0 && parent != TENANT_NONE && has_jobs(uses, desk->tenants[parent].name))
+		weights += 1;
+	return weights;
+}
+
+/* By weight among those below the same parent, of what that has. */
+static double share_of(const struct desk *desk, const struct uses *uses, const char *name)
+{
+	uint32_t parent = parent_of(desk, name);
+	double weights = weights_below(desk, uses, parent), above = 1;
+
 	if (parent != TENANT_NONE)
 		above = share_of(desk, uses, desk->tenants[parent].name);
 	return weights > 0 ? above * weight_of(desk, name) / weights : 0;
+}
+
+/* Of one that others stand below, what its own jobs have of its share; NAN: nobody does, or it has none. */
+static double own_part(const struct desk *desk, const struct uses *uses, const char *name)
+{
+	const struct desk_tenant *t = stated_of(desk, name);
+	double weights = t ? weights_below(desk, uses, (uint32_t)(t - desk->tenants)) : 0;
+
+	return weights > 0 && has_jobs(uses, name) ? 1 / weights : NAN;
 }
 
 /* With all below. */
@@ -202,27 +295,32 @@ static double used_by(const struct desk *desk, const struct uses *uses, const ch
 static void put_quota(const struct desk *desk, const struct desk_use *use, struct json *j)
 {
 	const struct desk_tenant *t = stated_of(desk, use->name);
+	uint32_t beyond = desk->cells || desk->by_policy ? use->lent : use->gpus;
 
 	if (t && t->parent != TENANT_NONE)
 		json_str(j, "parent", desk->tenants[t->parent].name);
 	json_double(j, "guaranteed", t ? t->devices : 0);
 	if (t && *t->guaranteed)
 		json_str(j, "guaranteed_as_said", t->guaranteed);
+	if (t && *t->cells)
+		json_str(j, "cells", t->cells);
 	json_double(j, "borrow", t ? t->borrow : INFINITY); /* no limit is null */
 	json_double(j, "lend", t ? t->lend : INFINITY);
 	json_double(j, "held_gpus", t ? t->held : use->gpus);
-	json_double(j, "borrowed_gpus", t ? t->borrowed : use->gpus);
+	json_double(j, "borrowed_gpus", t ? t->borrowed : beyond);
 }
 
 static void put_use(const struct desk *desk, const struct uses *uses, const struct desk_use *use,
 	double all, struct json *j)
 {
-	double share = share_of(desk, uses, use->name);
+	double share = share_of(desk, uses, use->name), own = own_part(desk, uses, use->name);
 
 	json_begin_object(j, NULL);
 	json_str(j, "name", use->name);
 	json_double(j, "weight", weight_of(desk, use->name));
 	json_double(j, "share", share);
+	if (!isnan(own))
+		json_double(j, "own_share", share * own);
 	json_int(j, "running", use->running);
 	json_int(j, "pending", use->pending);
 	json_int(j, "running_gpus", use->gpus);
@@ -262,6 +360,10 @@ static void answer_quota(struct record *record, const struct desk *desk, struct 
 	json_int(&j, "devices", desk->ndevices);
 	json_int(&j, "use_days", USE_DAYS);
 	json_bool(&j, "quotas", desk->quotas);
+	json_bool(&j, "by_policy", desk->by_policy);
+	json_bool(&j, "cells", desk->cells);
+	if (desk->note)
+		json_str(&j, "note", desk->note);
 	if (desk->yaml)
 		json_str(&j, "yaml", desk->yaml);
 	put_uses(desk, &uses, only, &j);

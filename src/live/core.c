@@ -73,17 +73,27 @@ static void copy_config(struct core *c, const struct core_config *config)
 	};
 }
 
-static int read_hosts(struct core *c, const char *text, struct err *err)
+static int read_hosts(struct core *c, const struct core_config *config, struct err *err)
 {
-	if (!text)
+	const char *file = config->hosts_file ? config->hosts_file : "host profiles";
+
+	if (!config->hosts)
 		return 0;
 	c->hosting = hosting_create();
-	if (hosting_read_text("host profiles", slice_of(text), c->cluster, &c->model_names,
+	if (hosting_read_text(file, slice_of(config->hosts), c->cluster, &c->model_names,
 		    c->hosting, c->speeds, NULL, err) < 0)
 		return err->code;
 	profile_learn_names(c->speeds);
 	profile_set_hosting(c->speeds, c->hosting);
 	return 0;
+}
+
+/* Rules that do not suit are nearly always those of what a file of tenants asks for. */
+static int check_rules(struct core *c, const char *tenants_file, struct err *err)
+{
+	if (rules_suit(&c->engine_config, &c->tenants, err) == 0)
+		return 0;
+	return tenants_file ? err_prefix(err, "%s", tenants_file) : err->code;
 }
 
 int core_open(const struct core_config *config, double now_s, struct core **out, struct err *err)
@@ -95,10 +105,9 @@ int core_open(const struct core_config *config, double now_s, struct core **out,
 	c->next_gate_s = INFINITY;
 	c->start_cost_s = NAN;
 	copy_config(c, config);
-	if (read_hosts(c, config->hosts, err) < 0 ||
-		rules_choose(&c->rules, &c->engine_config, err) < 0 ||
+	if (read_hosts(c, config, err) < 0 || rules_choose(&c->rules, &c->engine_config, err) < 0 ||
 		rules_live(&c->engine_config, err) < 0 ||
-		rules_suit(&c->engine_config, &c->tenants, err) < 0) {
+		check_rules(c, config->tenants_file, err) < 0) {
 		core_close(c);
 		return err->code;
 	}

@@ -42,6 +42,7 @@ struct core_config {
 	struct rule_specs rules;       /* copied */
 	const struct tenants *tenants; /* not bound; copied; NULL or empty: none */
 	const char *hosts; /* text of what CPUs and memory do to models (io/hosting_io.h); NULL: nothing is known */
+	const char *tenants_file, *hosts_file; /* where these come from, for errors; NULL: from no file */
 	uint64_t seed;
 	struct care care;
 	const struct health *health; /* of the cluster's devices; copied; NULL: nothing is known */
@@ -151,6 +152,11 @@ const struct tenants *core_tenants(const struct core *core); /* as given; may be
 struct quota;
 /* What tenants hold, and may (placement/quota.h), by the same numbers; NULL: quotas are not kept. */
 const struct quota *core_quota(struct core *core);
+struct cells;
+/* The books of tenants' cells (placement/cells.h), of jobs by their numbers in the engine; NULL: cells are not kept. */
+const struct cells *core_cells(struct core *core);
+/* Of its policy: enum policy_traits. */
+unsigned core_traits(const struct core *core);
 /* After new rules: what runs is taken over now and not with the next turn, so that looking shows it. */
 void core_take_over(struct core *core);
 const struct cluster *core_cluster(const struct core *core);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "live/core_state.h"
+#include "placement/hived.h"
 
 const struct live_job *core_job(const struct core *c, uint32_t id)
 {
@@ -365,6 +366,19 @@ const struct rule_specs *core_rules(const struct core *c)
 const struct quota *core_quota(struct core *c)
 {
 	return engine_quota(core_engine(c));
+}
+
+const struct cells *core_cells(struct core *c)
+{
+	core_engine(c);
+	if (!placer_keeps_cells(c->engine_config.placer.rule))
+		return NULL;
+	return hived_books(c->engine_config.placer.state);
+}
+
+unsigned core_traits(const struct core *c)
+{
+	return c->engine_config.policy.rule->traits;
 }
 
 void core_take_over(struct core *c)

@@ -105,7 +105,7 @@ static uint32_t add_links(struct cluster *cluster, const struct machine *machine
 	uint32_t index;
 
 	for (uint32_t i = 0; i < n; i++) {
-		if (n < 2 || places[i] >= machine->nlinked)
+		if (n < 2 || !machine->devices[places[i]].linked)
 			return TOPOLOGY_NONE;
 	}
 	index = cluster_add_topology(cluster,
@@ -114,8 +114,10 @@ static uint32_t add_links(struct cluster *cluster, const struct machine *machine
 	topology_begin_groups(t);
 	for (uint32_t i = 0; i < n; i++) {
 		for (uint32_t j = 0; j < i; j++) {
+			uint32_t row = machine->devices[places[i]].linked - 1;
+			uint32_t column = machine->devices[places[j]].linked - 1;
 			const struct machine_link *link =
-				&machine->links[places[i] * machine->nlinked + places[j]];
+				&machine->links[row * machine->nlinked + column];
 
 			topology_link(t, i, j, link->Bps);
 			topology_say_links(t, i, j, link->links);

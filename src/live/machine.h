@@ -19,6 +19,7 @@ struct nvml;
 
 struct machine_device {
 	char uuid[96];  /* "GPU-…", "MIG-…"; "cpu-3" for a slot; "node7/gpu/2" of a cluster */
+	char whole[96]; /* of an instance, the UUID of the GPU that it is a part of; else "" */
 	char host[64];  /* "": the machine's own */
 	char type[48];  /* as a cluster names it: "a100-80g", "a100-40g.1g.5gb", "cpu" */
 	char title[96]; /* as the vendor does */
@@ -29,6 +30,8 @@ struct machine_device {
 	char visible[96];
 	int index; /* as people know it: GPU or instance number, slot number; stays */
 	int64_t mem_bytes;
+	uint32_t linked; /* 1 + its row in `links` of the machine; 0: its links are not known */
+	bool forgotten;  /* it is down, and the next daemon need not know of it */
 	bool up;
 	char why[96]; /* it is not up, where that is known; "" */
 };
@@ -57,11 +60,12 @@ struct machine {
 	struct machine_device *devices; /* GPUs, then slots */
 	uint32_t ndevices;
 	bool has_gpus;
-	struct machine_link *links; /* of the first `nlinked` devices, [i * nlinked + j]; NULL: not known */
+	struct machine_link *links; /* [i * nlinked + j], by rows of devices; NULL: not known */
 	uint32_t nlinked;
-	bool even;         /* a job on several hosts gets as many devices on each */
-	char driver[96];   /* "NVML 550.54", "Slurm 22.05.8", or why there is none */
-	struct nvml *nvml; /* the library; NULL: not in use */
+	bool even;           /* a job on several hosts gets as many devices on each */
+	char driver[96];     /* "NVML 550.54", "Slurm 22.05.8", or why there is none */
+	const char *library; /* of NVML, whoever's it is; NULL: GPUs are not to be used */
+	struct nvml *nvml;   /* the same, open; NULL: it does not work, or nobody needs it */
 };
 
 void machine_fini(struct machine *machine);

@@ -111,6 +111,15 @@ void tenants_set_cells(struct tenants *tenants, uint32_t tenant, const struct te
 	tenants->at[tenant].ncells = n;
 }
 
+bool tenants_have_cells(const struct tenants *tenants)
+{
+	for (uint32_t i = 0; i < tenants->n; i++) {
+		if (tenants->at[i].ncells)
+			return true;
+	}
+	return false;
+}
+
 static uint32_t way_round(const struct tenants *tenants, uint32_t from)
 {
 	uint32_t n = 1;

@@ -102,6 +102,8 @@ bool tenants_promise_part(struct tenants *tenants, uint32_t tenant, const char *
 	uint32_t guaranteed, uint32_t lend);
 /* By name, or TENANT_NONE. */
 uint32_t tenants_find(const struct tenants *tenants, const char *name, size_t n);
+/* Whether anybody is promised cells. */
+bool tenants_have_cells(const struct tenants *tenants);
 /* Copies a list of cells into the table, as those of one of its tenants. */
 void tenants_set_cells(struct tenants *tenants, uint32_t tenant, const struct tenant_cell *cells,
 	uint32_t n);

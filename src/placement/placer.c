@@ -33,6 +33,11 @@ const struct placer *placer_find(const char *name, struct err *err)
 	return NULL;
 }
 
+bool placer_keeps_cells(const struct placer *placer)
+{
+	return placer == &placer_hived;
+}
+
 void slots_add(struct slots *slots, uint32_t node, uint64_t devices)
 {
 	vec_push(slots, (struct slot){ .node = node, .devices = devices });

@@ -109,6 +109,8 @@ struct placer {
 
 extern const struct placer *const placers[];                         /* NULL-terminated */
 const struct placer *placer_find(const char *name, struct err *err); /* NULL with "did you mean" */
+/* Whether it keeps what tenants are promised as cells; takes NULL. */
+bool placer_keeps_cells(const struct placer *placer);
 
 /*
  * Parts to build rules from.  Each takes devices until `want` are found or nodes are used up, skipping

@@ -26,6 +26,7 @@ enum policy_traits {
 	POLICY_AHEAD = 1 << 5,     /* looks at jobs that wait for others (model/family.h) */
 	POLICY_POOLS = 1 << 6, /* may give a job devices of nodes other than its process runs on */
 	POLICY_RENTS = 1 << 7, /* rents nodes and gives them back; rentable ones are not there before */
+	POLICY_QUOTAS = 1 << 8, /* keeps quotas itself, without the admission rule */
 };
 
 /* What a job is called elsewhere. */

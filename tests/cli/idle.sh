@@ -73,7 +73,7 @@ fails 3 'no device 7' "a device that is not there is not found" stint nodes drai
 fails 3 'no such node' "nor a node" stint nodes drain elsewhere:0
 fails 2 'not understood; write 0,2-3' "what is no number is wrong" stint nodes drain :x
 fails 2 'which devices' "devices must be named" stint nodes drain
-fails 2 'drain or resume' "there are two words" stint nodes dance :0
+fails 2 'drain, resume or forget' "there are three words" stint nodes dance :0
 run stint cancel 1 2
 soon "the first is gone" state 1 CANCELLED
 soon "so is the second" state 2 CANCELLED

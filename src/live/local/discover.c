@@ -24,6 +24,7 @@ static void fill_gpu(struct machine_device *device, const struct nvml_gpu *gpu, 
 		.up = true,
 	};
 	snprintf(device->uuid, sizeof(device->uuid), "%s", gpu->uuid);
+	snprintf(device->whole, sizeof(device->whole), "%s", gpu->whole);
 	snprintf(device->title, sizeof(device->title), "%.60s%s%.30s", gpu->name,
 		*gpu->profile ? " MIG " : "", gpu->profile);
 	machine_type(gpu->name, gpu->profile, gpu->mem_bytes, device->type, sizeof(device->type));
@@ -87,7 +88,8 @@ static void discover_gpus(struct machine *machine, const struct machine_options 
 		snprintf(machine->driver, sizeof(machine->driver), "GPUs are not to be used");
 		return;
 	}
-	if (nvml_open(library_of(options), &machine->nvml, &err) < 0 ||
+	machine->library = library_of(options);
+	if (nvml_open(machine->library, &machine->nvml, &err) < 0 ||
 		nvml_list(machine->nvml, false, &gpus, &err) < 0) {
 		snprintf(machine->driver, sizeof(machine->driver), "no GPUs: %.80s", err.text);
 	} else {
@@ -188,6 +190,8 @@ static int notice(struct machine *machine, const struct nvml_gpus *gpus)
 		known += up;
 		if (device->up != up)
 			changes |= MACHINE_UP;
+		if (up)
+			device->why[0] = 0;
 		device->up = up;
 	}
 	return known < gpus->n ? changes | MACHINE_NEW : changes;
@@ -199,6 +203,11 @@ int machine_refresh(struct machine *machine)
 	struct err err;
 	int rc, changes;
 
+	/* Where it did not work at the start, and GPUs are known from before. */
+	if (!machine->nvml && machine->has_gpus && machine->library &&
+		nvml_open(machine->library, &machine->nvml, &err) == 0)
+		snprintf(machine->driver, sizeof(machine->driver), "NVML %.80s",
+			nvml_version(machine->nvml));
 	if (!machine->nvml)
 		return 0;
 	rc = nvml_list(machine->nvml, any_down(machine), &gpus, &err);

@@ -22,7 +22,8 @@ int machine_discover(const struct machine_options *options, struct machine *out,
 /*
  * Looks again.  Returns a bit mask of what changed: MACHINE_UP (some device's `up`) or 0.  Devices
  * keep their place in `devices` for ever; one that is new is not added (MACHINE_NEW says there is one:
- * a restart offers it).  Where NVML itself fails nothing is news, unless its driver is gone.
+ * a restart offers it).  Where NVML itself fails nothing is news, unless its driver is gone; where it did
+ * not work before it is tried again.
  */
 int machine_refresh(struct machine *machine);
 

@@ -81,6 +81,8 @@ void machine_find_links(struct machine *m, const struct nvml_gpus *gpus)
 			known = find_link(m, places, i, j);
 	}
 	free(places);
+	for (uint32_t i = 0; i < gpus->n && known; i++)
+		m->devices[i].linked = i + 1;
 	if (known)
 		return;
 	free(m->links);

@@ -221,6 +221,7 @@ static void list_instances(const struct nvml *nvml, handle gpu, const struct nvm
 		if (nvml->call.mig_by_index(gpu, i, &mig) != ANSWER_OK ||
 			!describe(nvml, mig, &instance))
 			continue;
+		memcpy(instance.whole, whole->uuid, sizeof(instance.whole));
 		split_name(&instance);
 		vec_push(out, instance);
 	}

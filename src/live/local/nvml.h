@@ -21,6 +21,7 @@ struct nvml_gpu {
 	char uuid[NVML_TEXT_MAX];    /* "GPU-…" or "MIG-…" */
 	char name[NVML_TEXT_MAX];    /* of the product, for an instance that of its GPU */
 	char profile[NVML_TEXT_MAX]; /* of an instance: "1g.5gb"; else "" */
+	char whole[NVML_TEXT_MAX];   /* of an instance: its GPU's UUID; else "" */
 	int64_t mem_bytes;
 	uint32_t domain, bus, device; /* on the PCI bus */
 };
