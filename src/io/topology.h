@@ -26,8 +26,8 @@ uint32_t topology_preset_add(const struct topology_preset *preset, struct cluste
  * As people write them: "0-1 50GB/s", "0-1 50GB/s x2" for so many links.  `seen` has, by device, whom links read before
  * join it to.  False, and `why`: it is not that, or joins two that are joined.
  */
-bool topology_read_link(struct topology *topology, struct slice text, uint64_t seen[NODE_DEVICES_MAX],
-	struct buf *why);
+bool topology_read_link(struct topology *topology, struct slice text,
+	uint64_t seen[NODE_DEVICES_MAX], struct buf *why);
 /*
  * The devices of one socket: "0-3", "0,2", or with its switches "0-1 | 2-3".  `seen` are those of the sockets before.
  * False with the reason: no device has two places.

@@ -341,8 +341,7 @@ static int unused_ladder(struct deriver *d, const struct cell_ladder *ladder)
 		if (node_rung(ladder, node->devices))
 			return err_set(d->err, ERR_FORMAT,
 				"the cells of %s are described twice, from \"%s\" and from \"%s\" up; keep one",
-				node->name, ladder_of(d, node)->rungs[0].name,
-				ladder->rungs[0].name);
+				node->name, ladder_of(d, node)->rungs[0].name, ladder->rungs[0].name);
 	}
 	return err_set(d->err, ERR_FORMAT,
 		"no level of \"%s\" and above has as many devices as a node%s%s; "
