@@ -91,6 +91,9 @@ void engine_settle(struct engine *e, struct job *job);
 
 /* A job that policies know and that has no devices shall never have any: it ends as one that was not admitted. */
 void engine_refuse(struct engine *e, uint32_t id, struct reason why);
+
+/* intake.c: a job comes; it competes, is held outside, or is refused. */
+void engine_submit(struct engine *e, const struct job *spec);
 /* Whoever is held outside is asked about again. */
 void engine_reconsider(struct engine *e);
 

@@ -40,7 +40,7 @@ printf 'model,cpus,speed\nm,%s,1\nm,%s,2\n' "$half" "$all" >hosts.csv
 kill "$daemon" && wait "$daemon" 2>/dev/null
 
 run stint daemon --no-http --host-profiles nosuch.csv
-want 1 "a daemon whose profiles are not there does not start"
+want 3 "a daemon whose profiles are not there does not start"
 err 'nosuch.csv' "and says so"
 
 is "a daemon with profiles of hosts starts" begin --policy synergy:round_s=1 --host-profiles hosts.csv

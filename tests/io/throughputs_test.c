@@ -185,7 +185,7 @@ static void test_files(void **state)
 	assert_int_equal(profile_read(path, &w->cluster, &w->models, w->profile, &w->err), 0);
 	assert_true(speed(w, "foo", 0, 1, 1) == 3);
 	unlink(path);
-	assert_int_equal(profile_read(path, &w->cluster, &w->models, w->profile, &w->err), ERR_IO);
+	assert_int_equal(profile_read(path, &w->cluster, &w->models, w->profile, &w->err), ERR_MISSING);
 	free(path);
 	destroy(w);
 }

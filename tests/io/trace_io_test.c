@@ -242,7 +242,7 @@ static void a_file_is_read_and_a_missing_one_named(void **state)
 	assert_string_equal(trace.jobs[0].label, "7");
 	trace_fini(&trace);
 	unlink(path);
-	assert_int_equal(trace_read(path, NULL, NULL, &trace, NULL, &err), ERR_IO);
+	assert_int_equal(trace_read(path, NULL, NULL, &trace, NULL, &err), ERR_MISSING);
 	assert_non_null(strstr(err.text, path));
 }
 

@@ -32,7 +32,7 @@ static const struct {
 	{ "a placer without options", NULL, "random:x=1", NULL, ERR_USAGE, "x" },
 	{ "options that do not go together", "tiresias:limits=9/1", NULL, NULL, ERR_USAGE,
 		"policy tiresias: limits" },
-	{ "a history that is not there", "gittins:history=/nowhere", NULL, NULL, ERR_IO,
+	{ "a history that is not there", "gittins:history=/nowhere", NULL, NULL, ERR_MISSING,
 		"policy gittins: history: " },
 	{ "a name longer than any",
 		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
@@ -347,7 +347,7 @@ static void a_missing_file_of_failures(void **state)
 	(void)state;
 	scene_init(&s, "1x1");
 	s.config.failures.file = "/nowhere/failures.csv";
-	assert_int_equal(scene_try(&s, &out, &err), ERR_IO);
+	assert_int_equal(scene_try(&s, &out, &err), ERR_MISSING);
 	assert_non_null(strstr(err.text, "/nowhere/failures.csv"));
 	scene_fini(&s);
 }

@@ -63,7 +63,7 @@ static void a_missing_file_is_named(void **state)
 	struct err err = { 0 };
 
 	(void)state;
-	assert_int_equal(sizes_init(&sizes, &err), ERR_IO);
+	assert_int_equal(sizes_init(&sizes, &err), ERR_MISSING);
 	assert_non_null(strstr(err.text, "/nowhere/sizes.txt"));
 	sizes_fini(&sizes);
 }
