@@ -219,24 +219,41 @@ static int try_without(const struct daemon *d, struct err *err)
 	return rc;
 }
 
+/* Of those chosen who is not forgotten yet: if this is refused the others stay so. */
+static struct chosen not_forgotten(struct daemon *d, const struct chosen *chosen)
+{
+	uint32_t n = d->epoch.cluster.nnodes;
+	struct chosen fresh = { .of = mem_alloc(sizeof(*fresh.of) * (n + 1)) };
+
+	for (uint32_t node = 0; node < n; node++) {
+		for (uint64_t left = chosen->of[node]; left; left &= left - 1) {
+			if (!device_at(d, node, (uint32_t)__builtin_ctzll(left))->forgotten)
+				fresh.of[node] |= left & -left;
+		}
+	}
+	return fresh;
+}
+
 static void forget(struct daemon *d, struct call *call, const struct chosen *chosen)
 {
+	struct chosen fresh = not_forgotten(d, chosen);
 	struct err err = { 0 };
 
-	mark(d, chosen, true);
+	mark(d, &fresh, true);
 	if (try_without(d, &err) < 0) {
 		call_problem(call, 409, 4,
 			"without %s the next daemon could not start: %s; other promises first (stint quota load FILE), or a placer without any (stint policy set --placer first-fit)",
 			chosen->n == 1 ? "it" : "them", err.text);
+		mark(d, &fresh, false);
 	} else if (daemon_remember_places(d, &err) < 0) {
 		call_fail(call, err.code, err.text);
+		mark(d, &fresh, false);
 	} else {
 		log_notice(d->log, "%u device%s that %s down: forgotten from the next start on",
 			chosen->n, chosen->n == 1 ? "" : "s", chosen->n == 1 ? "is" : "are");
 		answer(d, call, chosen);
-		return;
 	}
-	mark(d, chosen, false);
+	free(fresh.of);
 }
 
 /* What runs is known by the places of devices, so they go with the next daemon. */

@@ -320,27 +320,6 @@ static void promise_again(struct engine *e, const struct job *job)
 		policy->rule->welcome(policy->state, &round, job, &ignored);
 }
 
-uint32_t engine_adopt(struct engine *e, const struct job *spec, const struct grant *grant)
-{
-	struct job *job = take_in(e, spec);
-
-	job->types = usable_types(e, job);
-	job->state = JOB_RUNNING;
-	job->reason = (struct reason){ .why = WHY_NONE, .other = JOB_NONE };
-	job->grant = plan_adopt(&e->plan, job, grant);
-	e->running++;
-	join(e, job);
-	list_active(e, job->id);
-	engine_mark(e, job->id);
-	if (!e->dirty) /* whoever decides now has not seen it */
-		e->dirty_since_s = e->now_s;
-	e->dirty = true;
-	engine_note_promises(e);
-	engine_tell(e, (struct event){ .kind = EV_START, .job = job->id, .grant = job->grant });
-	promise_again(e, job);
-	return job->id;
-}
-
 /* Of the types it may use, those of which its tenant could have what the job asks for, or (`least`) the fewest it takes. */
 static uint32_t types_within_quota(const struct engine *e, const struct job *job, bool least)
 {
@@ -383,6 +362,28 @@ static void cut_to_quota(struct engine *e, struct job *job)
 	asked = types_within_quota(e, job, false);
 	if (asked)
 		job->types = asked;
+}
+
+uint32_t engine_adopt(struct engine *e, const struct job *spec, const struct grant *grant)
+{
+	struct job *job = take_in(e, spec);
+
+	job->types = usable_types(e, job);
+	cut_to_quota(e, job); /* quotas may be new: if it is stopped, it comes back as one of a size that it may have */
+	job->state = JOB_RUNNING;
+	job->reason = (struct reason){ .why = WHY_NONE, .other = JOB_NONE };
+	job->grant = plan_adopt(&e->plan, job, grant);
+	e->running++;
+	join(e, job);
+	list_active(e, job->id);
+	engine_mark(e, job->id);
+	if (!e->dirty) /* whoever decides now has not seen it */
+		e->dirty_since_s = e->now_s;
+	e->dirty = true;
+	engine_note_promises(e);
+	engine_tell(e, (struct event){ .kind = EV_START, .job = job->id, .grant = job->grant });
+	promise_again(e, job);
+	return job->id;
 }
 
 void engine_submit(struct engine *e, const struct job *spec)

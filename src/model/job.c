@@ -245,7 +245,7 @@ static void quota_text(const struct reason *reason, struct buf *out)
 		need == 1 ? "" : "s", have);
 	if (reason->share > 0)
 		buf_printf(out, ": %.4g of at most %.4g are in use or asked for", reason->share,
-			reason->against);
+			fmax(0, reason->against));
 	else if (reason->against != 0)
 		buf_printf(out, ": it can never have more than %.4g", fmax(0, reason->against));
 	else

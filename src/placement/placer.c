@@ -35,7 +35,7 @@ const struct placer *placer_find(const char *name, struct err *err)
 
 bool placer_keeps_cells(const struct placer *placer)
 {
-	return placer == &placer_hived;
+	return placer->cells != NULL;
 }
 
 void slots_add(struct slots *slots, uint32_t node, uint64_t devices)

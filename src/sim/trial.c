@@ -106,10 +106,26 @@ const struct tenant *trial_tenant(const struct trial *t)
 	return i == TENANT_NONE ? NULL : &t->from->tenants.at[i];
 }
 
+/* With the cells of tenants, where the placer keeps some. */
+static bool could_be_kept(const struct trial *t)
+{
+	struct rule_specs specs = { .policy = t->from->policy, .placer = t->from->placer };
+	struct engine_config rules = { 0 };
+	struct cell_design cells = { 0 };
+	struct err ignored;
+	bool kept = rules_choose(&specs, &rules, &ignored) == 0;
+
+	if (kept && placer_keeps_cells(rules.placer.rule))
+		kept = cell_design_of(&t->from->cluster, &t->tenants, &cells, &ignored) == 0;
+	rules_release(&rules);
+	kept = kept && quota_check_with_cells(&t->tenants, &t->from->cluster, &cells, &ignored) == 0;
+	cell_design_fini(&cells);
+	return kept;
+}
+
 bool trial_promise(struct trial *t, uint32_t guaranteed, uint32_t borrow)
 {
 	const char *name = tenant_name(t);
-	struct err ignored;
 	uint32_t i;
 
 	if (!name)
@@ -122,7 +138,7 @@ bool trial_promise(struct trial *t, uint32_t guaranteed, uint32_t borrow)
 		tenants_promise(&t->tenants, i, guaranteed);
 	if (borrow != QUOTA_ALL)
 		t->tenants.at[i].borrow = borrow;
-	if (quota_check(&t->tenants, &t->from->cluster, &ignored) < 0)
+	if (!could_be_kept(t))
 		return false;
 	t->view.tenants = t->tenants;
 	return true;

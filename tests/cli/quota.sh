@@ -222,6 +222,21 @@ daemon_gone
 run stint replay "$STINT_STATE"
 want 0 "this replays, too"
 
+# ---- with cells
+cat >celled.yaml <<'END'
+tenants:
+  - {name: own, cells: [{cell: device, count: 2}]}
+  - {name: more, cells: [{cell: device}], guaranteed: 2}
+  - {name: guests}
+END
+STINT_STATE=$work/celled
+is "a daemon with cells and quotas answers" daemon_start --slots 4 --no-cgroups --policy fifo --placer hived --admit quota --tenants celled.yaml
+submit --tenant own --gpus 2 -- sleep 600
+submit --tenant guests --gpus 4 -- sleep 600
+run stint explain "$job"
+want 0 "no change that could not be kept beside the cells is tried"
+daemon_gone
+
 # ---- less than before
 STINT_STATE=$work/lowered
 is "a daemon under fifo answers" daemon_start --slots 4 --no-cgroups --policy fifo --admit quota --tenants live.yaml
@@ -244,6 +259,12 @@ soon "nor another's" is_state "$second" RUNNING
 run stint quota set guests --borrow 4
 stint cancel --quiet "$first" "$second" >/dev/null
 soon "with a higher one it goes on" is_state "$wide" RUNNING
+stint cancel --quiet "$wide" "$narrow" >/dev/null
+submit --tenant guests --gpus 2 --min-gpus 1 --max-gpus 4 -- sleep 600; elastic=$job
+soon "one that takes fewer runs" is_state "$elastic" RUNNING
+run stint quota set guests --borrow 1
+has_one() { stint show "$elastic" --json | grep -q '"held_gpus": 1,'; }
+soon "and with a lower quota goes on with fewer" has_one
 daemon_gone
 run stint replay "$STINT_STATE"
 want 0 "which replays as well"
