@@ -141,11 +141,18 @@ static struct reason refined(const struct engine *e, const struct job *job, stru
 	return reason;
 }
 
+/* Whether all it says is that others have the devices, or go first. */
+static bool is_about_others(enum why why)
+{
+	return why == WHY_BUSY || why == WHY_FRAGMENTED || why == WHY_OUTRANKED ||
+		why == WHY_SHARE || why == WHY_TURN;
+}
+
 /* Whose devices were taken back is not told that they are gone while the one who took them has some. */
 static bool still_taken_back(const struct engine *e, const struct job *job, struct reason now)
 {
 	return job->reason.why == WHY_RECLAIMED && job->reason.other != JOB_NONE &&
-		e->jobs.at[job->reason.other].grant && now.why == WHY_BUSY;
+		e->jobs.at[job->reason.other].grant && is_about_others(now.why);
 }
 
 static void keep_reasons(struct engine *e)

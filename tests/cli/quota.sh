@@ -237,12 +237,26 @@ run stint explain "$job"
 want 0 "no change that could not be kept beside the cells is tried"
 daemon_gone
 
-# ---- less than before
-STINT_STATE=$work/lowered
-is "a daemon under fifo answers" daemon_start --slots 4 --no-cgroups --policy fifo --admit quota --tenants live.yaml
+# ---- why, under the policy that a daemon has unless told otherwise
+STINT_STATE=$work/why
+is "a daemon with its own policy answers" daemon_start --slots 4 --no-cgroups --admit quota --tenants live.yaml
 sized() { # TENANT GPUS
 	submit --tenant "$1" --gpus "$2" -- sleep 600
 }
+sized guests 2
+sized guests 2; last=$job
+soon "a borrower runs" is_state "$last" RUNNING
+sized own 2; first=$job
+soon "until its owner comes" is_state "$first" RUNNING
+told() { stint queue | grep -Eq "$1"; }
+soon "the borrower is told so" told 'is guaranteed 0; job 3 had a right to what it had borrowed'
+sleep 1.5
+is "and still is at the next decision" told 'is guaranteed 0; job 3 had a right to what it had borrowed'
+daemon_gone
+
+# ---- less than before
+STINT_STATE=$work/lowered
+is "a daemon under fifo answers" daemon_start --slots 4 --no-cgroups --policy fifo --admit quota --tenants live.yaml
 sized guests 2; wide=$job
 sized guests 1; narrow=$job
 sized own 2; first=$job
