@@ -90,6 +90,7 @@ static int hived_begin(void *self, const struct cluster *cluster, const struct t
 	if (rc)
 		return rc;
 	h->cluster = cluster;
+	h->changes = 1;
 	h->books = cells_create(&h->design);
 	h->empty = cells_create(&h->design);
 	for (uint32_t i = 0; tenants && i < tenants->nnames; i++)
@@ -129,6 +130,7 @@ static void hived_took(void *self, const struct job *job, struct slot slot)
 	const struct promise *p = &h->promises[h->cluster->nodes[slot.node].type];
 	uint32_t leaves[NODE_DEVICES_MAX], n = hived_leaves(h, slot, leaves);
 
+	h->changes++;
 	cells_take(h->books, hived_user(h, job), leaves, n, p->bonds.at,
 		p->job == job->id ? (uint32_t)p->bonds.n : 0);
 }
@@ -138,6 +140,7 @@ static void hived_gave(void *self, const struct job *job, struct slot slot)
 	struct hived *h = self;
 	uint32_t leaves[NODE_DEVICES_MAX], n = hived_leaves(h, slot, leaves);
 
+	h->changes++;
 	cells_give(h->books, job->id, leaves, n);
 }
 
@@ -145,6 +148,7 @@ static void hived_turned(void *self, uint32_t node, uint64_t down)
 {
 	struct hived *h = self;
 
+	h->changes++;
 	for (uint32_t i = 0; i < h->cluster->nodes[node].devices; i++)
 		cells_set_bad(h->books, hived_leaf(h, node, i), down >> i & 1);
 }

@@ -58,6 +58,7 @@ static double yields(void *self, const struct plan *plan, const struct job *hold
 		lent = is_lent(h, grant->slots[i]);
 		if (!lent)
 			continue;
+		h->changes++;
 		cells_raise(h->books, hived_user(h, holder), leaves, n);
 		lent = is_lent(h, grant->slots[i]);
 	}

@@ -187,13 +187,38 @@ static void refuse(const struct question *q)
 		.other = JOB_NONE };
 }
 
+/* Where it is noted that there is no place for such a job; NULL: others may be told otherwise. */
+static struct no_place *none_for(const struct question *q)
+{
+	uint32_t at = q->user.vc * 31 + q->p->type * 7 + q->p->gpus * 3 + q->p->nodes;
+
+	return q->p->ever || q->p->job->navoid ? NULL : &q->h->none[at % NO_PLACES];
+}
+
+static bool is_none(const struct question *q, const struct no_place *none)
+{
+	return none->changes == q->h->changes && none->vc == q->user.vc &&
+		none->type == q->p->type && none->gpus == q->p->gpus && none->nodes == q->p->nodes;
+}
+
 /* Devices of the cells of the job's tenant into the answer, also if CPUs or memory there have to be taken back. */
 static bool find_claimed(struct question *q)
 {
+	struct no_place *none = none_for(q);
+
+	if (none && is_none(q, none))
+		return false;
 	if (ask_chains(q))
 		return true;
 	q->hungry = true;
-	return !q->p->ever && ask_chains(q);
+	if (q->p->ever)
+		return false;
+	if (ask_chains(q))
+		return true;
+	if (none)
+		*none = (struct no_place){ q->h->changes, q->user.vc, q->p->type, q->p->gpus,
+			q->p->nodes };
+	return false;
 }
 
 /* Devices of the idle claims that the answer binds. */

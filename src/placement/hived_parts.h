@@ -18,6 +18,14 @@ struct promise {
 	VEC(struct cell_bond) bonds;
 };
 
+/* There is no place for so many devices, CPUs and memory aside, until the books change. */
+struct no_place {
+	uint64_t changes; /* as they were; 0: nothing is known */
+	uint32_t vc, type, gpus, nodes;
+};
+
+enum { NO_PLACES = 64 };
+
 struct hived {
 	bool spill;
 	/* Beyond options: all of it made by begin(). */
@@ -30,6 +38,8 @@ struct hived {
 	const uint8_t **place; /* by node: device to its place among them; NULL: in order */
 	struct arena memory;
 	struct promise promises[TYPES_MAX];
+	uint64_t changes; /* of the books */
+	struct no_place none[NO_PLACES];
 	struct slots trial; /* scratch of due() */
 	struct cell_answer answer;
 	VEC(uint32_t) hidden; /* devices that are taken for bad while choosing */

@@ -223,6 +223,7 @@ bool plan_run_at(struct plan *plan, const struct job *job, const struct node_sha
 	if (!want.move && lies_at(e->next, at, n) && plan_terms_suit(e->next, &want))
 		return true;
 	before = plan_lift(plan, job);
+	plan->refused = JOB_NONE;
 	if (!want.move && lies_at(e->held, at, n) && plan_can_keep(plan, asks, e->held))
 		found = plan_renew(plan, e->held, &want);
 	else

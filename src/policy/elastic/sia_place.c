@@ -90,6 +90,8 @@ static bool run_with_rest(const struct placing_all *p, const struct sia_row *row
 			if (!named(p->at, whole, node) &&
 				plan_run_at(p->plan, row->job, p->at, whole + 1, want_of(row)))
 				return true;
+			if (p->plan->refused == row->job->id)
+				return false; /* by the rule of placement or a quota: for any node */
 		}
 	}
 	return false;

@@ -195,6 +195,8 @@ static bool place_on_one(struct sharing *s, struct need *need, bool fallback)
 			s->nwhere = 1;
 			if (put(s, need, share))
 				return true;
+			if (s->plan->refused == need->job->id)
+				return false; /* by the rule of placement or a quota: for any node */
 		}
 	}
 	return false;
