@@ -75,7 +75,7 @@ TEST_SH := $(filter-out $(patsubst %,tests/cli/%.sh,fidelity deb install man com
 	client_python client_c),$(TEST_SH))
 TEST_SH := $(filter-out tests/slurm/%,$(TEST_SH))
 # Published figures on whole traces: the same code as in conformance, for longer.
-TEST_BIN := $(filter-out %_parity_test,$(TEST_BIN))
+TEST_BIN := $(if $(T),$(TEST_BIN),$(filter-out %_parity_test,$(TEST_BIN)))
 endif
 # Built where libslurm is.
 BRIDGE := $(if $(wildcard $(SLURM_PREFIX)/include/slurm/slurm.h),$(B)/stint-slurm,no-slurm)
