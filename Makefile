@@ -15,6 +15,7 @@ V ?=
 PREFIX ?= /usr/local
 DESTDIR ?=
 FUZZ_SECONDS ?= 60
+SOAK_MINUTES ?= 60
 VERSION := $(shell cat VERSION)
 
 # ---- flags
@@ -205,9 +206,11 @@ browser: ## test the page in a real browser, which is installed for it
 	@tools/setup browser
 	@$(BUILD) check BROWSER=1 T=tests/web
 
-soak: ## long: every fuzz target for an hour, property tests with many seeds
+soak: ## long: a daemon in trouble for an hour, every fuzz target for an hour, many seeds
 	@tools/setup test
 	@tools/setup clang
+	@$(BUILD) all $(FAKES)
+	@STINT='$(abspath $(B)/stint)' tools/soak $(SOAK_MINUTES)
 	tools/fuzz 3600
 	@SOAK=1 TEST_TIMEOUT=14400 $(BUILD) check
 
