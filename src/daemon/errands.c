@@ -53,6 +53,14 @@ static int64_t memory_for(const struct live_job *job, const struct attempt *a)
 	return asked > 0 && a && a->grant->mem_bytes > asked ? a->grant->mem_bytes : asked;
 }
 
+/* Elements of an array that write to one file must not empty it for each other. */
+static bool shares_output(const struct live_job *job, const struct submission *what)
+{
+	return job->array_id &&
+		((what->out && !submission_output_is_own(what->out)) ||
+			(what->err_out && !submission_output_is_own(what->err_out)));
+}
+
 /* What there is beside the launch while it lasts. */
 struct launch_words {
 	char *dir, *out, *err_out;
@@ -81,6 +89,7 @@ static void fill_launch(struct daemon *d, const struct live_job *job, const stru
 		.cwd = what->cwd,
 		.out = words->out,
 		.err_out = words->err_out ? words->err_out : words->out,
+		.out_append = shares_output(job, what),
 		.uid = d->config.system ? job->uid : geteuid(),
 		.gid = d->config.system ? job->gid : getegid(),
 		.stop_signal = job->stop_signal,

@@ -61,12 +61,15 @@ struct launch {
 	const char *const *env; /* complete */
 	const char *cwd;
 	const char *out, *err_out; /* absolute, NULL: in the attempt's directory */
-	uid_t uid;                 /* runs as this user; only root can be anyone else */
+	bool out_append;           /* others write to the same files: they are never emptied */
+	int64_t out_cap;     /* most bytes of kept output of all attempts together; 0: no limit */
+	int64_t out_reserve; /* bytes of the disk that kept output leaves free */
+	uid_t uid;           /* runs as this user; only root can be anyone else */
 	gid_t gid;
 	int stop_signal;
 	double grace_s;
 	const char *checkpoint; /* shell command before the signal, STINT_PID is the command's; it has grace_s, too; NULL: none */
-	double time_s;     /* seconds this attempt may take from when it began; 0: no limit */
+	double time_s;     /* seconds this attempt may take from its claim; 0: no limit */
 	double cpus;       /* for the cgroup, 0: no limit */
 	int64_t mem_bytes; /* likewise */
 	bool mem_watch; /* killed when all its processes together have more, cgroup or not, and says so */

@@ -122,6 +122,8 @@ struct output_words {
 /* The path with its signs replaced: absolute if `cwd` is.  "%4j" pads with zeros, as Slurm does. */
 void submission_output(const char *pattern, const char *cwd, const struct output_words *words,
 	struct buf *out);
+/* Whether elements of an array have a file each: the pattern has the index or the job's number. */
+bool submission_output_is_own(const char *pattern);
 
 /* ---- the words people use, for flags, files and #SBATCH lines alike */
 

@@ -52,6 +52,20 @@ static void add_sign(struct buf *out, char sign, int width, const struct output_
 	}
 }
 
+bool submission_output_is_own(const char *pattern)
+{
+	for (const char *c = pattern; *c; c++) {
+		if (*c != '%')
+			continue;
+		c += 1 + strspn(c + 1, "0123456789");
+		if (!*c)
+			return false;
+		if (strchr("jJa", *c))
+			return true;
+	}
+	return false;
+}
+
 void submission_output(const char *pattern, const char *cwd, const struct output_words *words,
 	struct buf *out)
 {

@@ -261,6 +261,19 @@ static void signs_outside_of_arrays(void **state)
 	buf_fini(&out);
 }
 
+static void elements_have_a_file_each_by_their_signs(void **state)
+{
+	(void)state;
+	assert_true(submission_output_is_own("log.%a"));
+	assert_true(submission_output_is_own("%A_%04a.txt"));
+	assert_true(submission_output_is_own("%j"));
+	assert_false(submission_output_is_own("log"));
+	assert_false(submission_output_is_own("%A.%x"));
+	assert_false(submission_output_is_own("100%%a"));
+	assert_false(submission_output_is_own("log%"));
+	assert_false(submission_output_is_own("log%4"));
+}
+
 /* ---- the environment */
 
 static bool has(const struct submission *s, const char *pair)
@@ -337,6 +350,7 @@ int main(void)
 		cmocka_unit_test(null_is_as_good_as_nothing),
 		cmocka_unit_test(signs_in_output_names),
 		cmocka_unit_test(signs_outside_of_arrays),
+		cmocka_unit_test(elements_have_a_file_each_by_their_signs),
 		cmocka_unit_test(the_environment_goes_along_as_told),
 		cmocka_unit_test(a_job_does_not_pass_on_what_it_was_told),
 	};

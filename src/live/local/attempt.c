@@ -14,7 +14,7 @@
 
 /* ---- the order: a head and then text, each "=text\0", or "-" where there is none */
 
-static const char magic[16] = "stint order 2";
+static const char magic[16] = "stint order 3";
 
 struct head {
 	char magic[16];
@@ -24,6 +24,7 @@ struct head {
 	double grace_s, time_s, cpus;
 	int64_t mem_bytes, tasks_max;
 	int64_t mem_watch;
+	int64_t out_append, out_cap, out_reserve;
 };
 
 static uint32_t count(const char *const *list)
@@ -67,7 +68,10 @@ static void write_order(struct buf *to, const struct order *order)
 		.cpus = l->cpus,
 		.mem_bytes = l->mem_bytes,
 		.tasks_max = l->tasks_max,
-		.mem_watch = l->mem_watch };
+		.mem_watch = l->mem_watch,
+		.out_append = l->out_append,
+		.out_cap = l->out_cap,
+		.out_reserve = l->out_reserve };
 
 	memcpy(head.magic, magic, sizeof(magic));
 	buf_add(to, (const char *)&head, sizeof(head));
@@ -183,7 +187,10 @@ static void take_head(struct order *out, const struct head *head)
 		.cpus = head->cpus,
 		.mem_bytes = head->mem_bytes,
 		.tasks_max = head->tasks_max,
-		.mem_watch = head->mem_watch != 0 };
+		.mem_watch = head->mem_watch != 0,
+		.out_append = head->out_append != 0,
+		.out_cap = head->out_cap,
+		.out_reserve = head->out_reserve };
 }
 
 static bool take_order(struct order *out, struct cursor *from)

@@ -23,6 +23,10 @@
 
 /* How long processes that we may not kill hold up the ending. */
 static const double forbidden_patience_s = 2;
+/* How long a command has to leave the opening of its files, working directory and program once it shall stop. */
+static const double start_patience_s = 1;
+/* How long after the kill one that still has not is waited for: it holds no device yet. */
+static const double stuck_patience_s = 5;
 
 enum { OOM_SCORE_OF_GUARDS = -900 };
 
@@ -45,7 +49,8 @@ struct guard {
 	int out, err_out, oom_score;
 	enum stage stage;
 	double until_s;    /* monotonic */
-	double deadline_s; /* monotonic; when its time is over */
+	double stop_s;     /* monotonic; when the stop signal was sent */
+	double deadline_s; /* monotonic; when its time is over, counted from the claim */
 	double look_s;     /* monotonic; when memory is looked at next */
 	pid_t command, checkpointer;
 	bool over; /* the command was reaped */
@@ -196,7 +201,8 @@ static const char *const *script_argv(struct guard *g)
 }
 
 /* Forks a child in a process group of its own that becomes `argv`; `tell` as command_become() has it. */
-static pid_t start(struct guard *g, const char *const *argv, const char *const *env, int tell)
+static pid_t start(struct guard *g, const char *const *argv, const char *const *env, int tell,
+	bool is_checkpoint)
 {
 	struct command command = { .order = &g->order,
 		.group = &g->group,
@@ -205,6 +211,7 @@ static pid_t start(struct guard *g, const char *const *argv, const char *const *
 		.out = g->out,
 		.err_out = g->err_out,
 		.oom_score = g->oom_score,
+		.is_checkpoint = is_checkpoint,
 		.guard = g->self.pid };
 	pid_t child = fork();
 
@@ -240,7 +247,7 @@ static void start_command(struct guard *g)
 		return;
 	}
 	g->started = tell[0];
-	g->command = start(g, l->script ? script_argv(g) : l->argv, l->env, tell[1]);
+	g->command = start(g, l->script ? script_argv(g) : l->argv, l->env, tell[1], false);
 	if (g->command < 0)
 		cannot_start(g, errno);
 	close(tell[1]);
@@ -248,11 +255,7 @@ static void start_command(struct guard *g)
 
 static void note_begun(struct guard *g)
 {
-	const struct launch *l = &g->order.launch;
-
 	g->ending.begun_s = proc_now_s();
-	if (l->time_s > 0)
-		g->deadline_s = proc_monotonic_s() + l->time_s;
 	claim_mark(g->dir, g->ending.begun_s);
 	report(g, REPORT_BEGUN, &g->ending.begun_s, sizeof(g->ending.begun_s));
 	if (g->stage == STARTING)
@@ -309,7 +312,8 @@ static void send_stop(struct guard *g)
 	signal_command(g, -g->command, number > 0 ? number : SIGTERM);
 	signal_command(g, -g->command, SIGCONT); /* what is stopped cannot listen */
 	g->stage = STOPPING;
-	g->until_s = proc_monotonic_s() + fmax(g->order.launch.grace_s, 0);
+	g->stop_s = proc_monotonic_s();
+	g->until_s = g->stop_s + fmax(g->order.launch.grace_s, 0);
 }
 
 static const char *const *checkpoint_env(struct guard *g)
@@ -329,7 +333,7 @@ static bool start_checkpoint(struct guard *g)
 
 	if (!g->order.launch.checkpoint || g->stage != RUNNING)
 		return false;
-	g->checkpointer = start(g, argv, checkpoint_env(g), -1);
+	g->checkpointer = start(g, argv, checkpoint_env(g), -1, true);
 	if (g->checkpointer < 0)
 		return false;
 	g->stage = CHECKPOINTING;
@@ -417,24 +421,30 @@ static void see_memory(struct guard *g)
 	g->stage = KILLING;
 }
 
+/* A command that was not executed yet has nothing to save and hears nothing but the kill. */
+static double stop_until_s(const struct guard *g)
+{
+	return g->started >= 0 ? fmin(g->until_s, g->stop_s + start_patience_s) : g->until_s;
+}
+
 static void see_clock(struct guard *g)
 {
 	double now = proc_monotonic_s();
 
-	if (g->stage == RUNNING && g->deadline_s > 0 && now >= g->deadline_s)
+	if (g->stage <= RUNNING && g->deadline_s > 0 && now >= g->deadline_s)
 		stop(g, true);
 	else if (g->stage == CHECKPOINTING && now >= g->until_s)
 		send_stop(g);
-	else if (g->stage == STOPPING && now >= g->until_s)
+	else if (g->stage == STOPPING && now >= stop_until_s(g))
 		g->stage = KILLING;
 }
 
 /* For poll: until the clock matters, -1 for ever. */
 static int patience_ms(const struct guard *g)
 {
-	double until = g->stage == RUNNING  ? g->deadline_s
-		: g->stage >= CHECKPOINTING ? g->until_s
-					    : 0;
+	double until = g->stage <= RUNNING ? g->deadline_s
+		: g->stage == STOPPING     ? stop_until_s(g)
+					   : g->until_s;
 	double ms;
 
 	if (g->stage == RUNNING && g->order.launch.mem_watch && (until <= 0 || g->look_s < until))
@@ -493,12 +503,28 @@ static void note_forbidden(struct guard *g, uint32_t n)
 }
 
 /*
+ * A command that waits in the kernel for a file system that does not answer cannot die.  It was never executed, so
+ * it has no device, no children, and never will: the kill is all it wakes up to.
+ */
+static bool is_stuck(struct guard *g, double since_s)
+{
+	if (g->over || g->started < 0 || proc_monotonic_s() - since_s < stuck_patience_s)
+		return false;
+	see_start(g);
+	if (g->started < 0)
+		return false;
+	snprintf(g->ending.text, sizeof(g->ending.text),
+		"it never began: its files are on a file system that does not answer");
+	return true;
+}
+
+/*
  * Until nothing of the attempt is alive, however long that takes: its devices are not free before.
- * Only what we have no right to kill (a sudo of the job's) is left to itself after a while.
+ * Left to itself after a while are only what we have no right to kill (a sudo of the job's) and what never began.
  */
 static void kill_everything(struct guard *g)
 {
-	double pause_s = 0.001, forbidden_since_s = 0;
+	double pause_s = 0.001, forbidden_since_s = 0, since_s = proc_monotonic_s();
 
 	for (;;) {
 		uint32_t grouped = cgroup_kill(&g->group);
@@ -507,6 +533,8 @@ static void kill_everything(struct guard *g)
 		if (reap(g))
 			left = proc_kill_descendants();
 		else if (!grouped)
+			return;
+		if (is_stuck(g, since_s))
 			return;
 		if (!left.alive || left.alive != left.forbidden)
 			forbidden_since_s = 0;
@@ -645,6 +673,8 @@ int guard_run(int order_fd, int report_fd)
 		return 1;
 	}
 	report(&g, REPORT_CLAIMED, "", 0);
+	if (g.order.launch.time_s > 0)
+		g.deadline_s = proc_monotonic_s() + g.order.launch.time_s;
 	g.ending = (struct ending){ .job = g.order.launch.job,
 		.attempt = g.order.launch.attempt,
 		.known = true,

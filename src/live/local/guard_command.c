@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "live/local/guard.h"
+#include "live/local/output.h"
 
 enum { CANNOT = 126, NOT_FOUND = 127 };
 
@@ -82,25 +83,39 @@ static void become_user(uid_t uid, gid_t gid, int tell)
 
 /* ---- where to */
 
-/* The first attempt begins the file anew; the others go on in it. */
+/*
+ * The command of the first attempt begins the file anew; all others go on in it.  A checkpoint command whose
+ * output cannot be opened runs without: saving matters more.
+ */
 static int open_output(const struct command *c, const char *path, int tell)
 {
-	int begin = c->order->launch.attempt == 1 ? O_TRUNC : 0;
-	int fd = open(path,
-		O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC | begin, 0666);
+	const struct launch *l = &c->order->launch;
+	bool anew = l->attempt == 1 && !l->out_append && !c->is_checkpoint;
+	char why[sizeof(((struct failure *)0)->text)];
+	int fd = output_open(path, anew, why, sizeof(why));
 
-	if (fd < 0 && errno == ELOOP)
-		fail(tell, CANNOT, "cannot write %s: it is a symbolic link", path);
+	if (fd < 0 && c->is_checkpoint)
+		fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	if (fd < 0)
-		fail(tell, CANNOT, "cannot write %s: %s", path, strerror(errno));
+		fail(tell, CANNOT, "%s", why);
 	return fd;
+}
+
+/* One file for both is opened once. */
+static int open_errors(const struct command *c, int out, int tell)
+{
+	const struct launch *l = &c->order->launch;
+
+	if (c->err_out >= 0)
+		return c->err_out;
+	return l->out && !strcmp(l->out, l->err_out) ? out : open_output(c, l->err_out, tell);
 }
 
 static void connect_output(const struct command *c, int tell)
 {
 	int in = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	int out = c->out >= 0 ? c->out : open_output(c, c->order->launch.out, tell);
-	int err_out = c->err_out >= 0 ? c->err_out : open_output(c, c->order->launch.err_out, tell);
+	int err_out = open_errors(c, out, tell);
 
 	if (in < 0 || dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(err_out, 2) < 0)
 		fail(tell, CANNOT, "cannot connect its output: %s", strerror(errno));

@@ -211,6 +211,22 @@ static inline void wait_file(const char *path)
 	}
 }
 
+/*
+ * A new file whose opening by another process waits for 45 seconds, until the descriptor is closed or the other
+ * process is killed: a lease.  -1: this file system knows none.
+ */
+static inline int lease(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+	signal(SIGIO, SIG_IGN);
+	if (fcntl(fd, F_SETLEASE, F_WRLCK) == 0)
+		return fd;
+	print_message("skip - this file system knows no leases\n");
+	close(fd);
+	return -1;
+}
+
 /* ---- looking */
 
 /* Text of a file, malloc'ed; "" if there is none. */

@@ -172,27 +172,6 @@ static void a_symbolic_link_is_no_output(void **state)
 	fixture_destroy(f);
 }
 
-/* Opening a pipe that nobody reads never ends: it can be stopped all the same. */
-static void an_output_that_hangs_can_be_stopped(void **state)
-{
-	struct fixture *f = fixture_create(true);
-	char *path = path_in(f, "pipe");
-	const char *argv[4];
-	struct launch l = shell(1, "exit 0", argv);
-	struct err err;
-
-	(void)state;
-	assert_int_equal(mkfifo(path, 0600), 0);
-	l.out = path;
-	l.grace_s = 0.05;
-	launch(f, &l);
-	hands_stop(f->hands, 1, 1, false, &err);
-	assert_int_equal(ending_of(f, 1)->signal, SIGKILL);
-	assert_true(ending_of(f, 1)->begun_s == 0);
-	free(path);
-	fixture_destroy(f);
-}
-
 static void arguments_of_ten_megabytes(void **state)
 {
 	enum { EACH = 100000, COUNT_OF = 105 };
@@ -329,7 +308,6 @@ int main(void)
 		cmocka_unit_test(a_job_inherits_nothing),
 		cmocka_unit_test(signals_are_as_in_a_fresh_process),
 		cmocka_unit_test(a_symbolic_link_is_no_output),
-		cmocka_unit_test(an_output_that_hangs_can_be_stopped),
 		cmocka_unit_test(arguments_of_ten_megabytes),
 		cmocka_unit_test(a_script_of_ten_megabytes),
 		cmocka_unit_test(a_full_disk_is_waited_out),
