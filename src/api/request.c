@@ -189,6 +189,7 @@ static void admit_tcp(struct request *r, const char *method)
 	if (!authorization)
 		good = in_session(r, method, origin, key);
 	ok = gate_rate_take(good ? &s->good : &s->bad, r->peer->hash, clock_wall_s());
+	r->peer->trusted |= good;
 	pthread_mutex_unlock(&s->lock);
 	if (r->status)
 		return;
@@ -202,6 +203,7 @@ static void admit_tcp(struct request *r, const char *method)
 		request_refuse(r, 401,
 			"the token is missing or wrong: send `Authorization: Bearer "
 			"TOKEN` with the token in the daemon's state directory, or log in at the page");
+	r->trusted = good;
 	r->caller = (struct caller){ .uid = geteuid(), .gid = getegid(), .admin = true };
 }
 
@@ -215,6 +217,8 @@ static void admit_unix(struct request *r)
 		request_refuse(r, 403, "requests of web pages are refused");
 	else if (!peer->known || (!s->system && !peer->caller.admin))
 		request_refuse(r, 403, "this daemon serves only the user it runs as");
+	else
+		r->trusted = true;
 }
 
 static bool is_json(const char *type)
@@ -236,9 +240,14 @@ static void admit_body(struct request *r)
 		request_refuse(r, 400, "a GET has no body");
 	else if (!get && !is_json(single(r, "Content-Type")))
 		request_refuse(r, 415, "the body must be JSON, with Content-Type: application/json");
-	else if (length != UINT64_MAX && length > r->server->limits.body_bytes)
+	else if (length != UINT64_MAX && length > request_body_limit(r))
 		request_refuse(r, 413, "the body is larger than %llu bytes",
-			(unsigned long long)r->server->limits.body_bytes);
+			(unsigned long long)request_body_limit(r));
+}
+
+static bool is_health(const struct request *r)
+{
+	return slice_is(r->target.path, "/healthz");
 }
 
 void request_admit(struct request *r, const char *method)
@@ -249,6 +258,9 @@ void request_admit(struct request *r, const char *method)
 		admit_tcp(r, method);
 	else
 		admit_unix(r);
+	if (!r->status && r->peer->spare && !is_health(r))
+		request_refuse(r, 503,
+			"the daemon has as many connections as it takes; try again in a second");
 	if (r->status)
 		return;
 	found = route_find(&r->server->routes, method, r->target.path, &r->verb, &r->allow);
@@ -273,6 +285,13 @@ uint64_t request_length(const struct request *r)
 	if (!length)
 		return 0;
 	return slice_int(slice_of(length), &n) && n >= 0 ? (uint64_t)n : UINT64_MAX;
+}
+
+uint64_t request_body_limit(const struct request *r)
+{
+	const struct server_limits *l = &r->server->limits;
+
+	return r->trusted ? l->body_bytes : l->stranger_bytes;
 }
 
 /* ---- replies */
@@ -301,6 +320,8 @@ static void add_headers(struct request *r, struct MHD_Response *response, const 
 	}
 	if (r->cookie)
 		MHD_add_response_header(response, "Set-Cookie", r->cookie);
+	if (r->peer->spare)
+		MHD_add_response_header(response, "Connection", "close");
 	if (r->status == 401)
 		MHD_add_response_header(response, "WWW-Authenticate", "Bearer realm=\"stint\"");
 	if (r->status == 405)

@@ -19,7 +19,8 @@ struct request {
 	struct buf body, allow;
 	uint64_t received;
 	bool begun, waits, busy, queued;
-	int status; /* 0: not known yet */
+	bool trusted; /* the kernel, a token or a session says who calls */
+	int status;   /* 0: not known yet */
 	struct buf answer;
 	const struct page_file *page; /* NULL: no file of the page */
 	char *cookie;                 /* to be set, or NULL */
@@ -47,6 +48,9 @@ enum MHD_Result request_send(struct request *r, struct MHD_Response *response,
 	const char *content_type);
 /* How many bytes of body it says it has; UINT64_MAX: it does not say and has some. */
 uint64_t request_length(const struct request *r);
+
+/* How many bytes of body it may have. */
+uint64_t request_body_limit(const struct request *r);
 
 void request_refuse(struct request *r, int status, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

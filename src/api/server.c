@@ -56,25 +56,6 @@ static uint64_t address_hash(const struct sockaddr *address)
 	return 0;
 }
 
-/* With the lock held. */
-static void cut_off(struct peer *peer)
-{
-	peer->cut = true;
-	shutdown(peer->fd, SHUT_RDWR);
-}
-
-/* With the lock held: one user must not take all there are. */
-static bool too_many(const struct server *s, const struct peer *peer)
-{
-	uint32_t n = 0;
-
-	if (peer->face->tcp || (peer->known && peer->caller.admin))
-		return false;
-	for (const struct peer *p = s->peers; p; p = p->next)
-		n += !p->face->tcp && p->known == peer->known && p->caller.uid == peer->caller.uid;
-	return n > s->limits.connections_each;
-}
-
 int connection_fd(struct MHD_Connection *connection)
 {
 	const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection,
@@ -104,14 +85,14 @@ static struct peer *peer_open(struct face *face, struct MHD_Connection *connecti
 		peer->hash = info ? address_hash(info->client_addr) : 0;
 	} else {
 		peer->known = s->who(peer->fd, &peer->caller);
+		peer->trusted = peer->known;
 	}
 	pthread_mutex_lock(&s->lock);
 	peer->next = s->peers;
 	if (peer->next)
 		peer->next->prev = peer;
 	s->peers = peer;
-	if (too_many(s, peer))
-		cut_off(peer);
+	peers_make_room(s, peer);
 	pthread_mutex_unlock(&s->lock);
 	return peer;
 }
@@ -196,6 +177,11 @@ static void on_completed(void *ctx, struct MHD_Connection *connection, void **ow
 	*own = NULL;
 }
 
+static uint64_t swallow_bytes(const struct request *r)
+{
+	return r->trusted ? SWALLOW_BYTES : r->server->limits.stranger_bytes;
+}
+
 static enum MHD_Result begin(struct request *r, const char *method)
 {
 	uint64_t length = request_length(r);
@@ -203,14 +189,14 @@ static enum MHD_Result begin(struct request *r, const char *method)
 	r->begun = true;
 	request_admit(r, method);
 	/* What is refused is read all the same, if it is little: the connection can be used again. */
-	if (r->status && length != UINT64_MAX && length > SWALLOW_BYTES)
+	if (r->status && length != UINT64_MAX && length > swallow_bytes(r))
 		return request_reply(r, NULL);
 	return MHD_YES;
 }
 
 static enum MHD_Result receive(struct request *r, const char *bytes, size_t n)
 {
-	uint64_t limit = r->server->limits.body_bytes;
+	uint64_t limit = request_body_limit(r);
 
 	r->received += n;
 	if (!r->status && r->received > limit) {
@@ -219,7 +205,7 @@ static enum MHD_Result receive(struct request *r, const char *bytes, size_t n)
 	}
 	if (!r->status)
 		buf_add(&r->body, bytes, n);
-	return r->received > limit + SWALLOW_BYTES ? MHD_NO : MHD_YES;
+	return r->received > limit + swallow_bytes(r) ? MHD_NO : MHD_YES;
 }
 
 static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, const char *url,
@@ -247,18 +233,6 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, 
 }
 
 /* ---- what takes too long */
-
-static void reap(struct server *s, double now_s)
-{
-	for (struct peer *p = s->peers; p; p = p->next) {
-		double may = p->state == PEER_READING ? s->limits.read_s
-			: p->served                   ? s->limits.idle_s
-						      : s->limits.first_s;
-
-		if (!p->cut && p->state != PEER_BUSY && now_s - p->since_s > may)
-			cut_off(p);
-	}
-}
 
 /* Who has closed both halves waits for nothing; of TCP only a broken connection shows. */
 static void forget_the_gone(struct server *s)
@@ -290,7 +264,7 @@ static void *tick(void *ctx)
 		until.tv_sec += until.tv_nsec / 1000000000;
 		until.tv_nsec %= 1000000000;
 		pthread_cond_timedwait(&s->changed, &s->lock, &until);
-		reap(s, clock_wall_s());
+		peers_reap(s, clock_wall_s());
 		forget_the_gone(s);
 		follow_tick(s, clock_wall_s());
 	}
@@ -304,6 +278,7 @@ static void set_limits(struct server_limits *l)
 {
 	l->connections = l->connections ? l->connections : 256;
 	l->connections_each = l->connections_each ? l->connections_each : 64;
+	l->stranger_bytes = l->stranger_bytes ? l->stranger_bytes : 4096;
 	l->body_bytes = l->body_bytes ? l->body_bytes : 8u << 20;
 	l->rate = l->rate != 0 ? l->rate : 5000;
 	l->burst = l->burst > 0 ? l->burst : 10000;
@@ -366,7 +341,7 @@ static int open_face(struct face *face, int fd, struct err *err)
 	face->fd = fd;
 	face->http = MHD_start_daemon(flags, 0, NULL, NULL, on_request, face,
 		MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_THREAD_POOL_SIZE, (unsigned)THREADS,
-		MHD_OPTION_CONNECTION_LIMIT, (unsigned)s->limits.connections,
+		MHD_OPTION_CONNECTION_LIMIT, (unsigned)(s->limits.connections + 2 * SPARE_PEERS),
 		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)(s->limits.idle_s + 0.999),
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_BYTES,
 		MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_CONNECTION, on_connection, face,

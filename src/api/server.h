@@ -45,14 +45,15 @@ struct api_back {
 
 /* Zero means the default. */
 struct server_limits {
-	uint32_t connections;      /* per socket; 256 */
+	uint32_t connections;      /* per socket; 256.  A few more are there for /healthz */
 	uint32_t connections_each; /* of one user who is no admin, or one address if exposed; 64 */
 	uint64_t body_bytes;       /* 8 MiB */
+	uint64_t stranger_bytes;   /* body of a request without a right token or session; 4 KiB */
 	double rate, burst; /* requests over TCP per peer; 5,000/s, 10,000.  rate < 0: no limit */
-	double first_s;     /* from connecting to the first request; 10 */
-	double idle_s;      /* between requests, or without a byte read by the peer; 60 */
-	double read_s;      /* for one request to come in whole; 60 */
-	double beat_s;      /* between heartbeats of an event stream; 15 */
+	double first_s; /* from connecting to the first request, and all of a request without a right token; 10 */
+	double idle_s; /* between requests, or without a byte read by the peer; 60 */
+	double read_s; /* for one request to come in whole; 60 */
+	double beat_s; /* between heartbeats of an event stream; 15 */
 };
 
 struct server_config {

@@ -84,20 +84,31 @@ int connection_fd(struct MHD_Connection *connection);
 /* Whether it has `events` (or has broken): a suspended connection is not looked at by the library. */
 bool fd_has(int fd, short events);
 
+enum { SPARE_PEERS = 32 }; /* beyond the limit of a socket, for /healthz */
+
 enum peer_state { PEER_IDLE, PEER_READING, PEER_BUSY };
 
 struct peer {
 	struct peer *prev, *next;
 	struct face *face;
 	struct caller caller;
-	bool known;  /* we know who calls: by the kernel's word */
-	bool served; /* had an answer before */
-	bool cut;    /* we have cut it off: what it sent before must not count any more */
+	bool known;   /* we know who calls: by the kernel's word */
+	bool served;  /* had an answer before */
+	bool trusted; /* a request of it had a right token or session; over the unix socket: known */
+	bool spare;   /* beyond the limit: /healthz only */
+	bool cut;     /* we have cut it off: what it sent before must not count any more */
 	enum peer_state state;
 	double since_s; /* in that state */
 	uint64_t hash;  /* of its address */
 	int fd;
 };
+
+/* With server->lock held.  Shuts the socket down; the library closes it. */
+void peer_cut(struct peer *peer);
+/* With server->lock held, for a peer that is in the list: cuts off connections where there are too many. */
+void peers_make_room(struct server *server, struct peer *newcomer);
+/* With server->lock held: cuts off what takes too long. */
+void peers_reap(struct server *server, double now_s);
 
 /* One of the sockets. */
 struct face {

@@ -467,6 +467,131 @@ static void a_flood_without_the_token_does_not_stop_who_has_it(void **state)
 	fake_stop(&f);
 }
 
+/* Only the head and a few bytes are sent: the answer must not wait for the rest. */
+static int announce(const struct fake *f, const char *path, const char *token, size_t n, struct buf *got)
+{
+	struct buf ask = { 0 };
+	int fd = dial_tcp(f);
+
+	buf_printf(&ask,
+		"POST %s HTTP/1.1\r\nConnection: close\r\nContent-Type: application/json\r\n", path);
+	buf_printf(&ask, "Host: 127.0.0.1:%u\r\nContent-Length: %zu\r\n", server_port(f->server), n);
+	add(&ask, token, f);
+	buf_str(&ask, "\r\n{");
+	send_text(fd, ask.at, ask.n);
+	buf_clear(got);
+	read_to_end(fd, got);
+	close(fd);
+	buf_fini(&ask);
+	return status_in(got);
+}
+
+static void a_stranger_sends_four_kib_at_most(void **state)
+{
+	struct fake f = { .verbs = verbs };
+	struct buf got = { 0 };
+
+	(void)state;
+	fake_start(&f, (struct server_config){ 0 });
+	assert_int_equal(announce(&f, "/login", "", 4097, &got), 413);
+	assert_non_null(strstr(got.at, "larger than 4096 bytes"));
+	assert_int_equal(announce(&f, "/v1/jobs", "", 4097, &got), 401);
+	assert_int_equal(announce(&f, "/v1/jobs", good_token, (8u << 20) + 1, &got), 413);
+	assert_int_equal(fake_changes(&f), 0);
+	buf_fini(&got);
+	fake_stop(&f);
+}
+
+static void silence_does_not_keep_health_from_answering(void **state)
+{
+	enum { N = 60 };
+	struct fake f = { .verbs = verbs };
+	struct buf got = { 0 };
+	int fds[N];
+
+	(void)state;
+	fake_start(&f,
+		(struct server_config){ .limits = { .connections = 8, .first_s = 600, .read_s = 600 } });
+	for (int i = 0; i < N; i++) {
+		fds[i] = dial_tcp(&f);
+		send_text(fds[i], "GET /heal", i % 2 ? 9 : 0);
+	}
+	assert_int_equal(try(&f, true, &honest, "GET", "/healthz", &got), 200);
+	assert_int_equal(try(&f, true, &honest, "GET", "/v1/jobs", &got), 200);
+	for (int i = 0; i < N; i++)
+		close(fds[i]);
+	buf_fini(&got);
+	fake_stop(&f);
+}
+
+/* All of them have the token and wait for an answer. */
+static void health_answers_while_all_connections_are_busy(void **state)
+{
+	enum { N = 8 };
+	struct fake f = { 0 };
+	struct buf ask = { 0 }, got = { 0 };
+	int fds[N];
+
+	(void)state;
+	fake_start(&f, (struct server_config){ .limits.connections = N });
+	add(&ask,
+		"GET /v1/jobs/1/wait HTTP/1.1\r\nHost: 127.0.0.1:%u\r\nAuthorization: Bearer %s\r\n"
+		"Connection: close\r\n\r\n",
+		&f);
+	for (int i = 0; i < N; i++) {
+		fds[i] = dial_tcp(&f);
+		send_text(fds[i], ask.at, ask.n);
+	}
+	fake_until_held(&f, N);
+	assert_int_equal(try(&f, true, &honest, "GET", "/healthz", &got), 200);
+	assert_int_equal(try(&f, true, &honest, "GET", "/v1/jobs", &got), 503);
+	assert_non_null(strstr(got.at, "as many connections as it takes"));
+	fake_let_go(&f);
+	for (int i = 0; i < N; i++) {
+		buf_clear(&got);
+		read_to_end(fds[i], &got);
+		assert_int_equal(status_in(&got), 200);
+		close(fds[i]);
+	}
+	buf_fini(&ask);
+	buf_fini(&got);
+	fake_stop(&f);
+}
+
+static uint32_t arrivals; /* of many_users() */
+
+static bool many_users(int fd, struct caller *out)
+{
+	(void)fd;
+	*out = (struct caller){ .uid = 5000 + __atomic_fetch_add(&arrivals, 1, __ATOMIC_RELAXED) / 4 };
+	out->gid = out->uid;
+	return true;
+}
+
+static void many_users_do_not_keep_health_from_answering(void **state)
+{
+	enum { N = 24 };
+	const char *ask = "GET /v1/jobs/1/wait HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+	struct fake f = { 0 };
+	struct buf got = { 0 };
+	int fds[N];
+
+	(void)state;
+	fake_start(&f,
+		(struct server_config){ .who = many_users,
+			.system = true,
+			.limits = { .connections = 8, .connections_each = 4, .first_s = 600 } });
+	for (int i = 0; i < N; i++) {
+		fds[i] = dial_unix(&f);
+		send_text(fds[i], ask, strlen(ask));
+	}
+	assert_int_equal(try(&f, false, &honest, "GET", "/healthz", &got), 200);
+	for (int i = 0; i < N; i++)
+		close(fds[i]);
+	buf_fini(&got);
+	fake_stop(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -480,6 +605,10 @@ int main(void)
 		cmocka_unit_test(who_dawdles_is_cut_off),
 		cmocka_unit_test(one_user_cannot_take_every_connection),
 		cmocka_unit_test(a_flood_without_the_token_does_not_stop_who_has_it),
+		cmocka_unit_test(a_stranger_sends_four_kib_at_most),
+		cmocka_unit_test(silence_does_not_keep_health_from_answering),
+		cmocka_unit_test(health_answers_while_all_connections_are_busy),
+		cmocka_unit_test(many_users_do_not_keep_health_from_answering),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
