@@ -5,12 +5,14 @@
  * A socket takes `connections` of them and SPARE_PEERS more, so that accept() goes
  * on and /healthz is answered while all are held.  Where there are too many, one is
  * cut off: first those that have shown no right token or session, then those that
- * wait for a request, then one of the user who has most.  What is beyond the limit
- * all the same may ask for /healthz only.
+ * wait for a request, then those of a user who has many, then the oldest of those
+ * that came a moment ago.  What is beyond the limit all the same may ask for /healthz
+ * only.
  */
 #include "api/server_parts.h"
 
 static const double stranger_busy_s = 5; /* longer, a page's file is being read too slowly */
+static const double fresh_s = 1;         /* shorter, its first request may be on its way */
 
 void peer_cut(struct peer *peer)
 {
@@ -48,6 +50,8 @@ static int expendable(const struct server *s, const struct peer *peer, double no
 {
 	bool busy = peer->state == PEER_BUSY;
 
+	if (!busy && !peer->served && now_s - peer->since_s < fresh_s)
+		return 1;
 	if (!peer->trusted && (!busy || now_s - peer->since_s > stranger_busy_s))
 		return 4;
 	if (peer->trusted && !busy)
