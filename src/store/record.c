@@ -223,6 +223,8 @@ static int open_db(struct record *record, const char *name, int flags, struct er
 
 static const char *const writer_settings[] = {
 	"PRAGMA page_size = 4096",
+	/* Of a new file: pruning gives pages back.  Of an old one it takes effect with record_vacuum(). */
+	"PRAGMA auto_vacuum = INCREMENTAL",
 	"PRAGMA cache_size = -16384",
 	"PRAGMA cache_spill = OFF", /* nothing is written before the commit */
 	"PRAGMA temp_store = MEMORY",

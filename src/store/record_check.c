@@ -8,6 +8,13 @@
 #include "store/record.h"
 #include "store/record_parts.h"
 
+/*
+ * A job with submit_seq 0 is a summary, which pruning left: it has no events to be derived from.  Events
+ * are whole from the cut on.
+ */
+#define CUT \
+	"coalesce((SELECT json_extract(value, '$.seq') FROM meta WHERE key = '" RECORD_PRUNED "'), 0)"
+
 enum { SHOWN_MAX = 60, LINES_MAX = 1000 };
 
 /* A table, and the same rows derived from events: by the same keys in the same order. */
@@ -21,7 +28,7 @@ static const struct derivation derivations[] = {
 	{
 		.what = "job",
 		.keys = 1,
-		.table = "SELECT " JOB_COLUMNS " FROM job ORDER BY id",
+		.table = "SELECT " JOB_COLUMNS " FROM job WHERE submit_seq > 0 ORDER BY id",
 		.derived = "SELECT l.job, f.uid, f.key, f.name, f.tenant, s.state, s.live, f.arrival_s,"
 			   " s.end_s, f.submit_seq, s.status"
 			   " FROM (SELECT job, max(seq) AS seq FROM event"
@@ -34,7 +41,9 @@ static const struct derivation derivations[] = {
 	{
 		.what = "attempt",
 		.keys = 2,
-		.table = "SELECT " ATTEMPT_COLUMNS " FROM attempt ORDER BY job, attempt",
+		.table = "SELECT " ATTEMPT_COLUMNS " FROM attempt WHERE NOT EXISTS"
+			 " (SELECT 1 FROM job WHERE id = attempt.job AND submit_seq = 0)"
+			 " ORDER BY job, attempt",
 		.derived = "SELECT l.job, l.attempt, s.over, s.attempt_status"
 			   " FROM (SELECT job, attempt, max(seq) AS seq FROM event"
 			   "	WHERE attempt IS NOT NULL AND over IS NOT NULL GROUP BY job, attempt) l"
@@ -46,10 +55,20 @@ static const struct derivation derivations[] = {
 /* Everything that must not be there; each row is a line. */
 static const char *const wrongs[] = {
 	"SELECT 'events ' || lo || ' to ' || hi || ' should be ' || (hi - lo + 1) ||"
-	" ' and are ' || n FROM (SELECT min(seq) AS lo, max(seq) AS hi, count(*) AS n FROM event)"
-	" WHERE n != hi - lo + 1",
+	" ' and are ' || n FROM (SELECT min(seq) AS lo, max(seq) AS hi, count(*) AS n FROM event"
+	" WHERE seq >= " CUT ") WHERE n != hi - lo + 1",
+	"SELECT 'event ' || " CUT " || ', from which on nothing was pruned, is not there'"
+	" WHERE " CUT " > 0 AND NOT EXISTS (SELECT 1 FROM event WHERE seq = " CUT ")",
 	"SELECT 'job ' || id || ': event ' || submit_seq || ', which has its submission, is not there'"
-	" FROM job WHERE submit_seq NOT IN (SELECT seq FROM event)",
+	" FROM job WHERE submit_seq > 0 AND submit_seq NOT IN (SELECT seq FROM event)",
+	"SELECT 'job ' || id || ': was pruned and has not ended' FROM job"
+	" WHERE submit_seq = 0 AND (live = 1 OR end_s IS NULL)",
+	"SELECT 'job ' || id || ': was pruned and has events' FROM job"
+	" WHERE submit_seq = 0 AND id IN (SELECT job FROM event WHERE job IS NOT NULL)",
+	"SELECT 'jobs that were pruned should be ' || should || ' and are ' || n"
+	" FROM (SELECT count(*) AS n, coalesce((SELECT json_extract(value, '$.jobs') FROM meta"
+	" WHERE key = '" RECORD_PRUNED "'), 0) AS should FROM job WHERE submit_seq = 0)"
+	" WHERE n != should",
 };
 
 struct checking {

@@ -19,6 +19,9 @@
 #define EVENT_SEEN "seq, at_s, kind, job, attempt, body, status, live, attempt_status, over"
 #define ATTEMPT_COLUMNS "job, attempt, over, status"
 
+/* The fact that says what was pruned, as record_prune.c writes it. */
+#define RECORD_PRUNED "pruned"
+
 /* Of a job: parameter 1 is its id, 2 its uid, … in the order of JOB_COLUMNS. */
 #define SAME_FACTS \
 	" WHERE id = ?1 AND uid = ?2 AND key IS ?3 AND name IS ?4 AND tenant IS ?5" \
@@ -78,11 +81,35 @@
 		"SELECT " EVENT_SEEN \
 		" FROM event WHERE seq <= ?1 AND kind = ?2 ORDER BY seq DESC LIMIT 1") \
 	S(EVENT_AT, "SELECT " EVENT_SEEN " FROM event WHERE seq = ?1") \
+	/* Of a bounded number of jobs: a job that is a summary has no events. */ \
 	S(PEAKS, \
 		"SELECT json_extract(event.body, '$.rss_bytes'), json_extract(event.body, '$.ran_s')" \
-		" FROM job CROSS JOIN event ON event.job = job.id AND event.kind = 'exit'" \
-		" WHERE job.uid = ?1 AND job.name = ?2 AND job.state = 'COMPLETED'" \
-		" AND json_extract(event.body, '$.code') = 0 ORDER BY job.id DESC LIMIT ?3") \
+		" FROM (SELECT id FROM job WHERE uid = ?1 AND name = ?2 AND state = 'COMPLETED'" \
+		" ORDER BY id DESC LIMIT 1000) j" \
+		" CROSS JOIN event ON event.job = j.id AND event.kind = 'exit'" \
+		" AND json_extract(event.body, '$.code') = 0 ORDER BY j.id DESC LIMIT ?3") \
+	/* pruning: record_prune.c */ \
+	S(EVENT_FROM, "SELECT seq, at_s FROM event WHERE seq >= ?1 ORDER BY seq LIMIT 1") \
+	S(COUNT_OLD, \
+		"SELECT count(*) FROM job INDEXED BY job_ended" \
+		" WHERE live = 0 AND end_s < ?1 AND submit_seq > 0") \
+	S(OLD_JOBS, \
+		"SELECT id, end_s, submit_seq, status, json_extract(status, '$.array_id')" \
+		" FROM job INDEXED BY job_ended WHERE live = 0 AND end_s >= ?1 AND end_s < ?3" \
+		" AND (end_s > ?1 OR id > ?2) ORDER BY end_s, id") \
+	S(OLD_JOB, \
+		"SELECT id, end_s, submit_seq, status, json_extract(status, '$.array_id')" \
+		" FROM job WHERE id = ?1 AND live = 0") \
+	S(ELEMENTS, "SELECT submit_seq, json_extract(status, '$.array_id') FROM job WHERE id > ?1 ORDER BY id") \
+	S(LAST_OF_JOB, "SELECT max(seq) FROM event WHERE job = ?1") \
+	S(OPEN_OF_JOB, "SELECT 1 FROM attempt WHERE job = ?1 AND over = 0") \
+	S(DROP_EVENTS, "DELETE FROM event WHERE job = ?1") \
+	S(DROP_EVENT, "DELETE FROM event WHERE seq = ?1") \
+	S(SUM_JOB, "UPDATE job SET submit_seq = 0, status = ?2 WHERE id = ?1") \
+	S(SUM_ATTEMPT, "UPDATE attempt SET status = ?2 WHERE job = ?1 AND attempt = ?3") \
+	S(OLD_EVENTS, \
+		"SELECT seq, kind, job IS NOT NULL, state IS NULL AND over IS NULL AND uid IS NULL" \
+		" FROM event WHERE seq >= ?1 AND seq < ?2 ORDER BY seq LIMIT ?3") \
 	S(MEAN_RUN, \
 		"SELECT avg(ran_s) FROM (SELECT json_extract(status, '$.ran_s') AS ran_s FROM job" \
 		" WHERE uid = ?1 AND name = ?2 AND state = 'COMPLETED' ORDER BY id DESC LIMIT ?3)")

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 
 #include "store/record_fixture.h"
+#include "store/record_prune.h"
 #include "support/property.h"
 
 /* A process with the address sanitizer takes long to begin: every so many calls are tried then. */
@@ -33,6 +34,7 @@ enum { STRIDE = 1 };
 struct script {
 	uint32_t batches, each, bytes;
 	bool retries; /* goes on after a failure, else ends */
+	bool prunes;  /* in the end, everything that has ended */
 };
 
 static char *make_body(uint32_t bytes)
@@ -86,6 +88,22 @@ static int write_batch(struct record *r, const struct script *s, uint32_t batch,
 	return rc ? rc : record_commit(r, err);
 }
 
+static void summarise(const char *status, struct buf *out)
+{
+	(void)status;
+	buf_str(out, "{}");
+}
+
+/* One job at a time, so that there are many steps to die in. */
+static int prune_all(struct record *r, struct prune **prune, struct err *err)
+{
+	int rc = *prune ? 0 : prune_create(r, INFINITY, summarise, prune, err);
+
+	while (rc >= 0 && (rc = prune_step(*prune, 1, err)) > 0)
+		continue;
+	return rc;
+}
+
 /* Tells a failure; true: it may be tried again. */
 static bool may_retry(const struct script *s, const struct err *err, uint32_t tries)
 {
@@ -97,7 +115,8 @@ static bool may_retry(const struct script *s, const struct err *err, uint32_t tr
 static int child_main(char **argv)
 {
 	struct script s = { (uint32_t)atoi(argv[1]), (uint32_t)atoi(argv[2]),
-		(uint32_t)atoi(argv[3]), atoi(argv[4]) };
+		(uint32_t)atoi(argv[3]), atoi(argv[4]), atoi(argv[5]) };
+	struct prune *prune = NULL;
 	char *body = make_body(s.bytes);
 	struct record *r = NULL;
 	struct err err = { 0 };
@@ -115,6 +134,11 @@ static int child_main(char **argv)
 		}
 		dprintf(1, "kept %u\n", (b + 1) * s.each);
 	}
+	while (s.prunes && prune_all(r, &prune, &err) < 0) {
+		if (!may_retry(&s, &err, tries++))
+			return 1;
+	}
+	prune_destroy(prune);
 	record_close(r);
 	free(body);
 	return 0;
@@ -135,13 +159,15 @@ static char *self, *library, *count_file, *off_file;
 
 static void exec_child(const struct script *s, const char *what, uint64_t at, int out)
 {
-	char numbers[4][16], at_text[32];
-	char *argv[] = { self, "child", place, numbers[0], numbers[1], numbers[2], numbers[3], NULL };
+	char numbers[5][16], at_text[32];
+	char *argv[] = { self, "child", place, numbers[0], numbers[1], numbers[2], numbers[3],
+		numbers[4], NULL };
 
 	snprintf(numbers[0], 16, "%u", s->batches);
 	snprintf(numbers[1], 16, "%u", s->each);
 	snprintf(numbers[2], 16, "%u", s->bytes);
 	snprintf(numbers[3], 16, "%d", s->retries);
+	snprintf(numbers[4], 16, "%d", s->prunes);
 	snprintf(at_text, sizeof(at_text), "%llu", (unsigned long long)at);
 	setenv("FAULTS_PROGRAM", path_base(self), 1);
 	setenv("FAULTS_DIR", folder, 1);
@@ -331,6 +357,26 @@ static void a_death_at_any_call_loses_nothing(void **state)
 	}
 }
 
+/* Bodies of several pages, so that pages become free and are given back. */
+static const struct script pruning = { .batches = 4, .each = 3, .bytes = 9000, .prunes = true };
+
+static void a_death_while_pruning_leaves_a_sound_record(void **state)
+{
+	struct script without = pruning;
+	uint64_t calls = calls_of(&pruning), first;
+
+	(void)state;
+	without.prunes = false;
+	first = calls_of(&without) * 3 / 4; /* closing has calls, too */
+	printf("%llu calls, of which pruning makes %llu\n", (unsigned long long)calls,
+		(unsigned long long)(calls - first));
+	assert_true(calls > first + 50);
+	for (size_t d = 0; d < COUNT(deaths); d++) {
+		for (uint64_t at = first + d % STRIDE; at <= calls; at += STRIDE)
+			die_at(&pruning, deaths[d], at);
+	}
+}
+
 /* The thread that empties the log makes the order of calls a little different each time. */
 static void a_death_while_the_log_is_emptied_loses_nothing(void **state)
 {
@@ -358,15 +404,15 @@ static void expect_told(const struct told *told, const char *what, uint64_t at)
 		fail_msg("%s at %llu says: %s", what, (unsigned long long)at, told->text);
 }
 
-static uint32_t fail_at(const char *what, uint64_t at)
+static uint32_t fail_at(const struct script *s, const char *what, uint64_t at)
 {
-	struct told told = run_child(&stubborn, what, at);
+	struct told told = run_child(s, what, at);
 
-	if (told.status != 0 || told.kept != stubborn.batches * stubborn.each)
+	if (told.status != 0 || told.kept != s->batches * s->each)
 		fail_msg("%s at %llu: ended %d after %u jobs: %s", what, (unsigned long long)at,
 			told.status, told.kept, told.text);
 	expect_told(&told, what, at);
-	expect_kept(&stubborn, &told, what, at);
+	expect_kept(s, &told, what, at);
 	return told.failures;
 }
 
@@ -391,9 +437,26 @@ static void what_failed_can_be_tried_again(void **state)
 		uint32_t failures = 0;
 
 		for (uint64_t at = 1; at <= calls; at += every)
-			failures += fail_at(rows[i].what, at);
+			failures += fail_at(&stubborn, rows[i].what, at);
 		assert_true(rows[i].fails ? failures > calls / every / 2 : failures == 0);
 	}
+}
+
+static void a_step_of_pruning_that_failed_can_be_tried_again(void **state)
+{
+	static const char *const whats[] = { "eio", "enospc", "eio-from", "enospc-from" };
+	struct script s = pruning;
+	uint64_t calls;
+	uint32_t failures = 0;
+
+	(void)state;
+	s.retries = true;
+	calls = calls_of(&s);
+	for (size_t i = 0; i < COUNT(whats); i++) {
+		for (uint64_t at = calls / 4 + i; at <= calls; at += getenv("SOAK") ? 1 : 7 * STRIDE)
+			failures += fail_at(&s, whats[i], at);
+	}
+	assert_true(failures > 0);
 }
 
 /* In a child: a disk of 512 KiB that gets full, and room again. */
@@ -483,12 +546,14 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_death_at_any_call_loses_nothing),
+		TEST(a_death_while_pruning_leaves_a_sound_record),
 		TEST(a_death_while_the_log_is_emptied_loses_nothing),
 		TEST(what_failed_can_be_tried_again),
+		TEST(a_step_of_pruning_that_failed_can_be_tried_again),
 		TEST(a_full_disk_is_survived),
 	};
 
-	if (argc == 7 && !strcmp(argv[1], "child"))
+	if (argc == 8 && !strcmp(argv[1], "child"))
 		return child_main(argv + 2);
 	return cmocka_run_group_tests_name("store/record_faults", tests, find_parts, NULL);
 }
