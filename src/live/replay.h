@@ -33,6 +33,14 @@ struct replay *replay_create(void);
 void replay_destroy(struct replay *replay);
 
 /*
+ * Of a record that was pruned, before its first row: rows before number `cut` are not whole, so the
+ * first epoch from there on is the first that is run again.  Rows before it only say what jobs are.
+ */
+void replay_from(struct replay *replay, uint64_t cut);
+/* A job that was pruned, and the state it ended in; by number, before the first row.  False: no such state. */
+bool replay_past(struct replay *replay, uint32_t job, const char *state);
+
+/*
  * Rows in order.  ERR_DIFFER with the row, what was recorded and what came now, at the first difference;
  * ERR_FORMAT for a row that cannot be read.  There is no going on after either.
  */
@@ -41,7 +49,10 @@ int replay_row(struct replay *replay, const struct replay_row *row, struct err *
 /* After the last row: `notes` of the record were equal. */
 struct replay_result {
 	uint64_t rows, inputs, notes, epochs;
-	uint64_t lost; /* notes that the daemon was killed before writing down */
+	uint64_t lost;     /* notes that the daemon was killed before writing down */
+	uint64_t passed;   /* rows before the first epoch that is whole */
+	uint64_t from_seq; /* of that epoch; 0: there is none */
+	double from_s;
 };
 int replay_finish(struct replay *replay, struct replay_result *out, struct err *err);
 

@@ -101,6 +101,7 @@
 		"SELECT id, end_s, submit_seq, status, json_extract(status, '$.array_id')" \
 		" FROM job WHERE id = ?1 AND live = 0") \
 	S(ELEMENTS, "SELECT submit_seq, json_extract(status, '$.array_id') FROM job WHERE id > ?1 ORDER BY id") \
+	S(SUMMARIES, "SELECT " JOB_COLUMNS " FROM job WHERE submit_seq = 0 ORDER BY id") \
 	S(LAST_OF_JOB, "SELECT max(seq) FROM event WHERE job = ?1") \
 	S(OPEN_OF_JOB, "SELECT 1 FROM attempt WHERE job = ?1 AND over = 0") \
 	S(DROP_EVENTS, "DELETE FROM event WHERE job = ?1") \

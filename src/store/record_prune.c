@@ -61,6 +61,19 @@ bool record_pruned(struct record *record, struct record_pruned *out)
 	return found;
 }
 
+/* If it cannot begin, what is read says why. */
+void record_view_begin(struct record *record)
+{
+	assert(record->readonly);
+	sqlite3_exec(record->db, "BEGIN", NULL, NULL, NULL);
+}
+
+void record_view_end(struct record *record)
+{
+	if (!sqlite3_get_autocommit(record->db))
+		sqlite3_exec(record->db, "COMMIT", NULL, NULL, NULL);
+}
+
 static int failed(struct record *record, const char *doing, struct err *err)
 {
 	return record_failed(record->db, record->path, doing, err);

@@ -25,6 +25,13 @@ struct record_pruned {
 /* False: nothing was ever pruned. */
 bool record_pruned(struct record *record, struct record_pruned *out);
 
+/* Of a reader: all it sees until record_view_end() is of one moment, whatever is pruned or written meanwhile. */
+void record_view_begin(struct record *record);
+void record_view_end(struct record *record);
+
+/* The jobs that are summaries, by number. */
+int record_summaries(struct record *record, record_see_job *see, void *ctx, struct err *err);
+
 /* What would go if everything before a moment did.  Reads every job that ended before it. */
 struct record_prune_plan {
 	uint64_t seq;

@@ -6,6 +6,7 @@
 
 #include "store/record.h"
 #include "store/record_parts.h"
+#include "store/record_prune.h"
 
 static const char *text_of(sqlite3_stmt *st, int column)
 {
@@ -141,6 +142,14 @@ int record_live_jobs(struct record *record, record_see_job *see, void *ctx, stru
 {
 	struct record_query query;
 	int rc = record_take(record, SQL_LIVE_JOBS, &query, err);
+
+	return rc ? rc : walk(record, &query, &(struct viewer){ .job = see, .ctx = ctx }, NULL, err);
+}
+
+int record_summaries(struct record *record, record_see_job *see, void *ctx, struct err *err)
+{
+	struct record_query query;
+	int rc = record_take(record, SQL_SUMMARIES, &query, err);
 
 	return rc ? rc : walk(record, &query, &(struct viewer){ .job = see, .ctx = ctx }, NULL, err);
 }

@@ -709,25 +709,29 @@ static inline double play_number(const struct play *p, uint32_t job, const char 
 
 /* ---- the end */
 
+static inline struct replay_row play_again(const struct play_row *row, uint64_t seq)
+{
+	return (struct replay_row){
+		.seq = seq,
+		.at_s = row->at_s,
+		.kind = row->kind,
+		.job = row->job,
+		.attempt = row->attempt,
+		.body = row->body,
+		.job_after = row->job_after,
+		.attempt_after = row->attempt_after,
+		.job_live = row->job_live,
+		.attempt_over = row->attempt_over,
+	};
+}
+
 static inline void play_replay(struct play *p, struct replay_result *out)
 {
 	struct replay *replay = replay_create();
 	struct err err = { 0 };
 
 	for (size_t i = 0; i < p->rows.n; i++) {
-		const struct play_row *row = &p->rows.at[i];
-		struct replay_row again = {
-			.seq = i + 1,
-			.at_s = row->at_s,
-			.kind = row->kind,
-			.job = row->job,
-			.attempt = row->attempt,
-			.body = row->body,
-			.job_after = row->job_after,
-			.attempt_after = row->attempt_after,
-			.job_live = row->job_live,
-			.attempt_over = row->attempt_over,
-		};
+		struct replay_row again = play_again(&p->rows.at[i], i + 1);
 
 		replay_row(replay, &again, &err);
 		play_fail(&err);

@@ -343,6 +343,64 @@ static void until_all_have_ended(struct world *w)
 		assert_true(w->p.procs.at[i].over);
 }
 
+/* ---- pruned */
+
+/* The state that job `id` ended in before row `cut` and kept; NULL: it did not. */
+static const char *past_state(const struct play *p, uint32_t id, size_t cut, char *state)
+{
+	const struct play_row *last = NULL;
+	json_t *status;
+
+	for (size_t i = 0; i < p->rows.n; i++) {
+		if (p->rows.at[i].job == id && i >= cut)
+			return NULL;
+		if (p->rows.at[i].job == id && p->rows.at[i].job_after)
+			last = &p->rows.at[i];
+	}
+	if (!last || last->job_live)
+		return NULL;
+	status = json_loads(last->job_after, 0, NULL);
+	snprintf(state, 32, "%s", member_text(status, "state"));
+	json_decref(status);
+	return state;
+}
+
+/* As store/record_prune.h leaves them: rows from the cut on, and before it those of jobs that are not over. */
+static bool is_left(const struct play_row *row, const bool *past, size_t i, size_t cut)
+{
+	if (i >= cut)
+		return true;
+	return row->job && !past[row->job] && strcmp(row->kind, "progress") != 0;
+}
+
+static void replay_pruned(const struct play *p, size_t cut)
+{
+	struct replay *replay = replay_create();
+	bool *past = mem_alloc(p->jobs + 1);
+	struct replay_result result;
+	struct err err = { 0 };
+	char state[32];
+
+	replay_from(replay, cut + 1);
+	for (uint32_t id = 1; id <= p->jobs; id++) {
+		past[id] = past_state(p, id, cut, state) != NULL;
+		if (past[id])
+			assert_true(replay_past(replay, id, state));
+	}
+	for (size_t i = 0; i < p->rows.n && !err.code; i++) {
+		const struct play_row *row = &p->rows.at[i];
+		struct replay_row again = play_again(row, i + 1);
+
+		if (is_left(row, past, i, cut))
+			replay_row(replay, &again, &err);
+	}
+	assert_string_equal(err.text, "");
+	replay_finish(replay, &result, &err);
+	assert_true(result.from_seq == 0 || result.from_seq > cut);
+	replay_destroy(replay);
+	free(past);
+}
+
 static void one_world(struct rng *rng, const char *policy)
 {
 	struct world w = { .rng = rng };
@@ -354,6 +412,8 @@ static void one_world(struct rng *rng, const char *policy)
 		maybe_another_epoch(&w);
 	}
 	until_all_have_ended(&w);
+	for (int i = 0; i < 4; i++)
+		replay_pruned(&w.p, any(&w, (uint32_t)w.p.rows.n));
 	play_close(&w.p);
 }
 
