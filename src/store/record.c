@@ -252,22 +252,60 @@ static int find_end(struct record *record, struct err *err)
 	return rc;
 }
 
-static int open_writer(struct record *record, struct err *err)
+/* What is found damaged is left as it is, too, and there is a way on. */
+static int refuse_damage(const struct record *record, struct err *err)
 {
-	int schema, rc = make_file(record->path, err);
+	char why[512];
 
+	snprintf(why, sizeof(why), "%.511s", err->text);
+	return err_set(err, ERR_REFUSED,
+		"%s; or put a backup back with 'stint db restore FILE', or begin anew with 'stint db new', "
+		"which both keep %s aside",
+		why, path_base(record->path));
+}
+
+static int open_checked(struct record *record, const struct record_mark *mark, struct err *err)
+{
+	int schema, rc = open_db(record, record->path, SQLITE_OPEN_READWRITE, err);
+
+	/* Closing must not empty a log that was found wrong. */
 	if (!rc)
-		rc = sync_dir(record->path, err);
-	if (!rc)
-		rc = open_db(record, record->path, SQLITE_OPEN_READWRITE, err);
+		sqlite3_db_config(record->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 	if (!rc) /* before the settings: a database that is not ours must not be changed by them */
 		rc = record_schema_of(record->db, record->path, RECORD_SCHEMA, &schema, err);
+	if (!rc)
+		rc = identity_check(record, schema, mark, err);
 	if (!rc)
 		rc = settle(record, err);
 	if (!rc)
 		rc = record_schema_raise(record->db, record->path, record_steps, RECORD_SCHEMA, err);
 	if (!rc)
 		rc = find_end(record, err);
+	if (!rc)
+		rc = identity_settle(record, mark, err);
+	if (!rc)
+		sqlite3_db_config(record->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
+	return rc == ERR_FORMAT ? refuse_damage(record, err) : rc;
+}
+
+static int open_writer(struct record *record, struct err *err)
+{
+	struct record_mark mark;
+	int rc = record_mark_read(record->path, &mark, err);
+	bool marked = rc == 0;
+
+	if (rc == ERR_FORMAT)
+		return err_set(err, ERR_REFUSED,
+			"%s: it says which record belongs here; put it back from a copy of this directory, "
+			"or accept %s as it is with 'stint db restore %s'",
+			err->text, path_base(record->path), record->path);
+	if (rc && rc != ERR_MISSING)
+		return rc;
+	rc = marked ? identity_expected(record->path, &mark, err) : make_file(record->path, err);
+	if (!rc)
+		rc = sync_dir(record->path, err);
+	if (!rc)
+		rc = open_checked(record, marked ? &mark : NULL, err);
 	if (!rc)
 		record->tidy = tidy_create(record->db, record->path);
 	return rc;
@@ -355,6 +393,7 @@ int record_open(const char *path, bool readonly, struct record **out, struct err
 
 	record->path = mem_strdup(path);
 	record->readonly = readonly;
+	record->mark.fd = -1;
 	rc = readonly ? open_reader(record, err) : open_writer(record, err);
 	if (rc) {
 		record_close(record);
@@ -373,6 +412,8 @@ void record_close(struct record *record)
 	for (int i = 0; i < SQL_COUNT; i++)
 		sqlite3_finalize(record->kept[i]);
 	sqlite3_close(record->db);
+	record_mark_close(&record->mark);
+	lineage_fini(&record->lineage);
 	free(record->path);
 	free(record);
 }
@@ -413,6 +454,9 @@ int record_commit(struct record *record, struct err *err)
 	}
 	record->writing = false;
 	record->durable = record->end;
+	if (record->durable.job > record->given)
+		record->given = record->durable.job;
+	record_mark_move(&record->mark, record->durable.seq, record->given);
 	return 0;
 }
 

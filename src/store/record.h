@@ -19,15 +19,17 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/lineage.h"
 #include "base/text.h"
 
 struct record;
 
-enum { RECORD_SCHEMA = 1 };
+enum { RECORD_SCHEMA = 2 };
 
 /*
- * Opens or creates (mode 0600); an older schema is migrated first.  ERR_REFUSED: written by a newer Stint, or
- * not ours.  `readonly` never changes the record: ERR_MISSING where there is none, ERR_REFUSED for an older schema.
+ * Opens or creates (mode 0600); an older schema is migrated first.  ERR_REFUSED: written by a newer Stint,
+ * not ours, damaged, or not the record that belongs here: missing, empty, older than record.id beside it says, or
+ * another one (store/record_mark.h).  `readonly` never changes the record: ERR_MISSING where there is none, ERR_REFUSED for an older schema.
  * A process may read while another one writes.
  */
 int record_open(const char *path, bool readonly, struct record **out, struct err *err);
@@ -121,6 +123,8 @@ uint32_t record_find_key(struct record *record, uint32_t uid, const char *key);
 /* The newest whose key begins so, of any user; looks at every key. */
 uint32_t record_find_key_prefix(struct record *record, const char *prefix);
 uint32_t record_last_job(struct record *record); /* largest id of any event or job, 0: none */
+/* Of a writer: the largest number that a job ever had here, also one that was lost with a restore. */
+uint32_t record_given(const struct record *record);
 uint64_t record_last_seq(struct record *record);
 double record_last_s(struct record *record); /* at_s of the last event, 0: none */
 /* Mean of "ran_s" in the status of the last `n` completed jobs of that uid and name; NAN if there are none. */
@@ -131,6 +135,9 @@ double record_last_s(struct record *record); /* at_s of the last event, 0: none 
 uint32_t record_peaks(struct record *record, uint32_t uid, const char *name, uint32_t n,
 	double *bytes, double *ran_s);
 double record_mean_run_s(struct record *record, uint32_t uid, const char *name, uint32_t n);
+
+/* Which record this is.  Of a reader it is read anew; lineage_fini(). */
+int record_lineage(struct record *record, struct lineage *out, struct err *err);
 
 /* Small facts that do not change by events: "born" (seconds since 1970), "epoch" (rules for
  * the next start), "devices" (their places). */

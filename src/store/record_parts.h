@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "store/record.h"
+#include "store/record_mark.h"
 
 #define JOB_COLUMNS "id, uid, key, name, tenant, state, live, arrival_s, end_s, submit_seq, status"
 #define EVENT_COLUMNS \
@@ -136,6 +137,9 @@ struct record {
 	sqlite3_stmt *kept[SQL_COUNT];
 	struct record_end end, durable; /* of a writer: now, and as committed */
 	struct tidy *tidy;              /* NULL in a reader */
+	struct lineage lineage;         /* of a writer */
+	struct mark_file mark;          /* of a writer: STATE/record.id */
+	uint32_t given; /* of a writer: the largest number that a job ever had here */
 };
 
 /* Sets the text for what `db` has just failed to do: `doing` is "read", "write", …, and stands before the path. */
@@ -152,6 +156,18 @@ void record_give(struct record_query *query);
 
 /* Where it ends, as the tables have it. */
 int record_end_of(struct record *record, struct record_end *out, struct err *err);
+
+/* ---- record_identity.c: whether the file is the record that belongs here */
+
+/*
+ * Before anything is changed: ERR_REFUSED with what was found and what to do.  `schema` is the
+ * file's, 0: there is nothing in it; `mark` NULL: there is no record.id.
+ */
+int identity_check(struct record *record, int schema, const struct record_mark *mark, struct err *err);
+/* Afterwards: knows the record's lineage, and record.id says the same. */
+int identity_settle(struct record *record, const struct record_mark *mark, struct err *err);
+/* ERR_REFUSED: there is a record.id and no record. */
+int identity_expected(const char *path, const struct record_mark *mark, struct err *err);
 
 /* The event with a job's submission; left alone if there is no such job. */
 int record_submit_seq(struct record *record, uint32_t job, uint64_t *out, struct err *err);

@@ -334,6 +334,11 @@ uint32_t record_last_job(struct record *record)
 	return end_now(record).job;
 }
 
+uint32_t record_given(const struct record *record)
+{
+	return record->end.job > record->given ? record->end.job : record->given;
+}
+
 uint64_t record_last_seq(struct record *record)
 {
 	return end_now(record).seq;

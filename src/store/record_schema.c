@@ -37,7 +37,16 @@ static const char first[] =
 	"CREATE INDEX attempt_open ON attempt(job, attempt) WHERE over = 0;"
 	"CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;";
 
-const char *const record_steps[RECORD_SCHEMA] = { first };
+/*
+ * Which record this is: base/lineage.h.  A record of before has events, and claims of its attempts say
+ * nothing of an id: "unmarked" lets the next daemon take these over once.
+ */
+static const char second[] =
+	"INSERT INTO meta(key, value) VALUES('record', lower(hex(randomblob(16)))),"
+	"	('generation', '1'), ('past', '');"
+	"INSERT INTO meta(key, value) SELECT 'unmarked', '1' WHERE EXISTS (SELECT 1 FROM event);";
+
+const char *const record_steps[RECORD_SCHEMA] = { first, second };
 
 static int number(sqlite3 *db, const char *path, const char *sql, int64_t *out, struct err *err)
 {

@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "store/record.h"
+#include "store/record_mark.h"
 
 static char *folder, *place; /* the directory, and DIR/stint.db */
 
@@ -43,6 +44,22 @@ static inline int tear_down(void **state)
 	free(folder);
 	free(place);
 	return 0;
+}
+
+/* Nothing is left of the record, nor of what says that there was one. */
+static inline void forget_record(void)
+{
+	static const char *const ends[] = { "", "-wal", "-shm", "-journal" };
+	char *mark = record_mark_path(place);
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+		char *path = mem_printf("%s%s", place, ends[i]);
+
+		unlink(path);
+		free(path);
+	}
+	unlink(mark);
+	free(mark);
 }
 
 /* A job that has just been submitted. */
