@@ -88,9 +88,16 @@ FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(FUZZ_SRC))
 BUILD = $(MAKE) $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 MAKEFLAGS += --no-print-directory
 
-# Short lines instead of whole commands, unless V=1; none with make --quiet.
+# Short lines instead of whole commands, unless V=1; none with make --quiet.  Each is numbered: [123/620].  On a
+# terminal one line is rewritten, elsewhere there is a line for each tenth.
 quiet := $(findstring s,$(filter-out --%,$(firstword $(MAKEFLAGS))))
-say = $(if $(V),,@$(if $(quiet),,printf '  %-5s %s\n' '$(1)' '$(2)';) )
+say = $(if $(BUILD_COUNT),@: one-to-build; ,$(if $(V),,@$(if $(quiet),,$(call counted,$(1),$(2)) )))
+# Recipes are expanded by make itself, one after the other, also with -j: that is where they are counted.
+DONE :=
+counted = $(eval DONE += x)tools/say $(words $(DONE)) $(TOTAL) $(1) $(2)
+# What a dry run would build.  It is asked once, and only where something is built.
+TOTAL = $(call once,TOTAL,$(shell MAKEFLAGS= $(MAKE) -n $(MAKEOVERRIDES) BUILD_COUNT=1 $(MAKECMDGOALS) 2>/dev/null | \
+	grep -c one-to-build))
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
@@ -157,19 +164,20 @@ $(B)/tests/live/local/discover_test: | $(FAKES)
 WEB_FILES := $(sort $(wildcard web/*))
 $(B)/gen/api/page_files.h: $(WEB_FILES) tools/embed
 	@mkdir -p $(@D)
-	$(call say,EMBED,web)tools/embed $(WEB_FILES) >$@
+	$(call say,EMBED,web)sh -c 'tools/embed $(WEB_FILES) >$@'
 $(B)/obj/src/api/page.o: $(B)/gen/api/page_files.h
 
 # The script that holds jobs for Stint, likewise.
 $(B)/gen/cli/hook_files.h: share/slurm/job_submit.lua tools/embed
 	@mkdir -p $(@D)
-	$(call say,EMBED,$<)tools/embed $< >$@
+	$(call say,EMBED,$<)sh -c 'tools/embed $< >$@'
 $(B)/obj/src/cli/cmd_slurm.o: $(B)/gen/cli/hook_files.h
 
 # Rewritten only when their text changes; what depends on them is built anew then.
 $(B)/flags: text = $(COMPILE)
 $(B)/sources: text = $(LIB_SRC)
-$(B)/flags $(B)/sources: FORCE
+# Not in a dry run, which takes each recipe for a change.
+$(B)/flags $(B)/sources: $(if $(BUILD_COUNT),,FORCE)
 	@mkdir -p $(@D)
 	@pkg-config --exists $(PKGS) || { echo 'libraries are missing: run tools/setup' >&2; exit 1; }
 	@echo '$(text)' | cmp -s - $@ || echo '$(text)' >$@
