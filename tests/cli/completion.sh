@@ -98,7 +98,7 @@ if command -v python3 >/dev/null; then
 		server.serve_forever()
 	END
 	daemon=$!
-	for _ in $(seq 400); do
+	for _ in $(seq 2400); do
 		[ -S socket ] && break
 		sleep 0.05
 	done

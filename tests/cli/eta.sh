@@ -118,14 +118,10 @@ track() {
 }
 soon "eta tells how forecasts came out" track
 soon "outcomes are kept" kept
-if command -v curl >/dev/null; then
-	run curl -s --unix-socket "$STINT_STATE/socket" http://stint/metrics
-	for name in coverage_ratio outcomes median_error_seconds seconds_count; do
-		out "^stint_forecast_$name [0-9]" "metric stint_forecast_$name"
-	done
-else
-	echo "ok - SKIPPED metrics: no curl"
-fi
+run fetch /metrics
+for name in coverage_ratio outcomes median_error_seconds seconds_count; do
+	out "^stint_forecast_$name [0-9]" "metric stint_forecast_$name"
+done
 
 # ---- a restart, with the file whole and broken
 stop_daemon

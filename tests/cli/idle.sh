@@ -26,7 +26,7 @@ never() { # KIND REGEX
 }
 
 metric() { # NAME VALUE
-	curl -s --unix-socket "$STINT_STATE/socket" http://localhost/metrics | grep -q "^$1 $2\$"
+	fetch /metrics | grep -q "^$1 $2\$"
 }
 
 slots='until [ -e never ]; do sleep 0.05; done'

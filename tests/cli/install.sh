@@ -67,7 +67,7 @@ out '_stint stint' "the installed completion loads"
 # The guard is found where it was installed, not where it was built.
 "$prefix/bin/stint" daemon --state "$PWD/state" --socket "$PWD/socket" --slots 1 --no-gpus --no-http 2>daemon.log &
 daemon=$!
-for _ in $(seq 600); do
+for _ in $(seq 2400); do
 	[ -S socket ] && break
 	kill -0 $daemon 2>/dev/null || break
 	sleep 0.05

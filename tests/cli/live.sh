@@ -14,7 +14,7 @@ begin() { # FLAG...
 
 # Until a file is there, which costs nobody anything.
 until_file() { # FILE WHAT
-	for _ in $(seq 1200); do
+	for _ in $(seq 2400); do
 		[ -s "$1" ] && break
 		sleep 0.05
 	done

@@ -43,10 +43,8 @@ full_disk() { # HOW FILL FREE
 	err 'cannot write its record' "$how: with a word on it"
 	out "^ *$runs .*RUNNING" "$how: and what runs"
 	is "$how: which runs on" [ ! -e end ]
-	if command -v curl >/dev/null; then
-		run curl -s -o /dev/null -w '%{http_code}' --unix-socket "$STINT_STATE/socket" http://localhost/healthz
-		out '^503' "$how: healthz says so"
-	fi
+	run fetch --status /healthz
+	out '^503' "$how: healthz says so"
 	touch end
 	run stint wait --timeout 1s "$runs"
 	want 7 "$how: an end that cannot be written down is not told"

@@ -60,7 +60,7 @@ begin() { # with groups of its own, which are not for jobs
 	setpriv --groups 0,4,24 -- "$STINT" daemon --system --slots 4 --no-gpus >>daemon.log 2>&1 &
 	daemon=$!
 	last="stint daemon --system"
-	for _ in $(seq 400); do
+	for _ in $(seq 2400); do
 		stint nodes >/dev/null 2>&1 && return
 		sleep 0.05
 	done

@@ -95,14 +95,12 @@ is "with state, tenant and user" grep -Eq '"state":"FAILED","name":"special-one"
 is "each is one line of JSON" grep -q '^{"schema":"notification/1",.*}$' all
 soon "a command that fails is in the daemon's log" grep -q 'rule 3 could not tell sh of .finished.*exit code 3; it said: it went wrong' daemon.log
 soon "so is one that hangs" grep -q 'rule 4 could not tell sleep of .started.*no end after 0.2 s: killed' daemon.log
-if command -v curl >/dev/null; then
-	counted() {
-		curl -s --unix-socket "$STINT_STATE/socket" http://localhost/metrics >metrics
-		grep -Eq '^stint_notifications_total\{result="delivered"\} [1-9]' metrics &&
-			grep -Eq '^stint_notifications_total\{result="failed"\} [1-9]' metrics
-	}
-	soon "both are counted" counted
-fi
+counted() {
+	fetch /metrics >metrics
+	grep -Eq '^stint_notifications_total\{result="delivered"\} [1-9]' metrics &&
+		grep -Eq '^stint_notifications_total\{result="failed"\} [1-9]' metrics
+}
+soon "both are counted" counted
 daemon_gone
 
 # ---- a receiver
@@ -169,12 +167,16 @@ job=$(stint queue --json --state all 2>/dev/null | grep -m1 -o '"id": *[0-9]*' |
 soon "one is told at once" grep -q "^/well finished job=$job right try=1 200$" heard
 soon "one that refuses twice is told the third time, by the same number" grep -q "^/twice finished job=$job right try=3 200$" heard
 is "every signature was right" bash -c '! grep -q WRONG heard'
+both_delivered() { # the receiver has answered; now the daemon knows
+	fetch /metrics | grep -Eq '^stint_notifications_total\{result="delivered"\} 2$'
+}
+soon "the daemon knows of both" both_delivered
 kill "$daemon"
 stopped() {
 	! kill -0 "$daemon" 2>/dev/null
 }
 soon "a daemon stops though a receiver hangs" stopped
-is "and says what could not be sent" grep -q 'notifications: 1 could not be sent any more' daemon.log
+is "and says what could not be sent" grep -Eq 'notifications: 1 could not be sent any more' daemon.log
 wait "$daemon" 2>/dev/null
 daemon=
 

@@ -87,7 +87,7 @@ begin() {
 }
 
 waits_for() { # JOB REGEX
-	for _ in $(seq 100); do
+	for _ in $(seq 2400); do
 		stint explain "$1" 2>&1 | grep -Eq -- "$2" && return
 		sleep 0.05
 	done
@@ -95,7 +95,7 @@ waits_for() { # JOB REGEX
 }
 
 soon_runs() { # JOB
-	for _ in $(seq 200); do
+	for _ in $(seq 2400); do
 		stint show "$1" --json | grep -q '"state": "RUNNING"' && return
 		sleep 0.05
 	done

@@ -6,18 +6,13 @@ here=$(realpath "$(dirname "$0")")
 . "$here/lib/check"
 # shellcheck source=tests/clients/with_daemon
 . "$here/../clients/with_daemon"
-if ! command -v curl >/dev/null; then
-	echo "skip - what-if over the socket: there is no curl (tests/daemon/whatif_test asks without)"
-	finish
-fi
 
 whatif() { # JSON [FILE]: the answer in FILE (stdout), its status in FILE.status
 	local file=${2:-stdout}
 	code=0
 	last="POST /v1/whatif $1"
 	: >stderr
-	curl -sS --max-time 600 -o "$file" -w '%{http_code}' --unix-socket "$STINT_STATE/socket" \
-		-H 'Content-Type: application/json' -d "$1" http://localhost/v1/whatif >"$file.status" 2>stderr
+	fetch --both "$file" /v1/whatif "$1" >"$file.status" 2>stderr
 }
 status() { # STATUS WHAT
 	[ "$(cat stdout.status)" = "$1" ]
@@ -63,7 +58,7 @@ whatif '{"since_s":"week"}'
 status 400 "what is no number"
 whatif 'no json'
 status 400 "what is no JSON"
-run curl -sS -o /dev/null -w '%{http_code}' --unix-socket "$STINT_STATE/socket" http://localhost/v1/whatif
+run fetch --status /v1/whatif
 out '^405$' "nothing is asked by GET"
 
 whatif '{"policy":"fifo"}' one &

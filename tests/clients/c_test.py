@@ -170,11 +170,12 @@ def _(case):
 def _(case):
     case.daemon.deaf = True
     case.daemon.start()
-    probe = Probe(case)
+    probe = Probe(case, PROBE_HURRY="1")
     for i in range(500):
         same(probe.say("progress", i, 0), "ok")
     same(probe.say("checkpointed 5"), "ok")
     same(probe.end()[0], 0)
+    case.daemon.wait_for("progress")
     same(steps(case), [0])
     case.daemon.deaf = False
 

@@ -4,6 +4,10 @@
  */
 static double probe_now(void);
 #define STINT_NOW probe_now
+/* A daemon on a busy machine answers late; PROBE_HURRY=1 in the environment is as jobs are. */
+#define STINT_WAIT_S (getenv("PROBE_HURRY") ? 0.2 : 120.0)
+#define STINT_ANSWER_S (getenv("PROBE_HURRY") ? 5.0 : 120.0)
+#include <stdlib.h>
 #define STINT_IMPLEMENTATION
 #include "stint.h"
 

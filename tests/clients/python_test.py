@@ -18,7 +18,8 @@ from harness import CLIENT, EXAMPLES, PATIENCE_S, digest, same, test
 
 def settle(module):
     """Until what was sent is answered; the module's own clock may stand still."""
-    for _ in range(10000):
+    end = time.monotonic() + PATIENCE_S
+    while time.monotonic() < end:
         if module._link.flying is None:
             return
         module._link.pump()
@@ -136,7 +137,7 @@ def silent(ready):
     stint.progress(99); stint.checkpointed(99); stint.flush()
     ready.send(1)
 def speaks(ready):
-    stint.report_here(); stint.progress(55); stint.flush(5.0)
+    stint.report_here(); stint.progress(55); stint.flush(120.0)
     ready.send(1)
 def child(target):
     ours, theirs = multiprocessing.Pipe()
@@ -150,7 +151,7 @@ def ends(target, number=signal.SIGTERM):
 if __name__ == "__main__":
     multiprocessing.set_start_method(sys.argv[1])
     stint.progress(1)
-    stint.flush(5.0)
+    stint.flush(120.0)
     print([ends(idle), ends(asks)] if sys.argv[2] == "term" else
           [ends(asks, signal.SIGUSR2)] if sys.argv[2] == "usr2" else
           [child(silent).join(), child(speaks).join()])
@@ -201,7 +202,8 @@ def _(case):
 @test("exit_for_requeue() ends with 85 and delivers the last progress")
 def _(case):
     case.daemon.start()
-    same(case.run("import stint\nfor i in range(40): stint.progress(i + 1, 40)\n"
+    same(case.run("import stint\nstint._now = lambda: 1000.0\n"  # all within the same second
+                  "for i in range(40): stint.progress(i + 1, 40)\n"
                   "stint.exit_for_requeue()"), (85, ""))
     same([body["step"] for body in case.daemon.of("progress")], [1, 40])
     same(case.daemon.problems, [])
@@ -282,7 +284,7 @@ def _(case):
 @test("and after an exception")
 def _(case):
     case.daemon.start()
-    status, _ = case.run("import stint\nfor i in range(5): stint.progress(i)\n1 / 0")
+    status, _ = case.run("import stint\nstint._now = lambda: 1000.0\nfor i in range(5): stint.progress(i)\n1 / 0")
     same((status, [body["step"] for body in case.daemon.of("progress")]), (1, [0, 4]))
 
 
@@ -369,6 +371,7 @@ def _(case):
 @test("a daemon that never answers does not hold up the loop")
 def _(case):
     case.daemon.deaf = True
+    case.in_a_hurry()
     case.daemon.start()
     module = case.module()
     slowest = 0.0
@@ -377,7 +380,8 @@ def _(case):
         module.progress(i)
         slowest = max(slowest, time.monotonic() - began)
     module.checkpointed(1999)
-    assert slowest < 5.0, "a call took %.3f s" % slowest
+    assert slowest < 60.0, "a call took %.3f s" % slowest
+    case.daemon.wait_for("progress")
     same([body["step"] for body in case.daemon.of("progress")], [0])
     case.daemon.deaf = False
 
@@ -385,6 +389,7 @@ def _(case):
 @test("nor the end of the program")
 def _(case):
     case.daemon.deaf = True
+    case.in_a_hurry()
     case.daemon.start()
     same(case.run("import stint\nfor i in range(50): stint.progress(i)\nstint.checkpointed(1)\n"
                   "stint.exit_for_requeue()"), (85, ""))
@@ -410,6 +415,7 @@ def _(case):
 @test("an answer that never comes is given up, and the message sent again")
 def _(case):
     case.daemon.deaf = True
+    case.in_a_hurry()
     case.daemon.start()
     module = case.with_clock(case.module())
     module.progress(1)
@@ -702,23 +708,23 @@ def _(case):
 @test("scripts report with stint.py as a command")
 def _(case):
     case.daemon.start()
-    same(case.end(case.start(CLIENT, "progress", "10", "100", "loss=0.5")), (0, ""))
-    same(case.end(case.start(CLIENT, "checkpointed", "10")), (0, ""))
+    same(case.end(case.start(case.client, "progress", "10", "100", "loss=0.5")), (0, ""))
+    same(case.end(case.start(case.client, "checkpointed", "10")), (0, ""))
     same(case.daemon.reports, [
         ("progress", {"attempt": 2, "step": 10, "total": 100, "metrics": {"loss": 0.5}}),
         ("checkpointed", {"attempt": 2, "step": 10})])
-    same(case.end(case.start(CLIENT, "progress"))[0], 2)
-    same(case.end(case.start(CLIENT, "nonsense"))[0], 2)
+    same(case.end(case.start(case.client, "progress"))[0], 2)
+    same(case.end(case.start(case.client, "nonsense"))[0], 2)
 
 
 @test("the self test passes inside and outside a job")
 def _(case):
     case.daemon.start()
     for inside in ("", "1"):
-        code, output = case.end(case.start(CLIENT, "--selftest", STINT=inside))
+        code, output = case.end(case.start(case.client, "--selftest", STINT=inside))
         same((code, output.count("not ok")), (0, 0))
     case.daemon.stop()
-    same(case.end(case.start(CLIENT, "--selftest"))[0], 1)
+    same(case.end(case.start(case.client, "--selftest"))[0], 1)
 
 
 if __name__ == "__main__":

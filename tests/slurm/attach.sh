@@ -14,7 +14,7 @@ looker=
 look_on() { # VERB [FLAG...]
 	"$STINT" slurm "$@" --no-http --slurm-poll 0.3 >>daemon.log 2>&1 &
 	looker=$!
-	for _ in $(seq 400); do
+	for _ in $(seq 2400); do
 		stint nodes >/dev/null 2>&1 && return
 		kill -0 "$looker" 2>/dev/null || return 1
 		sleep 0.05
@@ -130,7 +130,7 @@ look_away
 	"$STINT" slurm attach --no-http --assume-gpus node=4 >late.log 2>&1 &
 	late=$!
 	known() { stint queue --all --limit 100 | grep -q "$first  *short .*COMPLETED"; }
-	wait_known() { for _ in $(seq 200); do known && return; sleep 0.1; done; return 1; }
+	wait_known() { for _ in $(seq 2400); do known && return; sleep 0.1; done; return 1; }
 	wait_known
 	code=$?
 	kill $late

@@ -59,7 +59,7 @@ stint trace synth --jobs 20 --cluster 1x8:v100 >trace.csv
 scontrol update partition=gpu state=down
 "$STINT" compare trace.csv --cluster 1x8:v100 --policy fifo,las --on slurm >gone.txt 2>&1 &
 pid=$!
-for _ in $(seq 100); do grep -q 'array job' gone.txt && break; sleep 0.1; done
+for _ in $(seq 2400); do grep -q 'array job' gone.txt && break; sleep 0.1; done
 rm trace.csv
 scontrol update partition=gpu state=up
 run wait $pid
@@ -70,11 +70,11 @@ is "is named with its run and what it said" \
 # the log that this very Slurm keeps of ended jobs
 sbatch --quiet --wrap 'exec sleep 2' --output=/dev/null --job-name 'a b=c' >id
 again=$(sbatch --parsable --requeue --wrap 'exec sleep 30' --output=/dev/null --job-name again)
-for _ in $(seq 100); do [ "$(squeue --noheader --states=R | wc -l)" = 2 ] && break; sleep 0.1; done
+for _ in $(seq 2400); do [ "$(squeue --noheader --states=R | wc -l)" = 2 ] && break; sleep 0.1; done
 sleep 1.2 # a run of less than a second is none in that log
 scontrol requeue "$again"
 log=$(scontrol show config | sed -n 's/^JobCompLoc *= //p')
-for _ in $(seq 100); do grep -q 'Name=a b=c JobState=COMPLETED' "$log" && break; sleep 0.1; done
+for _ in $(seq 2400); do grep -q 'Name=a b=c JobState=COMPLETED' "$log" && break; sleep 0.1; done
 scancel "$again"
 run stint compare --from-jobcomp "$log" --assume-gpus node=1 --policy fifo --lenient
 want 0 "the log of a real Slurm"
@@ -86,7 +86,7 @@ err 'Tres: is 0: a job without GPUs' "is recognised, and without slurmdbd has no
 scontrol update partition=gpu state=down
 "$STINT" "${what[@]}" --on slurm >stopped.txt 2>&1 &
 pid=$!
-for _ in $(seq 100); do grep -q 'array job' stopped.txt && break; sleep 0.1; done
+for _ in $(seq 2400); do grep -q 'array job' stopped.txt && break; sleep 0.1; done
 kill -TERM $pid
 run wait $pid
 want 143 "who is interrupted"

@@ -21,7 +21,7 @@ begin() {
 	STINT_STATE=$work/$1 "$STINT" daemon --driver slurm --partition "$1" --scheduler "$([ "${APART:-yes}" = yes ] && echo "$2/2" || echo 1/1)" --take none \
 		--policy fifo:misfit=skip --no-http --slurm-poll 0.3 --slurm-patience 6 >>"$1.log" 2>&1 &
 	daemons="$daemons $!"
-	for _ in $(seq 600); do
+	for _ in $(seq 2400); do
 		STINT_STATE=$work/$1 "$STINT" nodes >/dev/null 2>&1 && return
 		sleep 0.05
 	done
