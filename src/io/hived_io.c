@@ -14,6 +14,7 @@
 
 #include "base/text.h"
 #include "io/hived_parts.h"
+#include "io/yaml.h"
 
 /* ---- the document */
 
@@ -107,8 +108,10 @@ static int refuse_aliases(struct hived *h)
 static int open_document(struct hived *h, const char *text, size_t n)
 {
 	yaml_parser_t parser;
-	int rc = 0;
+	int rc = yaml_bound(h->where, text, n, h->err);
 
+	if (rc < 0)
+		return rc;
 	if (!yaml_parser_initialize(&parser))
 		return err_set(h->err, ERR_IO, "%s: no memory", h->where);
 	yaml_parser_set_input_string(&parser, (const unsigned char *)text, n);

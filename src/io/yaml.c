@@ -377,7 +377,9 @@ int yaml_open(struct yaml *yaml, const char *where, const char *text, size_t n,
 	int rc;
 
 	*yaml = (struct yaml){ .where = where, .schema = schema };
-	rc = parse(yaml, text, n, err);
+	rc = yaml_bound(where, text, n, err);
+	if (!rc)
+		rc = parse(yaml, text, n, err);
 	if (!rc)
 		rc = load(yaml, text, n, err);
 	if (rc)
