@@ -89,7 +89,7 @@ static bool put_speeds(const struct live_job *job, const char *model, const stru
 		if (!(per_s > 0) || is_told(job, i) || cluster_find_type(cluster, s->type) < 0)
 			continue;
 		buf_printf(out, "%s,", model);
-		csv_write(out, s->type);
+		csv_write_text(out, s->type);
 		buf_printf(out, ",%u,%u,", s->gpus, s->nodes);
 		buf_double(out, per_s);
 		buf_char(out, '\n');

@@ -194,6 +194,7 @@ static void put_cell(struct json *j, const char *key, struct slice cell)
 		json_double(j, key, number);
 		return;
 	}
+	cell = csv_text(cell);
 	copy = mem_strndup(cell.at, cell.n);
 	json_str(j, key, copy);
 	free(copy);

@@ -256,3 +256,48 @@ void csv_write(struct buf *out, const char *field)
 	}
 	buf_char(out, '"');
 }
+
+/* Whether, after any number of apostrophes, it begins as a formula does. */
+static bool begins_formula(struct slice field)
+{
+	size_t i = 0;
+
+	while (i < field.n && field.at[i] == '\'')
+		i++;
+	return i < field.n && memchr("=+-@\t\r", field.at[i], 6);
+}
+
+/* "-5", "+1.5", "-3 %", and "-" for nothing. */
+static bool is_number(struct slice field)
+{
+	double number;
+
+	if (slice_is(field, "-"))
+		return true;
+	if (field.n && field.at[field.n - 1] == '%')
+		field.n--;
+	if (field.n && field.at[0] == '+')
+		field = (struct slice){ field.at + 1, field.n - 1 };
+	return slice_double(field, &number);
+}
+
+void csv_write_text(struct buf *out, const char *field)
+{
+	struct buf guarded = { 0 };
+
+	if (!begins_formula(slice_of(field)) || is_number(slice_of(field))) {
+		csv_write(out, field);
+		return;
+	}
+	buf_char(&guarded, '\'');
+	buf_str(&guarded, field);
+	csv_write(out, guarded.at);
+	buf_fini(&guarded);
+}
+
+struct slice csv_text(struct slice field)
+{
+	if (!field.n || field.at[0] != '\'' || !begins_formula(field))
+		return field;
+	return (struct slice){ field.at + 1, field.n - 1 };
+}

@@ -58,5 +58,14 @@ bool csv_peek(struct csv *csv, struct slice head, struct csv_style style);
 
 /* Appends a field, quoted if reading it back needs that. */
 void csv_write(struct buf *out, const char *field);
+/*
+ * The same for text that may be anybody's: a spreadsheet would take one that begins with = + - @, a tab or
+ * a carriage return for a formula, so an apostrophe goes before it, unless it is a number.  An apostrophe
+ * more goes before text that begins with apostrophes and one of these, so that csv_text() gives back
+ * exactly what was written.
+ */
+void csv_write_text(struct buf *out, const char *field);
+/* What csv_write_text() wrote: without its apostrophe. */
+struct slice csv_text(struct slice field);
 
 #endif

@@ -469,14 +469,14 @@ static void line_csv(const struct allocation *a, const char *policy, const struc
 	struct pieces pieces = pieces_of(a, line, 0);
 
 	for (size_t i = 0; i < pieces.n; i++) {
-		csv_write(out, policy);
+		csv_write_text(out, policy);
 		buf_char(out, ',');
-		csv_write(out, line->label);
+		csv_write_text(out, line->label);
 		buf_char(out, ',');
-		csv_write(out, line->model ? line->model : "");
+		csv_write_text(out, line->model ? line->model : "");
 		buf_printf(out, ",%.7g,%.7g,%u,", pieces.at[i].from_s, pieces.at[i].to_s,
 			(unsigned)pieces.at[i].gpus);
-		csv_write(out, a->types[pieces.at[i].type]);
+		csv_write_text(out, a->types[pieces.at[i].type]);
 		buf_char(out, '\n');
 	}
 	vec_fini(&pieces);

@@ -49,7 +49,7 @@ static void curve_csv(const struct comparison *c, const struct curve *curves, st
 	buf_str(out, "policy,jct_s,share\n");
 	for (uint32_t i = 0; i < c->npolicies; i++) {
 		for (size_t k = 0; k < curves[i].n; k++) {
-			csv_write(out, c->policies[i].label);
+			csv_write_text(out, c->policies[i].label);
 			csv_short(out, curves[i].x[k]);
 			csv_short(out, curves[i].y[k]);
 			buf_char(out, '\n');

@@ -168,7 +168,7 @@ static void goodput_csv(const struct comparison *c, struct buf *out)
 		struct goodput_lines l = lines_of(&c->policies[i].picture, 1);
 
 		for (size_t k = 0; k + 1 < l.n; k++) {
-			csv_write(out, c->policies[i].label);
+			csv_write_text(out, c->policies[i].label);
 			csv_short(out, l.t[k]);
 			for (int y = 0; y < LINES; y++)
 				csv_short(out, l.y[y][k]);

@@ -153,9 +153,9 @@ static void models_csv(const struct comparison *c, const struct model_sums **mod
 	buf_char(out, '\n');
 	for (uint32_t i = 0; i < n; i++) {
 		for (uint32_t p = 0; p < c->npolicies; p++) {
-			csv_write(out, models[i]->name);
+			csv_write_text(out, models[i]->name);
 			buf_char(out, ',');
-			csv_write(out, c->policies[p].label);
+			csv_write_text(out, c->policies[p].label);
 			for (int k = 0; k < MODEL_FIGURES; k++)
 				csv_short(out,
 					comparison_model(c, p, models[i]->name, (enum model_figure)k));

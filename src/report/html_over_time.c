@@ -89,7 +89,7 @@ static void course_csv(const struct comparison *c, const struct course_lines *li
 	buf_str(out, "policy,time_s,held,waiting\n");
 	for (uint32_t i = 0; i < c->npolicies; i++) {
 		for (size_t k = 0; k + 1 < lines[i].n; k++) {
-			csv_write(out, c->policies[i].label);
+			csv_write_text(out, c->policies[i].label);
 			csv_short(out, lines[i].t[k]);
 			csv_short(out, lines[i].held[k]);
 			csv_short(out, lines[i].pending[k]);

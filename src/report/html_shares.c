@@ -396,15 +396,15 @@ static void csv_of(const struct shares_report *r, struct buf *out)
 	buf_str(out, "id,model,gpus,weight");
 	for (uint32_t w = 0; w < r->ntypes; w++) {
 		buf_char(out, ',');
-		csv_write(out, r->types[w].name);
+		csv_write_text(out, r->types[w].name);
 	}
 	buf_str(out, ",paired,sum,level,bottleneck\n");
 	for (uint32_t i = 0; i < r->njobs; i++) {
 		const struct share_job *job = &r->jobs[i];
 
-		csv_write(out, job->label);
+		csv_write_text(out, job->label);
 		buf_char(out, ',');
-		csv_write(out, job->model ? job->model : "");
+		csv_write_text(out, job->model ? job->model : "");
 		csv_number(out, job->gpus);
 		csv_number(out, job->weight);
 		for (uint32_t w = 0; w < r->ntypes; w++)

@@ -138,7 +138,7 @@ static void dots_csv(const struct comparison *c, struct buf *out)
 		const struct picture *p = &c->policies[i].picture;
 
 		for (uint32_t k = 0; k < p->ndots; k++) {
-			csv_write(out, c->policies[i].label);
+			csv_write_text(out, c->policies[i].label);
 			csv_short(out, p->dot_wait_s[k]);
 			csv_short(out, p->dot_jct_s[k]);
 			buf_char(out, '\n');

@@ -15,7 +15,7 @@ static const char header[] = "id,name,tenant,model,gpus,arrival_s,start_s,finish
 static void put_text(struct buf *out, const char *text)
 {
 	if (text)
-		csv_write(out, text);
+		csv_write_text(out, text);
 	buf_char(out, ',');
 }
 

@@ -134,9 +134,54 @@ static void what_is_written_reads_back(void **state)
 	buf_fini(&text);
 }
 
+static void text_begins_no_formula(void **state)
+{
+	static const struct {
+		const char *text, *written;
+	} cells[] = {
+		{ "train", "train" },
+		{ "=cmd|' /C calc'!A0", "'=cmd|' /C calc'!A0" },
+		{ "+1+cmd", "'+1+cmd" },
+		{ "-2-cmd", "'-2-cmd" },
+		{ "@SUM(A1)", "'@SUM(A1)" },
+		{ "\t=1", "'\t=1" },
+		{ "=A,\"b\"", "\"'=A,\"\"b\"\"\"" },
+		{ "'=x", "''=x" },
+		{ "''@x", "'''@x" },
+		{ "'quoted'", "'quoted'" },
+		{ "'", "'" },
+		{ "-5", "-5" },
+		{ "+1.5", "+1.5" },
+		{ "-3 %", "-3 %" },
+		{ "-", "-" },
+		{ "a=b", "a=b" },
+		{ "", "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cells) / sizeof(*cells); i++) {
+		const struct csv_style style = CSV_COMMAS;
+		struct buf out = { 0 };
+		struct slice back;
+		struct csv csv;
+
+		csv_write_text(&out, cells[i].text);
+		assert_string_equal(out.n ? out.at : "", cells[i].written);
+		buf_str(&out, ",end\n");
+		csv_init(&csv, (struct slice){ out.at, out.n }, style);
+		assert_int_equal(csv_next(&csv, NULL), 1);
+		back = csv_text(csv.fields[0]);
+		assert_int_equal(back.n, strlen(cells[i].text));
+		assert_memory_equal(back.at, cells[i].text, back.n);
+		csv_fini(&csv);
+		buf_fini(&out);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(text_begins_no_formula),
 		cmocka_unit_test(comma_separated),
 		cmocka_unit_test(other_styles),
 		cmocka_unit_test(rows_have_a_limit),

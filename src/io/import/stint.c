@@ -350,7 +350,7 @@ static void read_row(struct rows *rows, struct job *job)
 	struct work work = { NAN, NAN, NAN, NAN, NAN, -1 };
 
 	for (size_t i = 0; i < rows->csv.n; i++) {
-		struct slice text = rows->csv.fields[i];
+		struct slice text = csv_text(rows->csv.fields[i]);
 
 		if (rows->column_of[i] >= 0 && text.n)
 			read_field(rows, rows->column_of[i], text, job, &work);

@@ -54,7 +54,7 @@ static void write_types(struct buf *out, const struct trace *trace, uint32_t typ
 		buf_printf(&list, "%s%s", list.n ? "|" : "", trace->types.at[type]);
 		types &= ~(UINT32_C(1) << type);
 	}
-	csv_write(out, list.at);
+	csv_write_text(out, list.at);
 	buf_fini(&list);
 }
 
@@ -80,7 +80,7 @@ static void write_gangs(struct buf *out, const struct trace *trace, const struct
 			job->gpus_by_type[type]);
 		types &= ~(UINT32_C(1) << type);
 	}
-	csv_write(out, list.at);
+	csv_write_text(out, list.at);
 	buf_fini(&list);
 }
 
@@ -93,7 +93,7 @@ static void write_after(struct buf *out, const struct trace *trace, const struct
 
 		buf_printf(&list, "%s%s", i ? "|" : "", trace->jobs[other].label);
 	}
-	csv_write(out, list.at);
+	csv_write_text(out, list.at);
 	buf_fini(&list);
 }
 
@@ -159,16 +159,16 @@ static void write_field(struct buf *out, const struct trace *trace, uint32_t i, 
 
 	switch (stint_fields[column].kind) {
 	case LABEL:
-		csv_write(out, job->label);
+		csv_write_text(out, job->label);
 		break;
 	case NAME:
-		csv_write(out, job->name);
+		csv_write_text(out, job->name);
 		break;
 	case TENANT:
-		csv_write(out, trace->tenants.at[job->tenant]);
+		csv_write_text(out, trace->tenants.at[job->tenant]);
 		break;
 	case MODEL:
-		csv_write(out, trace->models.at[job->model]);
+		csv_write_text(out, trace->models.at[job->model]);
 		break;
 	case TYPES:
 		write_types(out, trace, job->types);
@@ -177,7 +177,7 @@ static void write_field(struct buf *out, const struct trace *trace, uint32_t i, 
 		write_gangs(out, trace, job);
 		break;
 	case MEASURED_ON:
-		csv_write(out, trace->types.at[trace->measured_on[i] - 1]);
+		csv_write_text(out, trace->types.at[trace->measured_on[i] - 1]);
 		break;
 	case CLASS:
 		buf_str(out, stint_classes[job->class_]);
