@@ -61,10 +61,11 @@ static int columns_of(uint32_t code)
 struct glyph glyph_next(const char *text)
 {
 	const unsigned char *at = (const unsigned char *)text;
-	struct glyph glyph = { '?', 1, 1 };
+	struct glyph glyph = { .code = '?', .bytes = 1, .columns = 1 };
 	uint32_t code, bytes;
 
 	if (at[0] < 0x80) {
+		glyph.is = at[0];
 		if (at[0] >= ' ' && at[0] != 0x7f)
 			glyph.code = at[0];
 		return glyph;
@@ -73,6 +74,7 @@ struct glyph glyph_next(const char *text)
 	if (!bytes)
 		return glyph;
 	glyph.bytes = bytes;
+	glyph.is = code;
 	if (within(bad, COUNT(bad), code))
 		return glyph;
 	glyph.code = code;

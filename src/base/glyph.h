@@ -15,6 +15,7 @@
 struct glyph {
 	uint32_t code;  /* '?' for what must not be shown */
 	uint32_t bytes; /* of the text it came from */
+	uint32_t is;    /* what stands there, also if it must not be shown; 0: no UTF-8 */
 	int columns;    /* 0 (it joins the one before), 1 or 2 */
 };
 

@@ -14,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/plain.h"
+
 static const char *const names[] = {
 	[LEVEL_ERROR] = "error",
 	[LEVEL_WARNING] = "warning",
@@ -123,6 +125,21 @@ static size_t mark_cut(char *line, size_t n)
 	return n + 3;
 }
 
+/* Makes the text of a line plain, in place; returns its length. */
+static size_t escape(char *text, size_t room)
+{
+	struct buf out = { 0 };
+	size_t n;
+
+	text_escape(&out, text);
+	n = out.n;
+	if (n >= room)
+		n = mark_cut(out.at, room - 1);
+	memcpy(text, out.at, n);
+	buf_fini(&out);
+	return n;
+}
+
 /* Fills `line` (LOG_LINE_MAX bytes) and returns its length, with the newline. */
 static size_t compose(const struct log *log, enum log_level level, const char *fmt, va_list list,
 	char *line)
@@ -135,9 +152,9 @@ static size_t compose(const struct log *log, enum log_level level, const char *f
 
 	if (n >= room)
 		n = mark_cut(line, room - 1);
-	for (size_t i = lead; i < n; i++)
-		if ((unsigned char)line[i] < ' ' || line[i] == 0x7f)
-			line[i] = ' ';
+	line[n] = '\0';
+	if (!text_is_plain(line + lead))
+		n = lead + escape(line + lead, room - lead);
 	line[n] = '\n';
 	return n + 1;
 }

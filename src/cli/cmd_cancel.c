@@ -131,7 +131,7 @@ static int change_all(const struct change *c, const struct job_list *jobs, struc
 		if (one == ERR_UNREACHABLE)
 			return err_set(err, one, "%s", cause.text);
 		if (rc) /* main() tells the first */
-			fprintf(stderr, "stint %s: %s\n", c->args->command->name, cause.text);
+			ui_err("stint %s: %s\n", c->args->command->name, cause.text);
 		else
 			rc = err_set(err, one, "%s", cause.text);
 	}

@@ -11,13 +11,19 @@
 /* What the daemon sends is a JSON object of one line, with its number and kind inside. */
 static int see(void *ctx, uint64_t id, const char *kind, const char *data)
 {
+	struct buf line = { 0 };
+	struct err ignored = { 0 };
+	int rc;
+
 	(void)ctx;
 	(void)id;
 	(void)kind;
 	if (!data || !*data)
 		return 0;
-	puts(data);
-	return fflush(stdout) ? ERR_IO : 0;
+	buf_str(&line, data);
+	rc = ui_print(&line, &ignored);
+	buf_fini(&line);
+	return rc;
 }
 
 static int run(const struct args *args, struct err *err)

@@ -143,10 +143,10 @@ static int show(const json_t *reply, struct err *err)
 	if (json_array_size(v.tenants))
 		table_write(&v.table, TABLE_TEXT, &term, &text, NULL);
 	else
-		fprintf(stderr, "no tenants yet: the first job of one makes it known\n");
+		ui_err("no tenants yet: the first job of one makes it known\n");
 	rc = ui_print(&text, err);
 	if (!rc && json_array_size(v.tenants) && note)
-		fprintf(stderr, "%s\n", note);
+		ui_err("%s\n", note);
 	table_fini(&v.table);
 	buf_fini(&v.name);
 	buf_fini(&text);
@@ -396,12 +396,16 @@ static int check(const struct args *args, struct err *err)
 static int export(const json_t *reply, struct err *err)
 {
 	const char *yaml = text_of(reply, "yaml");
+	struct buf text = { 0 };
+	int rc;
 
 	if (!*yaml)
 		return err_set(err, ERR_MISSING,
 			"nothing was said of any tenant yet; write: stint quota set TENANT --guaranteed N");
-	fputs(yaml, stdout);
-	return 0;
+	buf_str(&text, yaml);
+	rc = ui_print(&text, err);
+	buf_fini(&text);
+	return rc;
 }
 
 /* ---- the command */

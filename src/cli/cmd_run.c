@@ -42,7 +42,7 @@ static void cancel(const struct stay *stay)
 
 	if (live_post(stay->args, path, json_pack("{s:s}", "reason", "Ctrl-C in stint run"), &reply,
 		    &err))
-		fprintf(stderr, "stint run: cannot cancel job %s: %s\n", stay->job, err.text);
+		ui_err("stint run: cannot cancel job %s: %s\n", stay->job, err.text);
 	json_decref(reply);
 	free(path);
 }
@@ -55,13 +55,12 @@ static void *on_signals(void *ctx)
 
 	sigwait(&stay->signals, &number);
 	if (number != SIGHUP) {
-		fprintf(stderr, "\nstint run: cancelling job %s; once more leaves it to end alone\n",
-			stay->job);
+		ui_err("\nstint run: cancelling job %s; once more leaves it to end alone\n", stay->job);
 		cancel(stay);
 		sigwait(&stay->signals, &number);
 	}
-	fprintf(stderr, "\nstint run: job %s goes on without us; follow it: stint logs -f %s\n",
-		stay->job, stay->job);
+	ui_err("\nstint run: job %s goes on without us; follow it: stint logs -f %s\n", stay->job,
+		stay->job);
 	fflush(NULL);
 	_exit(EXIT_SIGNAL + number);
 }
@@ -72,8 +71,8 @@ static void *on_output(void *ctx)
 	struct err err = { 0 };
 
 	if (log_follow(follow, &err))
-		fprintf(stderr, "stint run: %s of job %s: %s\n",
-			follow->errors ? "errors" : "output", follow->job, err.text);
+		ui_err("stint run: %s of job %s: %s\n", follow->errors ? "errors" : "output",
+			follow->job, err.text);
 	return NULL;
 }
 
@@ -116,7 +115,7 @@ static int wait_and_tell(const struct stay *stay, json_t **job, struct err *err)
 			break;
 		text = live_text(json_object_get(*job, "reason"), "text");
 		if (text && (!last.n || strcmp(last.at, text) != 0)) {
-			fprintf(stderr, "stint run: job %s waits: %s\n", stay->job, text);
+			ui_err("stint run: job %s waits: %s\n", stay->job, text);
 			buf_clear(&last);
 			buf_str(&last, text);
 		}

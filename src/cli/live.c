@@ -12,6 +12,7 @@
 #include "api/route.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/plain.h"
 #include "cli/live_print.h"
 #include "cli/ui.h"
 #include "live/submission.h"
@@ -138,6 +139,27 @@ static int unreachable(const struct daemon_line *line, int rc, struct err *err)
 		line->socket);
 }
 
+/* What people see of an answer is plain: names in old records may not be.  JSON is escaped where it is printed. */
+static void make_plain(json_t *value)
+{
+	struct buf out = { 0 };
+	const char *key;
+	json_t *member;
+	size_t i;
+
+	if (json_is_string(value) && !text_is_plain(json_string_value(value))) {
+		text_escape(&out, json_string_value(value));
+		json_string_set(value, out.at);
+		buf_fini(&out);
+	}
+	json_array_foreach(value, i, member) make_plain(member);
+	json_object_foreach(value, key, member)
+	{
+		if (strcmp(key, "yaml") != 0) /* has lines; ui_print() sees to the rest */
+			make_plain(member);
+	}
+}
+
 static int ask(const struct args *args, const struct client_ask *question, json_t **reply,
 	struct err *err)
 {
@@ -154,8 +176,11 @@ static int ask(const struct args *args, const struct client_ask *question, json_
 		rc = client_check(&answer, err);
 	if (!rc && reply && !answer.json)
 		rc = err_set(err, ERR_FORMAT, "the daemon's answer to %s is no JSON", question->path);
-	if (!rc && reply)
+	if (!rc && reply) {
+		if (!args->json)
+			make_plain(answer.json);
 		*reply = json_incref(answer.json);
+	}
 	client_answer_fini(&answer);
 	line_close(&line);
 	return rc;

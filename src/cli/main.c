@@ -103,7 +103,7 @@ int main(int argc, char **argv)
 		return EXIT_SIGNAL + ui_interrupted();
 	}
 	if (rc && *err.text) {
-		fprintf(stderr, "stint%s%s: %s\n", *name ? " " : "", name, err.text);
+		ui_err("stint%s%s: %s\n", *name ? " " : "", name, err.text);
 		if (rc == ERR_USAGE)
 			fprintf(stderr, "try: stint help%s%s\n", *name ? " " : "", name);
 	}

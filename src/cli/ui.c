@@ -5,10 +5,12 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/plain.h"
 
 int ui_exit_code(int rc)
 {
@@ -37,13 +39,35 @@ int ui_exit_code(int rc)
 void ui_say(const struct args *args, const char *fmt, ...)
 {
 	va_list list;
+	char *text = NULL;
 
 	if (args->quiet)
 		return;
 	va_start(list, fmt);
-	vfprintf(stderr, fmt, list);
+	if (vasprintf(&text, fmt, list) < 0)
+		text = NULL;
 	va_end(list);
-	fputc('\n', stderr);
+	if (text)
+		ui_err("%s\n", text);
+	free(text);
+}
+
+void ui_err(const char *fmt, ...)
+{
+	struct buf out = { 0 };
+	va_list list;
+	char *text = NULL;
+
+	va_start(list, fmt);
+	if (vasprintf(&text, fmt, list) < 0)
+		text = NULL;
+	va_end(list);
+	if (text)
+		text_escape_lines(&out, text, strlen(text));
+	if (out.n)
+		fputs(out.at, stderr);
+	buf_fini(&out);
+	free(text);
 }
 
 const char *ui_note_level(enum note_level level)
@@ -82,11 +106,11 @@ void ui_notes(const struct args *args, const char *path, const struct notes *not
 		return;
 	for (size_t i = 0; i < notes->n; i++)
 		ui_note(path, &notes->at[i], &text);
-	fputs(text.at, stderr);
+	ui_err("%s", text.at);
 	buf_fini(&text);
 }
 
-int ui_print(const struct buf *text, struct err *err)
+static int print(const struct buf *text, struct err *err)
 {
 	if (text->n && fwrite(text->at, 1, text->n, stdout) != text->n)
 		return err_set(err, ERR_IO, "cannot write to standard output: %s", strerror(errno));
@@ -95,6 +119,17 @@ int ui_print(const struct buf *text, struct err *err)
 	if (fflush(stdout) || ferror(stdout))
 		return err_set(err, ERR_IO, "cannot write to standard output: %s", strerror(errno));
 	return 0;
+}
+
+int ui_print(const struct buf *raw, struct err *err)
+{
+	struct buf text = { 0 };
+	int rc;
+
+	text_escape_lines(&text, raw->at, raw->n);
+	rc = print(&text, err);
+	buf_fini(&text);
+	return rc;
 }
 
 static volatile sig_atomic_t caught, guarded;

@@ -30,7 +30,9 @@ enum exit_code {
 /* Of what a command's run() returned: one of ERR_*, or above 0 the code itself (a job's own). */
 int ui_exit_code(int rc);
 
-/* A line on standard error unless --quiet. */
+/* Text on standard error, with what is not plain (base/plain.h) escaped; lines and colours stay. */
+void ui_err(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* A line on standard error unless --quiet; likewise. */
 void ui_say(const struct args *args, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* What a reader assumed, dropped and found, a line each, after `path`. */
 void ui_notes(const struct args *args, const char *path, const struct notes *notes);
@@ -38,7 +40,7 @@ const char *ui_note_level(enum note_level level);
 /* One note as "path:line: level: field: text (3 times); fix". */
 void ui_note(const char *path, const struct note *note, struct buf *out);
 
-/* Writes to standard output, and ends the line if `text` does not. */
+/* Writes to standard output, escaped in the same way, and ends the line if `text` does not. */
 int ui_print(const struct buf *text, struct err *err);
 
 /*

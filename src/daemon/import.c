@@ -9,20 +9,26 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/plain.h"
 #include "daemon/daemon_state.h"
 
 enum { AT_ONCE = 1000 }; /* rows of one transaction */
 
 static struct live_job *as_ended(struct daemon *d, const struct past_job *past, uint32_t id)
 {
-	const char *argv[] = { past->name ? past->name : "?", NULL };
+	char *name = mem_strdup(past->name ? past->name : "?");
+	char *tenant = past->tenant ? mem_strdup(past->tenant) : NULL;
+	const char *argv[] = { name, NULL };
 	struct submission what;
 	struct live_job *job;
 
+	text_make_plain(name);
+	if (tenant)
+		text_make_plain(tenant);
 	submission_init(&what);
 	what.argv = argv;
 	what.name = argv[0];
-	what.tenant = past->tenant;
+	what.tenant = tenant;
 	what.key = past->key;
 	what.types = past->type;
 	what.gpus = what.min_gpus = what.max_gpus = (int32_t)past->gpus;
@@ -31,7 +37,7 @@ static struct live_job *as_ended(struct daemon *d, const struct past_job *past, 
 	job = live_job_create(id, &what, d->born_s, d->last_s);
 	submission_fini(&what);
 	job->uid = geteuid();
-	job->user = mem_strdup(past->tenant ? past->tenant : "?");
+	job->user = mem_strdup(tenant ? tenant : "?");
 	if (!job->tenant)
 		job->tenant = mem_strdup(job->user);
 	job->state = LIVE_COMPLETED;
@@ -46,6 +52,8 @@ static struct live_job *as_ended(struct daemon *d, const struct past_job *past, 
 	job->base.ran_s = job->base.done = job->base.work_est = past->ran_s;
 	job->base.served_s = job->base.occupied_s = past->ran_s * past->gpus;
 	job->base.waited_s = fmax(0, past->begun_s - past->submitted_s);
+	free(name);
+	free(tenant);
 	return job;
 }
 

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/members.h"
+#include "base/plain.h"
 #include "daemon/daemon_state.h"
 #include "daemon/verbs_run.h"
 
@@ -150,6 +152,30 @@ bool verb_refuse_change(const struct daemon *d, struct call *call)
 	return true;
 }
 
+enum { REASON_MAX_BYTES = 4000 };
+
+/* Names and reasons of a change are plain; a table of tenants has lines, and its reader looks at its names. */
+static bool refuse_text(struct call *call)
+{
+	struct err err = { 0 };
+
+	for (const struct param *p = call->verb->params; p->name; p++) {
+		const char *text = p->kind == PARAM_TEXT ? member_text(call->args, p->name) : NULL;
+
+		if (!text || !strcmp(p->name, "yaml"))
+			continue;
+		if (text_check_plain(p->name, text, &err) == 0 && strlen(text) > REASON_MAX_BYTES &&
+			!strcmp(p->name, "reason"))
+			err_set(&err, ERR_USAGE, "%s: has %zu bytes; at most %d are allowed",
+				p->name, strlen(text), REASON_MAX_BYTES);
+		if (err.code) {
+			call_fail(call, err.code, err.text);
+			return true;
+		}
+	}
+	return false;
+}
+
 void verb_run(struct daemon *d, struct call *call)
 {
 	size_t i = (size_t)(call->verb - verbs);
@@ -168,5 +194,7 @@ void verb_run(struct daemon *d, struct call *call)
 			d->trouble);
 		return;
 	}
+	if (changes_something(call->verb) && refuse_text(call))
+		return;
 	runs[i].run(d, call);
 }

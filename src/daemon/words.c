@@ -52,6 +52,7 @@ int daemon_submission(struct daemon *d, uint32_t job, struct submission *out, st
 		rc = read_submission(d, r.of, &r);
 	if (rc < 0)
 		return rc;
+	submission_make_plain(out);
 	return submission_check(out, err);
 }
 

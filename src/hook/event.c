@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "base/members.h"
+#include "base/plain.h"
 #include "live/core.h"
 
 const struct event_name event_names[] = {
@@ -147,17 +148,24 @@ void event_sentence(const char *name, const json_t *members, const char *host, s
 		buf_printf(out, "job %lld", (long long)job);
 	else
 		buf_str(out, host);
-	if (job && called)
-		buf_printf(out, " (%s)", called);
-	if (job && user)
-		buf_printf(out, " of %s", user);
+	if (job && called) {
+		buf_str(out, " (");
+		text_escape(out, called);
+		buf_char(out, ')');
+	}
+	if (job && user) {
+		buf_str(out, " of ");
+		text_escape(out, user);
+	}
 	buf_printf(out, ": %s", name);
 	if (signal)
 		buf_printf(out, ", signal %lld", (long long)signal);
 	else if (code >= 0)
 		buf_printf(out, ", exit code %lld", (long long)code);
-	if (reason)
-		buf_printf(out, ", %s", reason);
+	if (reason) {
+		buf_str(out, ", ");
+		text_escape(out, reason);
+	}
 }
 
 void event_body(const char *name, const json_t *members, const char *host, const char *delivery,

@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/plain.h"
 #include "base/text.h"
 #include "io/tenants_cells.h"
 #include "io/tenants_quota.h"
@@ -73,22 +74,12 @@ struct reader {
 
 #define PATH(entry, key) YAML_PATH({ "tenants", 0 }, { NULL, entry }, { key, 0 })
 
-/* Names end up in messages, reports and files; those of a trace may have any letters. */
-static bool is_clean(const char *name)
-{
-	for (const char *c = name; *c; c++) {
-		if ((unsigned char)*c < ' ' || *c == 127)
-			return false;
-	}
-	return true;
-}
-
 static int read_name(struct reader *r, uint32_t entry, const char *name)
 {
 	if (!name)
 		return yaml_fail(&r->yaml, YAML_PATH({ "tenants", 0 }, { NULL, entry }), r->err,
 			"a tenant needs its name, as the trace calls it");
-	if (!is_clean(name))
+	if (!text_is_plain(name))
 		return yaml_fail(&r->yaml, PATH(entry, "name"), r->err,
 			"a name has no line ends, tabs or other control characters");
 	if (tenants_add(r->tenants, name, strlen(name)) == TENANT_NONE)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/plain.h"
 
 enum {
 	NAME_MAX_BYTES = 200,
@@ -58,20 +59,6 @@ static int check_text(const char *member, const char *text, size_t limit, struct
 	return 0;
 }
 
-/* Those of ASCII and of Latin-1, ends of lines, and what turns the direction of writing. */
-static bool is_control(const char *at)
-{
-	const unsigned char *c = (const unsigned char *)at;
-
-	if (c[0] < ' ' || c[0] == 0x7f)
-		return true;
-	if (c[0] == 0xc2)
-		return c[1] >= 0x80 && c[1] <= 0x9f;
-	return c[0] == 0xe2 &&
-		((c[1] == 0x80 && c[2] >= 0xa8 && c[2] <= 0xae) ||
-			(c[1] == 0x81 && c[2] >= 0xa6 && c[2] <= 0xa9));
-}
-
 /* Names end up in tables, logs and file names. */
 static int check_name(const char *member, const char *text, struct err *err)
 {
@@ -79,11 +66,11 @@ static int check_name(const char *member, const char *text, struct err *err)
 		return 0;
 	if (!*text)
 		return err_set(err, ERR_USAGE, "%s: is empty; leave it out or say one", member);
-	for (const char *c = text; *c; c++)
-		if (is_control(c))
-			return err_set(err, ERR_USAGE, "%s: has a control character in it", member);
+	if (text_check_plain(member, text, err) < 0)
+		return err->code;
 	return check_text(member, text, NAME_MAX_BYTES, err);
 }
+
 /* A list of types: "v100,a100-80g". */
 static int check_types(const char *text, struct err *err)
 {
@@ -144,10 +131,27 @@ static int check_texts(const struct submission *s, struct err *err)
 	if (!rc)
 		rc = check_pattern("error", s->err_out, err);
 	if (!rc)
+		rc = text_check_plain("comment", s->comment, err);
+	if (!rc)
 		rc = check_text("comment", s->comment, COMMENT_MAX_BYTES, err);
 	if (!rc)
 		rc = check_text("checkpoint", s->checkpoint, WORD_MAX_BYTES, err);
 	return rc;
+}
+
+void submission_make_plain(struct submission *s)
+{
+	const char **texts[] = { &s->name, &s->tenant, &s->model, &s->key, &s->comment };
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		char *copy;
+
+		if (!*texts[i] || text_is_plain(*texts[i]))
+			continue;
+		copy = arena_strdup(&s->memory, *texts[i]);
+		text_make_plain(copy);
+		*texts[i] = copy;
+	}
 }
 
 /* ---- the command */
@@ -215,9 +219,7 @@ static void settle_name(struct submission *s)
 	while (n && (word[n] & 0xc0) == 0x80) /* not inside a letter */
 		n--;
 	name = arena_strndup(&s->memory, n ? word : "job", n ? n : strlen("job"));
-	for (char *c = name; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			*c = '_';
+	text_make_plain(name);
 	s->name = name;
 }
 

@@ -108,6 +108,17 @@ int submission_from_json(struct submission *out, const json_t *json, struct err 
 /* What differs from submission_init().  A new reference. */
 json_t *submission_to_json(const struct submission *s);
 
+/*
+ * Whether `again` asks for what `first`, under the same key, has asked for; both were checked.  Else `member`
+ * gets the name of one that differs.  Dates count as given or not, and variables that shells, logins,
+ * terminals and running jobs have of their own do not count.
+ */
+bool submission_same(const struct submission *first, const struct submission *again, char *member,
+	size_t size);
+
+/* For what older versions took: replaces in names, key and comment what is not plain (base/plain.h). */
+void submission_make_plain(struct submission *s);
+
 /* Whether JSON can hold the text: it is UTF-8. */
 bool submission_travels(const char *text);
 

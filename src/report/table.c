@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/plain.h"
 #include "base/vec.h"
 #include "io/csv.h"
 
@@ -46,6 +47,17 @@ void table_unit(struct table *table, const char *unit)
 	last->unit = unit && *unit ? mem_strdup(unit) : NULL;
 }
 
+/* Names in cells are other people's text. */
+static char *plain_copy(const char *text)
+{
+	struct buf out = { 0 };
+
+	if (text_is_plain(text))
+		return mem_strdup(text);
+	text_escape(&out, text);
+	return out.at;
+}
+
 void table_cell(struct table *table, const char *text)
 {
 	if (table->ncells == table->cap) {
@@ -56,7 +68,7 @@ void table_cell(struct table *table, const char *text)
 	}
 	table->styles[table->ncells] = NULL;
 	table->strong[table->ncells] = false;
-	table->cells[table->ncells++] = text ? mem_strdup(text) : NULL;
+	table->cells[table->ncells++] = text ? plain_copy(text) : NULL;
 	table->nrows = (table->ncells + table->ncolumns - 1) / table->ncolumns;
 }
 
@@ -175,13 +187,6 @@ static void pad(struct buf *out, size_t n)
 		buf_char(out, ' ');
 }
 
-/* Names come from other people's files: they must not steer the terminal. */
-static void put_plain(struct buf *out, const char *text)
-{
-	for (; *text; text++)
-		buf_char(out, (unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text);
-}
-
 static void put_cell(const struct layout *l, size_t column, const char *text, const char *style)
 {
 	size_t width = text_columns(text),
@@ -195,7 +200,7 @@ static void put_cell(const struct layout *l, size_t column, const char *text, co
 		pad(l->out, room);
 	if (style && l->term->colour)
 		buf_printf(l->out, "\033[%sm", style);
-	put_plain(l->out, text);
+	buf_str(l->out, text);
 	if (style && l->term->colour)
 		buf_str(l->out, "\033[0m");
 	if (left && !last)
@@ -260,7 +265,7 @@ static void put_row(const struct layout *l, size_t row)
 		n = line_length(rest, l->widths[0] - 2);
 		line = mem_strndup(rest, n);
 		buf_str(l->out, "  ");
-		put_plain(l->out, line);
+		buf_str(l->out, line);
 		free(line);
 		end_line(l->out);
 	}
@@ -348,14 +353,14 @@ static void write_csv(const struct table *table, struct buf *out)
 	for (size_t i = 0; i < table->ncolumns; i++) {
 		if (i)
 			buf_char(out, ',');
-		csv_write(out, table->columns[i].title);
+		csv_write_text(out, table->columns[i].title);
 	}
 	buf_char(out, '\n');
 	for (size_t row = 0; row < table->nrows; row++) {
 		for (size_t i = 0; i < table->ncolumns; i++) {
 			if (i)
 				buf_char(out, ',');
-			csv_write(out, cell(table, row, i));
+			csv_write_text(out, cell(table, row, i));
 		}
 		buf_char(out, '\n');
 	}

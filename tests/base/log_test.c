@@ -149,7 +149,8 @@ static void a_message_is_one_line(void **state)
 	be_journal(d.out);
 	log_init(&d.log, d.out, LEVEL_INFO);
 	log_info(&d.log, "%s", "one\ntwo\r\n\x1b[31mred\tend\x7f");
-	assert_string_equal(desk_read(&d), "<6>one two   [31mred end \n");
+	assert_string_equal(desk_read(&d),
+		"<6>one\\u000atwo\\u000d\\u000a\\u001b[31mred\\u0009end\\u007f\n");
 	desk_close(&d);
 }
 

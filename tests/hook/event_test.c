@@ -131,7 +131,7 @@ static void the_body_is_one_line_of_json(void **state)
 	assert_string_equal(json_string_value(json_object_get(is, "delivery")), "abc");
 	assert_string_equal(json_string_value(json_object_get(is, "name")), "a\"b\nc");
 	assert_string_equal(json_string_value(json_object_get(is, "text")),
-		"job 3 (a\"b\nc) of ada: failed, exit code 2, its time limit was over");
+		"job 3 (a\"b\\u000ac) of ada: failed, exit code 2, its time limit was over");
 	assert_int_equal(json_integer_value(json_object_get(is, "seq")), 7);
 	json_decref(is);
 	buf_fini(&body);

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/members.h"
+#include "base/plain.h"
 #include "live/core.h"
 #include "live/slurm/observer_state.h"
 
@@ -43,10 +44,7 @@ static char *clean(const char *text, const char *otherwise)
 	while (n && (from[n] & 0xc0) == 0x80) /* not inside a letter */
 		n--;
 	name = mem_strndup(from, n);
-	for (char *c = name; *c; c++) {
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			*c = '_';
-	}
+	text_make_plain(name);
 	return name;
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/members.h"
+#include "base/plain.h"
 #include "live/slurm/driver.h"
 
 #define OFFER_AGAIN_S 5.0           /* what the daemon could not write down is told again */
@@ -146,8 +147,11 @@ static json_t *submission_of(const struct slurm *s, const json_t *told)
 	const char *command = text_of(told, "command");
 	json_t *o = json_object();
 	double eligible_s = member_number(told, "eligible", 0);
+	char *name = mem_strdup(text_of(told, "name"));
 
-	set_text(o, "name", text_of(told, "name"));
+	text_make_plain(name);
+	set_text(o, "name", name);
+	free(name);
 	json_object_set_new(o, "command", json_pack("[s]", *command ? command : "sbatch"));
 	set_text(o, "cwd", *text_of(told, "cwd") ? text_of(told, "cwd") : "/");
 	json_object_set_new(o, "gpus", json_integer(member_int(told, "gpus", 0)));
