@@ -298,10 +298,11 @@ enum job_detail {
 
 /* Of an element of an array, which; else nothing. */
 void job_put_array(const struct live_job *job, struct json *j);
-/* One job as the API shows it. */
-void job_to_json(struct daemon *d, const struct live_job *job, struct json *j, enum job_detail detail);
+/* One job as the API shows it to the caller: `key` and `comment` only to its user and to admins. */
+void job_to_json(struct daemon *d, const struct live_job *job, const struct caller *caller,
+	struct json *j, enum job_detail detail);
 /* The same of a job that has ended, from its status. */
-void ended_to_json(struct daemon *d, const struct record_job *row, struct json *j,
-	enum job_detail detail);
+void ended_to_json(struct daemon *d, const struct record_job *row, const struct caller *caller,
+	struct json *j, enum job_detail detail);
 
 #endif

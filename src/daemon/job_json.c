@@ -67,18 +67,27 @@ static void put_alias(const struct daemon *d, const struct live_job *job, struct
 	free(alias);
 }
 
-static void put_who(const struct daemon *d, const struct live_job *job, struct json *j)
+/* A key is what a job is submitted under again, and a comment may say anything: both are their user's own. */
+static bool is_own(const struct caller *caller, const struct live_job *job)
+{
+	return caller->admin || caller->uid == job->uid;
+}
+
+static void put_who(const struct daemon *d, const struct live_job *job, const struct caller *caller,
+	struct json *j)
 {
 	json_int(j, "id", job->id);
 	put_alias(d, job, j);
 	job_put_array(job, j);
-	put_text(j, "key", job->key);
+	if (is_own(caller, job))
+		put_text(j, "key", job->key);
 	json_str(j, "name", job->name);
 	put_text(j, "user", job->user);
 	json_int(j, "uid", job->uid);
 	put_text(j, "tenant", job->tenant);
 	put_text(j, "model", job->model);
-	put_text(j, "comment", job->comment);
+	if (is_own(caller, job))
+		put_text(j, "comment", job->comment);
 	json_str(j, "state", live_state_name(job->state));
 }
 
@@ -384,9 +393,10 @@ static void put_more(struct daemon *d, const struct live_job *job, struct json *
 	json_end(j, ']');
 }
 
-static void put_brief(const struct daemon *d, const struct live_job *job, double now_s, struct json *j)
+static void put_brief(const struct daemon *d, const struct live_job *job,
+	const struct caller *caller, double now_s, struct json *j)
 {
-	put_who(d, job, j);
+	put_who(d, job, caller, j);
 	json_int(j, "gpus", job->cpu_only ? 0 : job->base.gpus);
 	if (job->cpu_only)
 		json_int(j, "cpus", job->base.gpus);
@@ -421,17 +431,18 @@ static void put_nodes(const struct daemon *d, struct json *j, const struct grant
 	buf_fini(&text);
 }
 
-void job_to_json(struct daemon *d, const struct live_job *job, struct json *j, enum job_detail detail)
+void job_to_json(struct daemon *d, const struct live_job *job, const struct caller *caller,
+	struct json *j, enum job_detail detail)
 {
 	const struct attempt *a;
 	double now_s = daemon_now_s(d);
 
 	if (detail == JOB_BRIEF) {
-		put_brief(d, job, now_s, j);
+		put_brief(d, job, caller, now_s, j);
 		return;
 	}
 	a = present(d, job);
-	put_who(d, job, j);
+	put_who(d, job, caller, j);
 	put_asked(d, job, j);
 	put_totals(d, job, core_engine_job(d->core, job), now_s, j);
 	if (a) {
@@ -456,7 +467,8 @@ void job_to_json(struct daemon *d, const struct live_job *job, struct json *j, e
 		put_more(d, job, j, detail);
 }
 
-void ended_to_json(struct daemon *d, const struct record_job *row, struct json *j, enum job_detail detail)
+void ended_to_json(struct daemon *d, const struct record_job *row, const struct caller *caller,
+	struct json *j, enum job_detail detail)
 {
 	json_t *status = json_loads(row->status, 0, NULL);
 	struct err ignored = { 0 };
@@ -467,7 +479,7 @@ void ended_to_json(struct daemon *d, const struct record_job *row, struct json *
 		return;
 	}
 	json_decref(status);
-	put_who(d, job, j);
+	put_who(d, job, caller, j);
 	put_asked(d, job, j);
 	put_totals(d, job, &job->base, job->end_s, j);
 	put_progress(d, job, j);

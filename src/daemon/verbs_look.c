@@ -185,7 +185,7 @@ static void tell_job(struct call_list *list, const struct live_job *job)
 	}
 	l->shown++;
 	json_begin_object(l->j, NULL);
-	job_to_json(l->d, job, l->j, list->brief && waits ? JOB_BRIEF : JOB_LINE);
+	job_to_json(l->d, job, l->caller, l->j, list->brief && waits ? JOB_BRIEF : JOB_LINE);
 	json_end(l->j, '}');
 }
 
@@ -225,7 +225,7 @@ static int see_ended(void *ctx, const struct record_job *row)
 	l->total++;
 	l->shown++;
 	json_begin_object(l->j, NULL);
-	ended_to_json(l->d, row, l->j, JOB_LINE);
+	ended_to_json(l->d, row, l->caller, l->j, JOB_LINE);
 	json_end(l->j, '}');
 	return 0;
 }
@@ -284,7 +284,12 @@ static struct call_list *begin_list(struct daemon *d, struct call *call)
 	list->brief = member_bool(call->args, "brief", false);
 	list->part = list->choice.live ? LIST_HOLDERS : LIST_ENDED;
 	list->next = list->choice.live ? 0 : (uint32_t)list->choice.after;
-	list->l = (struct listing){ .d = d, .choice = &list->choice, .j = &list->j };
+	list->l = (struct listing){
+		.d = d,
+		.choice = &list->choice,
+		.caller = &call->caller,
+		.j = &list->j,
+	};
 	call_begin(call, &list->j);
 	json_double(&list->j, "now", d->born_s + daemon_now_s(d));
 	json_str(&list->j, "policy", core_rules(d->core)->policy);
@@ -338,7 +343,7 @@ static int see_job(void *ctx, const struct record_job *row)
 {
 	struct listing *l = ctx;
 
-	ended_to_json(l->d, row, l->j, detail_for(l->caller, row->uid));
+	ended_to_json(l->d, row, l->caller, l->j, detail_for(l->caller, row->uid));
 	return 0;
 }
 
@@ -352,7 +357,7 @@ static void answer_job(struct daemon *d, struct call *call, uint32_t id)
 	call_begin(call, &j);
 	json_double(&j, "now", d->born_s + daemon_now_s(d));
 	if (job)
-		job_to_json(d, job, &j, detail_for(&call->caller, job->uid));
+		job_to_json(d, job, &call->caller, &j, detail_for(&call->caller, job->uid));
 	else if (record_job(d->record, id, see_job, &l, &err) < 0) {
 		call_fail(call, err.code, err.text);
 		return;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/plain.h"
 #include "daemon/verbs_run.h"
 #include "model/label.h"
 
@@ -226,6 +227,44 @@ static uint32_t known_key(struct daemon *d, uid_t uid, const char *key)
 	return found;
 }
 
+/* The submission of a job that is there already, also if its row is not durable yet. */
+static int first_submission(struct daemon *d, uint32_t id, struct submission *out, struct err *err)
+{
+	for (size_t i = 0; i < d->rows.n; i++) {
+		const struct row *row = &d->rows.at[i];
+		json_t *body, *words;
+		int rc;
+
+		if (!row->has_job || row->job.id != id || strcmp(row->event.kind, "submit") != 0)
+			continue;
+		body = json_loads(row->event.body, 0, NULL);
+		words = json_object_get(body, "submission");
+		rc = words ? submission_from_json(out, words, err)
+			   : err_set(err, ERR_MISSING, "job %u has no submission", id);
+		json_decref(body);
+		return rc < 0 ? rc : submission_check(out, err);
+	}
+	return daemon_submission(d, id, out, err);
+}
+
+/* A key stands for one submission: the same again is that job, another one is a mistake. */
+static int check_key(struct daemon *d, uint32_t known, const struct submission *what, struct err *err)
+{
+	struct submission first;
+	struct err ignored = { 0 };
+	char member[32];
+	int rc = 0;
+
+	if (first_submission(d, known, &first, &ignored) < 0)
+		return 0; /* an imported job, or one whose submission is gone: nothing to compare */
+	if (!submission_same(&first, what, member, sizeof(member)))
+		rc = err_set(err, ERR_REFUSED,
+			"key: '%s' was used before for job %u, with another %s; use another key, or submit exactly the same again",
+			what->key, known, member);
+	submission_fini(&first);
+	return rc;
+}
+
 static int check_runnable(struct daemon *d, struct live_job *job, struct err *err)
 {
 	struct buf why = { 0 };
@@ -326,6 +365,8 @@ static int add_one(struct daemon *d, struct call *call, const json_t *words, str
 		rc = check_account(d, &call->caller, &what, err);
 	if (rc == 0 && what.key)
 		known = known_key(d, call->caller.uid, what.key);
+	if (rc == 0 && known && !call->caller.outside)
+		rc = check_key(d, known, &what, err);
 	if (rc == 0 && known) {
 		remember(call, known, NULL);
 	} else if (rc == 0) {
@@ -362,13 +403,7 @@ static int add_all(struct daemon *d, struct call *call, struct err *err)
 /* What is not, submission_check() refuses a moment later. */
 static bool is_plain(const char *name)
 {
-	size_t n = 0;
-
-	for (; name[n]; n++) {
-		if ((unsigned char)name[n] < ' ' || n > 127)
-			return false;
-	}
-	return n > 0;
+	return *name && strlen(name) <= 200 && text_is_plain(name);
 }
 
 static bool meet_tenant(struct daemon *d, const struct call *call, const json_t *words)

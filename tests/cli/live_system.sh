@@ -122,8 +122,14 @@ out 'secret-of-one' "everybody sees the queue"
 run two show "$mine" --json
 want 0 "and what is in it"
 is "but not commands" [ "$(grep -c 'hush\|private' stdout)" = 0 ]
+is "nor comments and keys" [ "$(grep -c '"comment"\|"key"' stdout)" = 0 ]
+run two queue --json
+is "also not in the queue" [ "$(grep -c '"comment"\|"key"' <(grep -v '"key": "k"' stdout))" = 0 ]
+is "where one sees one's own job" grep -q secret-of-one stdout
 run one show "$mine" --json
 out 'hush' "which are the user's own to see"
+out '"comment": "whose"' "with the comment"
+out '"key": "k"' "and the key"
 run one logs "$mine"
 out '^private words$' "as is the output"
 run stint logs "$mine"
