@@ -132,9 +132,9 @@ run stint logs "$long"
 out '^100000$' "a hundred thousand are not"
 
 # ---- names that are hard to print, and keys
-submit -J "$(printf 'é "q" %%n $(x)')" --comment "$(printf 'red\033[31m\nline')" --key "a key" --hold -- true
+submit -J "$(printf 'é "q" %%n $(x)')" --comment 'red, "line"' --key "a key" --hold -- true
 odd=$job
-run stint submit --parsable --key "a key" -- false
+run stint submit --parsable -J "$(printf 'é "q" %%n $(x)')" --comment 'red, "line"' --key "a key" --hold -- true
 is "the same key is the same job" [ "$(cat stdout)" = "$odd" ]
 run stint queue
 out '"q" %n \$\(x\)' "an odd name is shown"
