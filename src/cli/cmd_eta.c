@@ -39,14 +39,18 @@ static void put_answer(const json_t *answer, const struct term *term, struct buf
 	live_job_name(answer, out);
 	buf_printf(out, ", %s%s%s\n", state ? state : "?", live_text(answer, "reason") ? ": " : "",
 		live_text(answer, "reason") ? live_text(answer, "reason") : "");
-	if (waits) {
-		buf_str(out, "  starts  ");
-		live_interval(json_object_get(answer, "start"), now, out);
+	if (json_object_get(answer, "not_before")) {
+		live_bound(answer, out);
+	} else {
+		if (waits) {
+			buf_str(out, "  starts  ");
+			live_interval(json_object_get(answer, "start"), now, out);
+			buf_char(out, '\n');
+		}
+		buf_str(out, "  ends    ");
+		live_interval(json_object_get(answer, "finish"), now, out);
 		buf_char(out, '\n');
 	}
-	buf_str(out, "  ends    ");
-	live_interval(json_object_get(answer, "finish"), now, out);
-	buf_char(out, '\n');
 	if (never > 0)
 		buf_printf(out,
 			"  in %.0f %% of the futures it does not start within 30 days: see 'stint explain %.0f'\n",
@@ -72,6 +76,37 @@ static void put_cell(const json_t *moments, double now, struct buf *out)
 	buf_printf(out, " %-34s", cell);
 }
 
+static void put_start(const json_t *job, double now, struct buf *out)
+{
+	double bound = live_number(job, "not_before");
+	char lasts[32], cell[64];
+
+	if (isnan(bound)) {
+		put_cell(json_object_get(job, "start"), now, out);
+		return;
+	}
+	snprintf(cell, sizeof(cell), "not before %s", text_duration(fmax(0, bound - now), lasts));
+	buf_printf(out, " %-34s", cell);
+}
+
+/* Of a long queue the futures have the first jobs only. */
+static void put_rest(const json_t *answer, double now, struct buf *out)
+{
+	double rest = live_number(answer, "left_out"), bound = live_number(answer, "rest_not_before");
+	char lasts[32];
+
+	if (!(rest > 0))
+		return;
+	buf_printf(out, "beyond the first %.0f jobs: %.0f more", live_number(answer, "simulated"),
+		rest);
+	if (isnan(bound))
+		buf_str(out, " that are held\n");
+	else
+		buf_printf(out,
+			", none of which starts before %s from now; 'stint eta JOB' has the bound of one\n",
+			text_duration(fmax(0, bound - now), lasts));
+}
+
 static void put_all(const json_t *answer, const struct term *term, struct buf *out)
 {
 	const json_t *jobs = json_object_get(answer, "jobs");
@@ -92,7 +127,7 @@ static void put_all(const json_t *answer, const struct term *term, struct buf *o
 		buf_clear(&name);
 		live_job_name(job, &name);
 		buf_printf(out, "%8s", name.at);
-		put_cell(json_object_get(job, "start"), now, out);
+		put_start(job, now, out);
 		put_cell(json_object_get(job, "finish"), now, out);
 		if (never > 0)
 			buf_printf(out, " never in %.0f %% of futures", 100 * never);
@@ -101,6 +136,7 @@ static void put_all(const json_t *answer, const struct term *term, struct buf *o
 		buf_char(out, '\n');
 	}
 	buf_fini(&name);
+	put_rest(answer, now, out);
 	buf_printf(out, "\n%.0f futures; ", live_number(answer, "futures"));
 	put_track(json_object_get(answer, "calibration"), true, out);
 }

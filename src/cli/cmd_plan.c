@@ -73,7 +73,8 @@ static void put_delays(const json_t *answer, struct buf *out)
 	if (all > TOLD_MAX)
 		buf_printf(out, "            and %.0f more: --json\n", all - TOLD_MAX);
 	if (all == 0 && !json_array_size(json_object_get(answer, "preempts")))
-		buf_str(out, "  delays    nobody\n");
+		buf_printf(out, "  delays    nobody%s\n",
+			live_number(answer, "left_out") > 0 ? " among the first of the queue" : "");
 }
 
 static void put_answer(const json_t *answer, struct buf *out)
@@ -87,8 +88,13 @@ static void put_answer(const json_t *answer, struct buf *out)
 		json_is_true(json_object_get(answer, "starts_now"))
 			? (jobs > 1 ? "the first would start now" : "it would start now")
 			: (jobs > 1 ? "they would wait" : "it would wait"));
-	put_interval(jobs > 1 ? "first" : "starts", json_object_get(answer, "start"), now, out);
-	put_interval(jobs > 1 ? "all ended" : "ends", json_object_get(answer, "finish"), now, out);
+	if (json_object_get(answer, "not_before")) {
+		live_bound(answer, out);
+	} else {
+		put_interval(jobs > 1 ? "first" : "starts", json_object_get(answer, "start"), now, out);
+		put_interval(jobs > 1 ? "all ended" : "ends", json_object_get(answer, "finish"),
+			now, out);
+	}
 	if (never > 0)
 		buf_printf(out, "  never     in %.0f %% of the futures, within 30 days\n", 100 * never);
 	put_where(json_object_get(answer, "where"), out);

@@ -192,6 +192,24 @@ void live_interval(const json_t *moments, double now, struct buf *out)
 	buf_char(out, ')');
 }
 
+void live_bound(const json_t *answer, struct buf *out)
+{
+	double bound = live_number(answer, "not_before"), rest = live_number(answer, "left_out");
+	char lasts[32];
+
+	if (isnan(bound))
+		buf_str(out, "  starts    when it is released\n");
+	else
+		buf_printf(out, "  starts    not before %s from now\n",
+			text_duration(fmax(0, bound - live_number(answer, "at")), lasts));
+	if (rest > 0)
+		buf_printf(out,
+			"            a bound: the futures have the first %.0f jobs of the queue and leave out %.0f\n",
+			live_number(answer, "simulated"), rest);
+	else
+		buf_str(out, "            a bound: its futures take too long to be run to their end\n");
+}
+
 /* ---- the table of jobs */
 
 enum { NAME_COLUMNS = 24, NAME_NARROW = 12, REASON_COLUMNS = 20 };

@@ -44,6 +44,8 @@ void live_bar(double part, int columns, const struct term *term, struct buf *out
 
 /* "in 1.5 h (between in 20 min and in 4.1 h)" of the moments of a forecast, in seconds since 1970. */
 void live_interval(const json_t *moments, double now, struct buf *out);
+/* The line of a job that starts not before a moment, and no more is known of it: members not_before, at, simulated, left_out. */
+void live_bound(const json_t *answer, struct buf *out);
 
 /* ---- tables */
 

@@ -20,6 +20,17 @@ void put_moments(const char *key, const struct moments *m, double zero_s, struct
 	json_end(j, '}');
 }
 
+void put_bound(const char *key, double s, double zero_s, struct json *j)
+{
+	put_moment(key, s, zero_s, j);
+}
+
+void put_extent(const struct forecast *f, struct json *j)
+{
+	json_int(j, "simulated", (int64_t)f->jobs.n);
+	json_int(j, "left_out", (int64_t)f->absent.n);
+}
+
 void put_track(const char *key, const struct track *track, struct json *j)
 {
 	json_begin_object(j, key);
@@ -39,12 +50,17 @@ static void put_job(const struct forecast_job *job, const struct snapshot_job *o
 		json_int(j, "array_id", one->array);
 		json_int(j, "array_index", one->index);
 	}
-	if (job->waits)
+	if (job->waits && !job->bounded)
 		put_moments("start", &job->start, zero_s, j);
 	else
 		json_str(j, "start", NULL);
-	put_moments("finish", &job->finish, zero_s, j);
+	if (job->bounded)
+		json_str(j, "finish", NULL);
+	else
+		put_moments("finish", &job->finish, zero_s, j);
 	json_double(j, "never", job->never);
+	if (job->bounded)
+		put_bound("not_before", job->start.p10, zero_s, j);
 	json_end(j, '}');
 }
 
@@ -78,6 +94,9 @@ void forecast_to_json(const struct forecast *f, const struct snapshot *from,
 	json_double(&j, "computed_at", computed_at);
 	json_int(&j, "futures", f->futures);
 	json_double(&j, "cpu_s", f->cpu_s);
+	put_extent(f, &j);
+	if (f->absent.n)
+		put_bound("rest_not_before", f->rest_s, zero_s, &j);
 	json_begin_array(&j, "jobs");
 	for (size_t i = 0; i < f->jobs.n; i++)
 		put_job(&f->jobs.at[i], &from->jobs.at[i], zero_s, &j);

@@ -16,4 +16,9 @@ void put_track(const char *key, const struct track *track, struct json *j);
 void forecast_to_json(const struct forecast *forecast, const struct snapshot *from,
 	const struct desk *desk, double computed_at, struct buf *out);
 
+/* A moment before which nothing happens; none where that is never. */
+void put_bound(const char *key, double s, double zero_s, struct json *j);
+/* Jobs that the futures have, and those of a long queue that they leave out. */
+void put_extent(const struct forecast *f, struct json *j);
+
 #endif

@@ -11,6 +11,8 @@
 #include "daemon/recall.h"
 
 static const double BUDGET_S = 1; /* of the clock, for one forecast */
+static const double LONG_BUDGET_S =
+	0.4; /* the same where the queue is long: whoever asks has an answer in 2 s */
 static const double FRESH_S = 10; /* what is no older answers questions, whatever happened since */
 static const double SEEN_S = 30;  /* likewise for whoever only looks at all of it */
 static const double PAUSE = 20;   /* times what one takes: at most a twentieth of a core */
@@ -91,7 +93,7 @@ static void run_task(struct task *task)
 			&(struct forecast_config){
 				.from = &t->snapshot,
 				.habits = &t->of->recall.habits,
-				.budget_s = BUDGET_S,
+				.budget_s = t->snapshot.absent.n ? LONG_BUDGET_S : BUDGET_S,
 				.start = &start,
 				.finish = &finish,
 				.want_spans = true,
@@ -138,7 +140,8 @@ static void begin(struct daemon *d)
 	t->seq = d->last_seq;
 	t->seed = d->config.seed + f->begun;
 	t->desk = desk_create(d);
-	core_snapshot(d->core, daemon_now_s(d), &t->snapshot);
+	core_snapshot_of(d->core, daemon_now_s(d),
+		&(struct snapshot_want){ .most = CORE_FIRST_JOBS }, &t->snapshot);
 	t->has_snapshot = true;
 	f->begun++;
 	f->going = t;
@@ -259,7 +262,7 @@ static bool good_for_all(const struct daemon *d, bool fresh)
 	if (!last || last->rc < 0)
 		return false;
 	core_jobs(d->core, &n);
-	known = last->forecast.jobs.n;
+	known = last->forecast.jobs.n + last->forecast.absent.n;
 	if (fresh)
 		return is_recent(last, FRESH_S) && known == n;
 	return is_recent(last, SEEN_S) && known <= n + n / 10 + 1 && n <= known + known / 10 + 1;
@@ -274,6 +277,8 @@ static bool good_enough(const struct daemon *d, uint32_t number)
 	if (!last || last->rc < 0 || !is_recent(last, FRESH_S))
 		return false;
 	known = forecast_find(&last->forecast, number);
+	if (!known && job && job->state == LIVE_PENDING)
+		return forecast_find_absent(&last->forecast, number) != NULL;
 	return known && job && known->waits == (job->state == LIVE_PENDING);
 }
 

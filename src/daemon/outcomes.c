@@ -91,6 +91,8 @@ void outcomes_take(struct outcomes *o, const struct forecast *forecast)
 		const struct forecast_job *job = &forecast->jobs.at[i];
 		struct said *said = find(o, known, job->number);
 
+		if (job->bounded) /* no interval was told */
+			continue;
 		if (said && !has_future(job))
 			said->open_start = said->open_finish = false;
 		if (!said && has_future(job))

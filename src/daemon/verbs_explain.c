@@ -100,7 +100,8 @@ static bool begin_task(struct daemon *d, struct call *call, const struct live_jo
 	t->task.run = run_task;
 	t->task.destroy = destroy_task;
 	t->born_s = d->born_s;
-	core_snapshot(d->core, daemon_now_s(d), &t->snapshot);
+	core_snapshot_of(d->core, daemon_now_s(d),
+		&(struct snapshot_want){ .most = CORE_FIRST_JOBS, .keep = job->id }, &t->snapshot);
 	t->job = snapshot_find(&t->snapshot, job->id);
 	if (t->job == JOB_NONE || t->job < t->snapshot.nrunning) {
 		destroy_task(&t->task);

@@ -38,11 +38,13 @@ void verb_forecast(struct daemon *d, struct call *call)
 	json_end(&j, '}');
 }
 
+/* Of a job that the futures have, or of one that they leave out: `absent`. */
 static void put_eta(struct daemon *d, struct call *call, const struct live_job *job,
-	const struct forecast_job *said)
+	const struct forecast_job *said, const struct forecast_absent *absent)
 {
 	const struct forecast *f = forecaster_last(d);
 	struct track track = forecaster_track(d, said->waits);
+	bool known = !absent && !said->bounded;
 	double zero_s = d->born_s + f->at_s;
 	struct buf reason = { 0 };
 	uint32_t about;
@@ -58,14 +60,21 @@ static void put_eta(struct daemon *d, struct call *call, const struct live_job *
 	json_double(&j, "at", d->born_s + daemon_now_s(d));
 	json_double(&j, "computed_at", forecaster_computed_at(d));
 	json_int(&j, "futures", f->futures);
-	if (said->waits)
+	if (said->waits && known)
 		put_moments("start", &said->start, zero_s, &j);
 	else
 		json_str(&j, "start", NULL);
-	put_moments("finish", &said->finish, zero_s, &j);
+	if (known)
+		put_moments("finish", &said->finish, zero_s, &j);
+	else
+		json_str(&j, "finish", NULL);
 	json_double(&j, "never", said->never);
 	json_double(&j, "plain_start",
-		said->waits && isfinite(said->plain_start_s) ? zero_s + said->plain_start_s : NAN);
+		said->waits && known && isfinite(said->plain_start_s) ? zero_s + said->plain_start_s
+								      : NAN);
+	if (!known)
+		put_bound("not_before", absent ? absent->not_before_s : said->start.p10, zero_s, &j);
+	put_extent(f, &j);
 	put_track("calibration", &track, &j);
 	json_end(&j, '}');
 }
@@ -74,6 +83,7 @@ void verb_eta(struct daemon *d, struct call *call)
 {
 	const struct live_job *job;
 	const struct forecast_job *said;
+	const struct forecast_absent *absent;
 
 	if (!call->job)
 		call->job = call_job(d, call, false);
@@ -89,8 +99,15 @@ void verb_eta(struct daemon *d, struct call *call)
 	if (!forecaster_ready(d, call, call->job) || has_failed(d, call))
 		return;
 	said = forecast_find(forecaster_last(d), call->job);
+	absent = said ? NULL : forecast_find_absent(forecaster_last(d), call->job);
 	if (said)
-		put_eta(d, call, job, said);
+		put_eta(d, call, job, said, NULL);
+	else if (absent)
+		put_eta(d, call, job,
+			&(struct forecast_job){ .number = call->job,
+				.waits = true,
+				.never = isinf(absent->not_before_s) },
+			absent);
 	else
 		call_problem(call, 503, 1, "job %u is in no forecast yet; ask again", call->job);
 }

@@ -19,6 +19,7 @@ enum {
 	EACH = 2,
 };
 static const double BUDGET_S = 2;
+static const double LONG_BUDGET_S = 0.45; /* where the queue is long: least futures within four times that */
 
 struct plan_task {
 	struct task task;
@@ -46,7 +47,7 @@ static void run_task(struct task *task)
 				.from = &t->snapshot,
 				.nnew = t->nnew,
 				.habits = &t->recall->habits,
-				.budget_s = BUDGET_S,
+				.budget_s = t->snapshot.absent.n ? LONG_BUDGET_S : BUDGET_S,
 				.start = &t->start,
 				.finish = &t->finish,
 				.stop = t->stop,
@@ -150,9 +151,17 @@ static void answer_task(struct daemon *d, struct call *call)
 	json_int(&j, "jobs", t->nnew);
 	json_int(&j, "futures", r->futures);
 	json_bool(&j, "starts_now", r->starts_now);
-	put_moments("start", &r->start, zero_s, &j);
-	put_moments("finish", &r->finish, zero_s, &j);
+	if (r->bounded) {
+		json_str(&j, "start", NULL);
+		json_str(&j, "finish", NULL);
+		put_bound("not_before", r->start.p10, zero_s, &j);
+	} else {
+		put_moments("start", &r->start, zero_s, &j);
+		put_moments("finish", &r->finish, zero_s, &j);
+	}
 	json_double(&j, "never", r->never);
+	json_int(&j, "simulated", (int64_t)t->snapshot.jobs.n - t->nnew);
+	json_int(&j, "left_out", (int64_t)t->snapshot.absent.n);
 	put_where(d, r, &j);
 	json_double(&j, "gpu_hours", r->gpu_s / 3600);
 	put_harms(d, r, &j);
@@ -216,7 +225,9 @@ static void begin_task(struct daemon *d, struct call *call)
 	t->seed = d->config.seed;
 	t->start = forecaster_correction(d, true);
 	t->finish = forecaster_correction(d, false);
-	core_snapshot_with(d->core, daemon_now_s(d), jobs, n, &t->snapshot);
+	core_snapshot_of(d->core, daemon_now_s(d),
+		&(struct snapshot_want){ .most = CORE_FIRST_JOBS, .added = jobs, .nadded = n },
+		&t->snapshot);
 	call->task = &t->task;
 	call->until_s = INFINITY;
 	worker_give(forecaster_worker(d), &t->task);

@@ -118,11 +118,19 @@ static bool in_a_hurry(const struct engine *e)
 	return e->config->eager && e->dirty && e->running == 0 && e->alive > e->held.n;
 }
 
+static double next_wake_s(const struct engine *e)
+{
+	double at_s = fmax(e->plan.wake_s, nextafter(e->decided_s + WAKE_MIN_S, INFINITY));
+
+	if (!e->config->put_off || e->period_s > 0 || isinf(at_s))
+		return at_s;
+	return fmax(at_s, e->config->put_off(e->config->put_off_ctx, at_s));
+}
+
 /* When the policy wants to decide next, if nothing happens before. */
 static double next_decision_s(const struct engine *e)
 {
-	double at_s = e->dirty ? e->dirty_since_s
-			       : fmax(e->plan.wake_s, nextafter(e->decided_s + WAKE_MIN_S, INFINITY));
+	double at_s = e->dirty ? e->dirty_since_s : next_wake_s(e);
 
 	if (isinf(at_s))
 		return INFINITY;

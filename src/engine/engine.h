@@ -51,6 +51,9 @@ struct engine_config {
 	const struct observer *observers;
 	uint32_t nobservers;
 	double until_s; /* stop there; 0: when all is done */
+	/* Later than when a policy without rounds asks to decide again though nothing happens; NULL: right then. */
+	double (*put_off)(void *ctx, double wake_s);
+	void *put_off_ctx;
 	/* While nothing runs, whoever waits is decided upon at once, also between the rounds of a policy. */
 	bool eager;
 	/* Whom the policy does not welcome comes in without a promise, which EV_ADMIT tells, instead of being refused. */

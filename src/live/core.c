@@ -11,6 +11,8 @@
 #include "io/hosting_io.h"
 #include "live/core_state.h"
 
+enum { COPIED_JOBS = 2 * CORE_FIRST_JOBS }; /* that copies have, as a rule */
+
 static const char *const note_names[NOTE_KINDS] = {
 	[NOTE_START] = "start",
 	[NOTE_LAUNCH] = "launch",
@@ -185,7 +187,7 @@ void core_list(struct core *c, struct live_job *job)
 	size_t i = core_index(c, job->id);
 
 	vec_push(&c->jobs, job);
-	snapshot_store_expect(c->copies, c->jobs.n);
+	snapshot_store_expect(c->copies, c->jobs.n < COPIED_JOBS ? c->jobs.n : COPIED_JOBS);
 	memmove(&c->jobs.at[i + 1], &c->jobs.at[i], (c->jobs.n - 1 - i) * sizeof(c->jobs.at[0]));
 	c->jobs.at[i] = job;
 }

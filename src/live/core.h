@@ -142,9 +142,18 @@ const struct care *core_care(const struct core *core);
 uint64_t core_decisions(const struct core *core);
 /* Everything a forecast or a trial needs to go on from here; release with snapshot_fini(). */
 void core_snapshot(struct core *core, double now_s, struct snapshot *out);
-/* The same with jobs that are not here yet, as if they came at that moment; they are its last. */
-void core_snapshot_with(struct core *core, double now_s, const struct live_job *const *jobs,
-	size_t n, struct snapshot *out);
+/* Of a long queue, as many jobs that wait are looked at where every one would take too long. */
+enum { CORE_FIRST_JOBS = 1000 };
+
+/* What a snapshot has of a long queue, and besides. */
+struct snapshot_want {
+	size_t most; /* jobs that wait, about: the first ones of every kind (live/core_part.h); 0: all */
+	uint32_t keep;                       /* this one in any case; 0: none */
+	const struct live_job *const *added; /* jobs that are not here yet, as if they came now: its last */
+	size_t nadded;
+};
+void core_snapshot_of(struct core *core, double now_s, const struct snapshot_want *want,
+	struct snapshot *out);
 /* Jobs that the engine keeps though they have left it. */
 size_t core_forgotten(const struct core *core);
 const struct rule_specs *core_rules(const struct core *core);

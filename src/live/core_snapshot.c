@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "live/core_state.h"
+#include "live/core_part.h"
 
 /* How sure its run time is, see model/snapshot.h. */
 static double known_of(const struct live_job *job)
@@ -35,6 +35,7 @@ static uint32_t number_of(struct names *names, const char *text, struct recent *
 /* A copy in the making. */
 struct copying {
 	struct core *core;
+	const struct snapshot_want *want;
 	const struct job *seen; /* by the engine */
 	uint32_t nseen;
 	struct snapshot *out;
@@ -134,26 +135,117 @@ static void add_waiter(struct copying *c, const struct live_job *job)
 		vec_push(&c->followers, job);
 }
 
+typedef VEC(const struct live_job *) waiters;
+
 /*
  * Those in the engine as they came to it, which is how it ranks them; then those outside, which come to it later,
  * whatever their numbers.
  */
-static void add_waiting(struct copying *c)
+static void list_waiting(const struct copying *c, waiters *out)
 {
 	const struct core *core = c->core;
 
+	vec_reserve(out, core->jobs.n);
 	for (uint32_t i = 0; i < core->of_engine.n; i++) {
 		const struct live_job *job = core->of_engine.at[i];
 
 		if (job && !live_ended(job) && !(i < c->nseen && runs(&c->seen[i])))
-			add_waiter(c, job);
+			vec_push(out, job);
 	}
 	for (size_t i = 0; i < core->outside.n; i++) {
 		const struct live_job *job = core->outside.at[i];
 
 		if (!live_ended(job) && job->engine_id == JOB_NONE)
-			add_waiter(c, job);
+			vec_push(out, job);
 	}
+}
+
+/* Which of the snapshot's rests a kind has, made with its first job that is left out. */
+static uint32_t rest_of(struct snapshot *s, uint32_t kind, const struct core_part *part,
+	const uint32_t *places, uint32_t *rests)
+{
+	uint32_t at = kind == PART_SHUT ? part->nkinds
+		: kind == PART_FOLLOWS  ? part->nkinds + 1
+					: kind;
+
+	if (!rests[at]) {
+		struct snapshot_rest rest = { .last = JOB_NONE, .shut = kind == PART_SHUT };
+
+		if (kind < part->nkinds && part->last[kind] != SIZE_MAX)
+			rest.last = places[part->last[kind]];
+		vec_push(&s->rest, rest);
+		rests[at] = (uint32_t)s->rest.n;
+	}
+	return rests[at] - 1;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct snapshot_absent *x = a, *y = b;
+
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+static void sort_absent(struct snapshot *s)
+{
+	for (size_t i = 1; i < s->absent.n; i++) {
+		if (s->absent.at[i].number < s->absent.at[i - 1].number) {
+			qsort(s->absent.at, s->absent.n, sizeof(*s->absent.at), by_number);
+			return;
+		}
+	}
+}
+
+static void leave_out(struct snapshot *s, const waiters *queue, const struct core_part *part,
+	const uint32_t *places)
+{
+	uint32_t *rests = mem_alloc(mem_array_size(part->nkinds + 2u, sizeof(*rests)));
+
+	for (size_t i = 0; i < queue->n; i++) {
+		uint32_t rest;
+
+		if (part->in[i])
+			continue;
+		rest = rest_of(s, part->kind[i], part, places, rests);
+		s->rest.at[rest].njobs++;
+		vec_push(&s->absent, (struct snapshot_absent){ queue->at[i]->id, rest });
+	}
+	sort_absent(s);
+	for (size_t i = 0; i < queue->n; i++) {
+		if (part->in[i] && part->kind[i] < part->nkinds)
+			s->jobs.at[places[i]].rest = rests[part->kind[i]];
+	}
+	free(rests);
+}
+
+static void add_part(struct copying *c, const waiters *queue)
+{
+	uint32_t *places = mem_alloc(mem_array_size(queue->n + 1, sizeof(*places)));
+	struct core_part part;
+
+	core_part_choose(c->core, queue->at, queue->n, c->want->most, c->want->keep, &part);
+	for (size_t i = 0; i < queue->n; i++) {
+		places[i] = (uint32_t)c->out->jobs.n;
+		if (part.in[i])
+			add_waiter(c, queue->at[i]);
+	}
+	leave_out(c->out, queue, &part, places);
+	core_part_fini(&part);
+	free(places);
+}
+
+static void add_waiting(struct copying *c)
+{
+	waiters queue = { 0 };
+
+	list_waiting(c, &queue);
+	if (c->want->most && queue.n > c->want->most) {
+		add_part(c, &queue);
+	} else {
+		for (size_t i = 0; i < queue.n; i++)
+			add_waiter(c, queue.at[i]);
+	}
+	vec_fini(&queue);
 }
 
 /* Dependencies, once everybody has a place. */
@@ -171,6 +263,8 @@ static void link_jobs(struct copying *c)
 
 			if (other != JOB_NONE && other != place)
 				after[n++] = other;
+			if (other == JOB_NONE && s->absent.n && core_find(c->core, job->after[k].job))
+				s->jobs.at[place].opens_s = INFINITY;
 		}
 		s->jobs.at[place].after = after;
 		s->jobs.at[place].nafter = n;
@@ -187,12 +281,13 @@ static void add_down(const struct core *c, struct snapshot *s)
 	}
 }
 
-static void add_jobs(struct core *c, struct snapshot *out)
+static void add_jobs(struct core *c, const struct snapshot_want *want, struct snapshot *out)
 {
-	struct copying copying = { .core = c, .out = out };
+	struct copying copying = { .core = c, .want = want, .out = out };
 
 	copying.seen = engine_jobs(core_engine(c), &copying.nseen);
-	vec_reserve(&out->jobs, c->jobs.n);
+	if (!want->most || c->jobs.n <= want->most)
+		vec_reserve(&out->jobs, c->jobs.n);
 	add_running(&copying);
 	add_waiting(&copying);
 	link_jobs(&copying);
@@ -244,7 +339,7 @@ static void add_drained(const struct core *c, struct snapshot *s)
 	}
 }
 
-void core_snapshot(struct core *c, double now_s, struct snapshot *out)
+static void copy(struct core *c, double now_s, const struct snapshot_want *want, struct snapshot *out)
 {
 	core_engine(c);
 	snapshot_init(out, c->cluster, now_s);
@@ -267,7 +362,7 @@ void core_snapshot(struct core *c, double now_s, struct snapshot *out)
 		.agents = out->agents,
 		.cautious = c->belief.cautious,
 	};
-	add_jobs(c, out);
+	add_jobs(c, want, out);
 	add_memory(c, out);
 	add_down(c, out);
 	add_drained(c, out);
@@ -283,14 +378,19 @@ static void add_new(struct copying *c, const struct live_job *job)
 		vec_push(&c->followers, job);
 }
 
-void core_snapshot_with(struct core *core, double now_s, const struct live_job *const *jobs,
-	size_t n, struct snapshot *out)
+void core_snapshot_of(struct core *core, double now_s, const struct snapshot_want *want,
+	struct snapshot *out)
 {
-	struct copying c = { .core = core, .out = out };
+	struct copying c = { .core = core, .want = want, .out = out };
 
-	core_snapshot(core, now_s, out);
-	for (size_t i = 0; i < n; i++)
-		add_new(&c, jobs[i]);
+	copy(core, now_s, want, out);
+	for (size_t i = 0; i < want->nadded; i++)
+		add_new(&c, want->added[i]);
 	link_jobs(&c);
 	vec_fini(&c.followers);
+}
+
+void core_snapshot(struct core *core, double now_s, struct snapshot *out)
+{
+	core_snapshot_of(core, now_s, &(struct snapshot_want){ 0 }, out);
 }

@@ -27,6 +27,8 @@ void snapshot_fini(struct snapshot *s)
 	tenants_fini(&s->tenants);
 	vec_fini(&s->down);
 	vec_fini(&s->drained);
+	vec_fini(&s->rest);
+	vec_fini(&s->absent);
 	cluster_fini(&s->cluster);
 	if (s->store)
 		snapshot_give_memory(s);

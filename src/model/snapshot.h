@@ -35,6 +35,7 @@ struct snapshot_job {
 	bool keeps_followers; /* when it ends those who wait for it still do: it was taken away */
 	double limit_s; /* seconds of running from now on after which it is ended; INFINITY: none */
 	double known;   /* how sure its run time is: 1 as reported, 0.5 as estimated, 0 not known */
+	uint32_t rest; /* 1 + which of snapshot.rest is of its kind; 0: none, all of its kind are here */
 };
 
 /* Devices of a node that are down. */
@@ -48,6 +49,22 @@ struct snapshot_drained {
 	uint32_t node;
 	uint64_t devices;
 	const char *why; /* NULL: nobody said */
+};
+
+/*
+ * Jobs of one kind that wait and are not in the snapshot, because the queue is too long.  They start after those
+ * of their kind that are (see live/core_part.h).
+ */
+struct snapshot_rest {
+	uint32_t last;  /* of its kind, the last one that is here, by place; JOB_NONE: none is */
+	uint32_t njobs; /* that are not */
+	bool shut;      /* a person must let them go */
+};
+
+/* A job that waits and is not in the snapshot. */
+struct snapshot_absent {
+	uint32_t number;
+	uint32_t rest; /* which of snapshot.rest */
 };
 
 /*
@@ -77,6 +94,8 @@ struct snapshot {
 	uint32_t runs[SNAPSHOT_RUNS], nruns;
 	VEC(struct snapshot_down) down;
 	VEC(struct snapshot_drained) drained; /* no device twice */
+	VEC(struct snapshot_rest) rest;       /* empty: all jobs are here */
+	VEC(struct snapshot_absent) absent;   /* by number */
 	struct arena memory;                  /* text, grants, dependencies */
 	struct snapshot_store *store;         /* where memory goes back to; NULL: nowhere */
 };

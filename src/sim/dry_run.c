@@ -4,8 +4,11 @@
 #include <stdlib.h>
 
 #include "sim/fate.h"
+#include "sim/forecast.h"
 
 enum { LEAST = 5 }; /* futures, whatever they take */
+
+static const double WAKE_GRAIN = 0.02; /* of a long queue */
 
 static const double NOW_S = 1;     /* no later is now */
 static const double NOTHING_S = 1; /* less is no harm */
@@ -18,6 +21,7 @@ struct work {
 	uint32_t old;   /* jobs that are there */
 	uint32_t n;     /* futures so far */
 	uint32_t never; /* of these, with one that does not start */
+	uint32_t beyond; /* of these, in which jobs that are left out may come before the last of them */
 	struct fate fate;
 	struct future_job *with_jobs, *without_jobs;
 	double *late;                   /* by old job and future */
@@ -45,7 +49,7 @@ static void note_hold(void *ctx, uint32_t i, const struct grant *grant, double f
 }
 
 static int run(struct work *w, const struct snapshot *from, struct future_job *out, double last_s,
-	struct err *err)
+	double *reached_s, struct err *err)
 {
 	bool with = from == w->config->from;
 	struct future_config config = {
@@ -55,6 +59,8 @@ static int run(struct work *w, const struct snapshot *from, struct future_job *o
 		.narrivals = w->fate.narrivals,
 		.until_s = from->now_s + FATE_HORIZON_S,
 		.until_ended = true,
+		.wake_grain = from->jobs.n > FORECAST_FEW ? WAKE_GRAIN : 0,
+		.reached_s = reached_s,
 		.wall_s = last_s,
 		.stop = w->config->stop,
 		.seed = w->config->seed,
@@ -74,7 +80,8 @@ static double later(double with_s, double without_s)
 static void note_future(struct work *w)
 {
 	double now_s = w->config->from->now_s, start_s = INFINITY, finish_s = now_s;
-	bool never = false;
+	double complete_s = future_complete_s(w->config->from, w->with_jobs);
+	bool never = false, beyond = false;
 
 	for (uint32_t i = 0; i < w->old; i++) {
 		const struct future_job *a = &w->with_jobs[i], *b = &w->without_jobs[i];
@@ -88,23 +95,49 @@ static void note_future(struct work *w)
 		start_s = fmin(start_s, one->start_s);
 		finish_s = fmax(finish_s, one->finish_s);
 		never |= isinf(one->start_s);
+		beyond |= !future_is_exact(w->config->from, w->with_jobs, i, complete_s);
 	}
 	w->start[w->n] = start_s - now_s;
 	w->finish[w->n] = finish_s - now_s;
 	w->gpu_s[w->n] = w->held_s;
 	w->never += never;
+	w->beyond += beyond;
 	w->n++;
+}
+
+/* The future without them was given up: their own moments are known, and nothing of others. */
+static void note_alone(struct work *w)
+{
+	memcpy(w->without_jobs, w->with_jobs, w->config->from->jobs.n * sizeof(*w->without_jobs));
+	note_future(w);
+}
+
+/* So was the one with them: those that did not start in it start later than it came. */
+static void note_cut(struct work *w, double reached_s)
+{
+	for (uint32_t i = w->old; i < w->old + w->config->nnew; i++) {
+		if (isinf(w->with_jobs[i].start_s)) {
+			w->with_jobs[i].start_s = reached_s;
+			w->beyond = 1;
+		}
+	}
+	note_alone(w);
 }
 
 static int run_pair(void *ctx, double last_s, struct err *err)
 {
 	struct work *w = ctx;
+	double reached_s;
 	int rc;
 
 	w->held_s = 0;
-	rc = run(w, w->config->from, w->with_jobs, last_s, err);
+	rc = run(w, w->config->from, w->with_jobs, last_s, &reached_s, err);
+	if (rc == ERR_TIMEOUT && w->n == 0 && !(w->config->stop && atomic_load(w->config->stop)))
+		note_cut(w, reached_s);
 	if (rc == 0)
-		rc = run(w, &w->without, w->without_jobs, last_s, err);
+		rc = run(w, &w->without, w->without_jobs, last_s, NULL, err);
+	if (rc == ERR_TIMEOUT && w->n == 0 && !(w->config->stop && atomic_load(w->config->stop)))
+		note_alone(w);
 	if (rc == 0)
 		note_future(w);
 	return rc;
@@ -134,6 +167,7 @@ static void sum_up(struct work *w)
 							  : start;
 	out->finish = w->config->finish ? correction_apply(w->config->finish, &finish) : finish;
 	out->never = (double)w->never / w->n;
+	out->bounded = w->beyond * 10 > w->n;
 	out->gpu_s = moments_of(w->gpu_s, w->n).p50;
 	for (uint32_t i = 0; i < w->old; i++) {
 		struct dry_run_harm harm = {
@@ -197,8 +231,10 @@ int dry_run(const struct dry_run_config *config, struct dry_run *out, struct err
 	w.gpu_s = mem_alloc(mem_array_size(w.room, sizeof(*w.gpu_s)));
 	take_away(&w);
 	rc = fate_run_all(&w.fate, &course, run_pair, &w, err);
-	if (rc > 0)
+	if (rc > 0 || (rc == ERR_TIMEOUT && w.n > 0)) {
 		sum_up(&w);
+		rc = 0;
+	}
 	fate_fini(&w.fate);
 	free(w.jobs);
 	free(w.with_jobs);

@@ -34,6 +34,7 @@ struct dry_run {
 	/* Seconds from now: the first of them starts, the last ends. */
 	struct moments start, finish;
 	double never; /* share of futures in which one does not start */
+	bool bounded; /* jobs that the snapshot leaves out may come before them: start.p10 is a bound, and no more is known */
 	double gpu_s; /* GPU-seconds they hold, the median */
 	/* Where the first of them goes in the first future; gpus 0: nowhere. */
 	uint32_t node, type, gpus, nodes;

@@ -15,6 +15,8 @@ struct samples {
 	float *start, *finish;
 	uint32_t of_each; /* room */
 	uint32_t n;       /* futures so far */
+	uint32_t *beyond; /* by job: futures in which its start is but a bound */
+	bool cut;         /* the only future was given up before its end */
 };
 
 struct work {
@@ -29,7 +31,13 @@ struct work {
 
 /* ---- futures */
 
-static int run_fate(struct work *w, double wall_s, struct err *err)
+/* Of a long queue, decisions at which nothing has happened are most of the work. */
+static double wake_grain(const struct work *w)
+{
+	return w->config->from->jobs.n > FORECAST_FEW ? GRAIN : 0;
+}
+
+static int run_fate(struct work *w, double wall_s, double *reached_s, struct err *err)
 {
 	struct future_config config = {
 		.from = w->config->from,
@@ -39,6 +47,8 @@ static int run_fate(struct work *w, double wall_s, struct err *err)
 		.until_s = w->course.until_s,
 		.until_ended = true,
 		.grain = GRAIN,
+		.wake_grain = wake_grain(w),
+		.reached_s = reached_s,
 		.stop = w->config->stop,
 		.wall_s = wall_s,
 		.seed = w->config->seed,
@@ -51,23 +61,43 @@ static void note_future(struct work *w)
 {
 	const struct snapshot *s = w->config->from;
 	struct samples *samples = &w->samples;
+	double complete_s = future_complete_s(s, w->jobs);
 
 	for (size_t i = 0; i < s->jobs.n; i++) {
 		size_t at = i * samples->of_each + samples->n;
 
 		samples->start[at] = (float)(w->jobs[i].start_s - s->now_s);
 		samples->finish[at] = (float)(w->jobs[i].finish_s - s->now_s);
+		samples->beyond[i] += !future_is_exact(s, w->jobs, (uint32_t)i, complete_s);
 	}
 	samples->n++;
+}
+
+/* Not one future could be run to its end: what did not start in it starts later than it came. */
+static void note_cut(struct work *w, double reached_s)
+{
+	const struct snapshot *s = w->config->from;
+
+	for (size_t i = s->nrunning; i < s->jobs.n; i++) {
+		if (!isinf(w->jobs[i].start_s))
+			continue;
+		w->jobs[i].start_s = reached_s;
+		w->samples.beyond[i]++;
+	}
+	note_future(w);
+	w->samples.cut = true;
 }
 
 static int run_one(void *ctx, double last_s, struct err *err)
 {
 	struct work *w = ctx;
-	int rc = run_fate(w, last_s, err);
+	double reached_s = INFINITY;
+	int rc = run_fate(w, last_s, &reached_s, err);
 
 	if (rc == 0)
 		note_future(w);
+	else if (rc == ERR_TIMEOUT && w->samples.n == 0 && !fate_stopped(&w->course))
+		note_cut(w, reached_s);
 	return rc;
 }
 
@@ -111,6 +141,57 @@ static struct moments opening(const struct snapshot *s, const struct snapshot_jo
 	return (struct moments){ in_s, in_s, in_s };
 }
 
+/* ---- a part of the queue */
+
+/* Marks those that start, in one future of ten or more, when jobs that are left out may have started. */
+static void mark_bounded(struct work *w)
+{
+	const struct snapshot *s = w->config->from;
+
+	for (uint32_t i = s->nrunning; i < s->jobs.n; i++)
+		w->out->jobs.at[i].bounded = w->samples.beyond[i] * 10 > w->samples.n;
+}
+
+/* The bound of a kind: the last one of it that is here starts no sooner in nine futures of ten. */
+static double rest_bound_s(const struct work *w, const struct snapshot_rest *rest)
+{
+	double horizon_s = w->course.until_s - w->config->from->now_s;
+
+	if (rest->shut)
+		return INFINITY;
+	if (rest->last == JOB_NONE)
+		return 0;
+	return fmin(w->out->jobs.at[rest->last].start.p10, horizon_s);
+}
+
+/* Those that follow others that are left out start no sooner than any of these. */
+static void bound_rest(struct work *w)
+{
+	const struct snapshot *s = w->config->from;
+	struct forecast *out = w->out;
+	double *bound_s = mem_alloc(mem_array_size(s->rest.n + 1, sizeof(*bound_s)));
+	double least_s = INFINITY;
+
+	for (size_t i = 0; i < s->rest.n; i++) {
+		bound_s[i] = rest_bound_s(w, &s->rest.at[i]);
+		if (s->rest.at[i].last != JOB_NONE)
+			least_s = fmin(least_s, bound_s[i]);
+	}
+	for (size_t i = 0; i < s->rest.n; i++) {
+		if (s->rest.at[i].last == JOB_NONE && !s->rest.at[i].shut)
+			bound_s[i] = isfinite(least_s) ? least_s : 0;
+	}
+	out->rest_s = INFINITY;
+	for (size_t i = 0; i < s->rest.n; i++)
+		out->rest_s = fmin(out->rest_s, bound_s[i]);
+	vec_reserve(&out->absent, s->absent.n);
+	for (size_t i = 0; i < s->absent.n; i++)
+		vec_push(&out->absent,
+			((struct forecast_absent){ s->absent.at[i].number,
+				bound_s[s->absent.at[i].rest] }));
+	free(bound_s);
+}
+
 static void sum_up(struct work *w)
 {
 	const struct snapshot *s = w->config->from;
@@ -141,6 +222,8 @@ static void sum_up(struct work *w)
 		vec_push(&w->out->jobs, job);
 	}
 	free(scratch);
+	mark_bounded(w);
+	bound_rest(w);
 }
 
 static int run_plain(struct work *w, struct err *err)
@@ -149,7 +232,7 @@ static int run_plain(struct work *w, struct err *err)
 	int rc;
 
 	fate_as_said(&w->fate);
-	rc = run_fate(w, w->last_s, err);
+	rc = run_fate(w, w->last_s, NULL, err);
 	for (size_t i = 0; rc == 0 && i < s->jobs.n; i++) {
 		w->out->jobs.at[i].plain_start_s = w->jobs[i].start_s - s->now_s;
 		w->out->jobs.at[i].plain_finish_s = w->jobs[i].finish_s - s->now_s;
@@ -226,6 +309,7 @@ static int run_spans(struct work *w, struct err *err)
 		.until_s = w->course.until_s,
 		.until_ended = true,
 		.grain = GRAIN,
+		.wake_grain = wake_grain(w),
 		.stop = w->config->stop,
 		.seed = w->config->seed,
 		.wall_s = w->last_s > 0 ? clock_wall_s() + w->config->budget_s : 0,
@@ -244,11 +328,13 @@ static int run_all(struct work *w, struct err *err)
 {
 	int rc = fate_run_all(&w->fate, &w->course, run_one, w, err);
 
-	if (rc < 0)
+	if (rc < 0 && !w->samples.cut)
 		return rc;
 	rc = 0;
 	w->out->futures = w->samples.n;
 	sum_up(w);
+	if (w->samples.cut)
+		return 0;
 	if (w->config->plain)
 		rc = run_plain(w, err);
 	if (rc == 0 && w->config->want_spans)
@@ -283,12 +369,14 @@ int forecast_run(const struct forecast_config *config, struct forecast *out, str
 	fate_init(&w.fate, config->from, config->habits, config->seed);
 	w.samples.start = mem_alloc(room);
 	w.samples.finish = mem_alloc(room);
+	w.samples.beyond = mem_alloc(mem_array_size(n + 1u, sizeof(*w.samples.beyond)));
 	w.jobs = mem_alloc(mem_array_size((size_t)n + w.fate.most, sizeof(*w.jobs)));
 	w.last_s = fate_last_s(&w.course);
 	rc = run_all(&w, err);
 	free(w.jobs);
 	free(w.samples.start);
 	free(w.samples.finish);
+	free(w.samples.beyond);
 	fate_fini(&w.fate);
 	out->cpu_s = clock_thread_cpu_s() - before_s;
 	return rc;
@@ -297,6 +385,7 @@ int forecast_run(const struct forecast_config *config, struct forecast *out, str
 void forecast_fini(struct forecast *forecast)
 {
 	vec_fini(&forecast->jobs);
+	vec_fini(&forecast->absent);
 	vec_fini(&forecast->spans);
 }
 
@@ -307,4 +396,21 @@ const struct forecast_job *forecast_find(const struct forecast *forecast, uint32
 			return &forecast->jobs.at[i];
 	}
 	return NULL;
+}
+
+const struct forecast_absent *forecast_find_absent(const struct forecast *forecast, uint32_t number)
+{
+	size_t low = 0, high = forecast->absent.n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (forecast->absent.at[mid].number < number)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < forecast->absent.n && forecast->absent.at[low].number == number
+		? &forecast->absent.at[low]
+		: NULL;
 }

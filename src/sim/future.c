@@ -89,6 +89,17 @@ static double rounded(const struct future *f, double at_s)
 		now_s + GRAIN_FROM_S * exp(round(log((at_s - now_s) / GRAIN_FROM_S) / grain) * grain));
 }
 
+/* Where nothing happens, the next of the moments that count is soon enough. */
+static double put_off(void *ctx, double wake_s)
+{
+	const struct future *f = ctx;
+	double now_s = f->config->from->now_s, grain = f->config->wake_grain;
+
+	if (!(wake_s > now_s + GRAIN_FROM_S))
+		return wake_s;
+	return now_s + GRAIN_FROM_S * exp(ceil(log((wake_s - now_s) / GRAIN_FROM_S) / grain) * grain);
+}
+
 static void let_in(struct future *f, uint32_t i, double at_s)
 {
 	heap_put(&f->gates, i, rounded(f, at_s), i);
@@ -545,6 +556,8 @@ static int open_rules(struct future *f, struct err *err)
 		.eager = true,
 		.takes_all = true,
 		.keeps_waits = true,
+		.put_off = f->config->wake_grain > 0 ? put_off : NULL,
+		.put_off_ctx = f,
 	};
 	f->belief = s->belief;
 	if (s->belief.agents)
@@ -609,9 +622,35 @@ int future_run(const struct future_config *config, struct future_job *out, struc
 		rc = engine_turn(f.engine, config->until_s, err);
 		if (rc == ERR_TIMEOUT && f.enough)
 			rc = 0;
+		if (config->reached_s)
+			*config->reached_s = rc < 0 ? f.now_s : INFINITY;
 		end_spans(&f, f.now_s);
 	}
 	engine_destroy(f.engine);
 	close_future(&f);
 	return rc;
+}
+
+/* ---- a part of the queue */
+
+double future_complete_s(const struct snapshot *s, const struct future_job *jobs)
+{
+	double until_s = INFINITY;
+
+	for (size_t i = 0; i < s->rest.n; i++) {
+		if (s->rest.at[i].last != JOB_NONE)
+			until_s = fmin(until_s, jobs[s->rest.at[i].last].start_s);
+	}
+	return until_s;
+}
+
+bool future_is_exact(const struct snapshot *s, const struct future_job *jobs, uint32_t place,
+	double complete_s)
+{
+	uint32_t rest = s->jobs.at[place].rest;
+
+	if (jobs[place].start_s != complete_s || isinf(complete_s))
+		return jobs[place].start_s < complete_s || isinf(complete_s);
+	return rest && place <= s->rest.at[rest - 1].last &&
+		jobs[s->rest.at[rest - 1].last].start_s == complete_s;
 }

@@ -28,7 +28,9 @@ struct future_config {
 	double until_s; /* not further than this */
 	bool until_ended; /* nor further than until every job of the snapshot has ended that ever will */
 	double grain; /* ends and arrivals within this part of their distance from now are one; 0: exact */
-	double wall_s;           /* gives up then, by clock_wall_s(); 0: never */
+	double wake_grain; /* the same of moments when the policy decides again though nothing happened */
+	double *reached_s; /* where it gave up: how far it came; else INFINITY.  May be NULL */
+	double wall_s;     /* gives up then, by clock_wall_s(); 0: never */
 	const atomic_bool *stop; /* likewise when it is set; NULL: never */
 	uint64_t seed;
 	const struct observer *observers; /* may be NULL */
@@ -48,7 +50,17 @@ struct future_job {
 	struct reason reason; /* why it waits, as last said; `other` is a job here, snapshot first */
 };
 
-/* `out` has a place for each job of the snapshot, then for each arrival.  ERR_TIMEOUT: it gave up. */
+/* `out` has a place for each job of the snapshot, then for each arrival.  ERR_TIMEOUT: it gave up, and `out` has what came
+ * to pass so far. */
 int future_run(const struct future_config *config, struct future_job *out, struct err *err);
+
+/*
+ * Of a snapshot with a part of the queue: up to this moment the jobs that are left out would have changed
+ * nothing, for none of them could have started.  INFINITY: all jobs are there.
+ */
+double future_complete_s(const struct snapshot *from, const struct future_job *jobs);
+/* Whether a job starts when it would with all others: before that moment, or then and before the jobs left out. */
+bool future_is_exact(const struct snapshot *from, const struct future_job *jobs, uint32_t place,
+	double complete_s);
 
 #endif
