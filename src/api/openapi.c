@@ -104,9 +104,11 @@ static void write_answer(struct json *j, const char *status, const char *what, c
 static void write_verb(struct json *j, const struct verb *verb)
 {
 	static const char *const needs[] = {
-		[NEEDS_USER] = "anyone",
-		[NEEDS_OWNER] = "the job's owner or an administrator",
-		[NEEDS_ADMIN] = "an administrator",
+		[NEEDS_READ] = "read",
+		[NEEDS_USER] = "user",
+		[NEEDS_OWNER] = "the job's owner, or an operator who changes it, or admin",
+		[NEEDS_OPERATOR] = "operator",
+		[NEEDS_ADMIN] = "admin",
 	};
 	char method[16] = "";
 
@@ -207,7 +209,7 @@ static void write_security(struct json *j)
 	json_str(j, "type", "http");
 	json_str(j, "scheme", "bearer");
 	json_str(j, "description",
-		"over TCP; the unix socket knows its peer and needs none, as does /healthz");
+		"over TCP: STATE/token (admin) or STATE/token.read (read); the unix socket knows its peer and needs none, as does /healthz");
 	json_end(j, '}');
 	json_end(j, '}');
 }

@@ -66,12 +66,25 @@ void daemon_beat(struct daemon *daemon, const struct notify *notify);
 void daemon_stop(struct daemon *daemon);
 void daemon_close(struct daemon *daemon);
 
+/*
+ * What a caller may do; each may do what those before it may.  A user submits jobs and changes their own,
+ * an operator drains devices and changes everybody's jobs, an admin sets policy and quotas and reads all.
+ */
+enum role {
+	ROLE_USER, /* of a caller that was zeroed */
+	ROLE_NONE,
+	ROLE_READ,
+	ROLE_OPERATOR,
+	ROLE_ADMIN,
+};
+
 /* Who calls. */
 struct caller {
 	uid_t uid;
 	gid_t gid;
-	bool admin;   /* root or the daemon's own user: may touch everybody's jobs and the policy */
-	bool outside; /* the world itself: a job that was submitted there */
+	enum role role; /* of one who is no admin */
+	bool admin;     /* root, the daemon's own user, the token, or ROLE_ADMIN */
+	bool outside;   /* the world itself: a job that was submitted there */
 };
 
 struct verb; /* daemon/verbs.h */

@@ -59,6 +59,70 @@ bool verb_is_submit(const struct verb *verb)
 	return !strcmp(verb->name, "submit");
 }
 
+/* ---- roles */
+
+static const struct {
+	const char *name;
+	int rank;
+} roles[] = {
+	[ROLE_NONE] = { "none", 0 },
+	[ROLE_READ] = { "read", 1 },
+	[ROLE_USER] = { "user", 2 },
+	[ROLE_OPERATOR] = { "operator", 3 },
+	[ROLE_ADMIN] = { "admin", 4 },
+};
+
+static enum role role_of(const struct caller *caller)
+{
+	return caller->admin ? ROLE_ADMIN : caller->role;
+}
+
+const char *caller_role(const struct caller *caller)
+{
+	return roles[role_of(caller)].name;
+}
+
+static enum role role_needed(const struct verb *verb)
+{
+	switch (verb->needs) {
+	case NEEDS_READ:
+		return ROLE_READ;
+	case NEEDS_OPERATOR:
+		return ROLE_OPERATOR;
+	case NEEDS_ADMIN:
+		return ROLE_ADMIN;
+	default:
+		return ROLE_USER;
+	}
+}
+
+bool verb_allows(const struct verb *verb, const struct caller *caller)
+{
+	return roles[role_of(caller)].rank >= roles[role_needed(verb)].rank;
+}
+
+const char *verb_denial(const struct verb *verb)
+{
+	switch (role_needed(verb)) {
+	case ROLE_ADMIN:
+		return "only an administrator may do that: root, the daemon's own user, or the role admin";
+	case ROLE_OPERATOR:
+		return "only an operator or an administrator may do that";
+	case ROLE_USER:
+		return "the role read looks on and changes nothing";
+	default:
+		return "this user has no role here (stint daemon --roles)";
+	}
+}
+
+bool verb_allows_job(const struct verb *verb, const struct caller *caller, uid_t owner)
+{
+	enum role role = role_of(caller);
+
+	return role == ROLE_ADMIN || caller->uid == owner ||
+		(role == ROLE_OPERATOR && strcmp(verb->method, "GET") != 0);
+}
+
 void call_destroy(struct call *call)
 {
 	verb_drop_made(call);
@@ -182,8 +246,8 @@ void verb_run(struct daemon *d, struct call *call)
 
 	if (verb_refuse_change(d, call))
 		return;
-	if (call->verb->needs == NEEDS_ADMIN && !call->caller.admin) {
-		call_problem(call, 403, 4, "only root and the daemon's own user may do this");
+	if (!verb_allows(call->verb, &call->caller)) {
+		call_problem(call, 403, 4, "%s", verb_denial(call->verb));
 		return;
 	}
 	/* Whoever fills the disk must be stoppable. */

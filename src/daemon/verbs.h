@@ -10,9 +10,12 @@
 
 #include "daemon/daemon.h"
 
+/* The least role; see enum role in daemon.h. */
 enum verb_needs {
-	NEEDS_USER,  /* anyone who can prove who they are */
-	NEEDS_OWNER, /* of the job named, or admin */
+	NEEDS_USER,
+	NEEDS_READ,
+	NEEDS_OWNER, /* a user, of the job named; or an operator, where the verb changes it; or an admin */
+	NEEDS_OPERATOR,
 	NEEDS_ADMIN,
 };
 
@@ -41,5 +44,14 @@ extern const struct verb verbs[]; /* name NULL after the last */
 
 /* By name, or NULL. */
 const struct verb *verb_find(const char *name);
+
+/* "admin", "operator", …; of an admin "admin" whatever `role` says. */
+const char *caller_role(const struct caller *caller);
+/* Whether the role is enough; whose a job is (NEEDS_OWNER) is another question. */
+bool verb_allows(const struct verb *verb, const struct caller *caller);
+/* Why not, for people: "only an administrator may do that; …". */
+const char *verb_denial(const struct verb *verb);
+/* Whether the caller may use a verb that NEEDS_OWNER on a job of that user. */
+bool verb_allows_job(const struct verb *verb, const struct caller *caller, uid_t owner);
 
 #endif

@@ -51,7 +51,7 @@ static bool allowed(struct daemon *d, struct call *call, uint32_t id, bool owner
 		call_problem(call, 404, 3, "there is no job %u", id);
 		return false;
 	}
-	if (owner && !call->caller.admin && who.uid != call->caller.uid) {
+	if (owner && !verb_allows_job(call->verb, &call->caller, who.uid)) {
 		call_problem(call, 403, 4, "job %u belongs to another user", id);
 		return false;
 	}
