@@ -341,12 +341,13 @@ install: all ## install below PREFIX (/usr/local), staged in DESTDIR
 	$(B)/stint completion zsh >$(ZSH_COMPLETION)
 	$(B)/stint completion fish >$(FISH_COMPLETION)
 	sed 's,/usr/bin/stint,$(PREFIX)/bin/stint,' service/stint.service >$(UNITS)/system/stint.service
+	install -m 644 service/stint-http.socket $(UNITS)/system/stint-http.socket
 	sed 's,/usr/bin/stint,$(PREFIX)/bin/stint,' service/user/stint.service >$(UNITS)/user/stint.service
 
 uninstall: ## remove what install put there
 	rm -f $(DESTDIR)$(PREFIX)/bin/stint $(SHARE)/man/man1/stint.1 $(SHARE)/man/man1/stint-*.1
 	rm -f $(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION)
-	rm -f $(UNITS)/system/stint.service $(UNITS)/user/stint.service
+	rm -f $(UNITS)/system/stint.service $(UNITS)/system/stint-http.socket $(UNITS)/user/stint.service
 	rm -rf $(DESTDIR)$(PREFIX)/libexec/stint $(SHARE)/stint $(DOC_DIR)
 
 # DEB_DIR: where the package goes.  -o all: what was just built is not looked at again.

@@ -244,6 +244,84 @@ int tcp_listen(const char *address, uint16_t port, bool exposed, int *out, uint1
 	return 0;
 }
 
+static bool is_tcp(int fd)
+{
+	int type = 0, listens = 0;
+	socklen_t n = sizeof(type), m = sizeof(listens);
+	union any_address at;
+	socklen_t size = sizeof(at);
+
+	return getsockname(fd, &at.any, &size) == 0 &&
+		(at.any.sa_family == AF_INET || at.any.sa_family == AF_INET6) &&
+		getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &n) == 0 && type == SOCK_STREAM &&
+		getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &m) == 0 && listens;
+}
+
+/* A whole number in the environment, -1: none. */
+static long variable(const char *name)
+{
+	const char *text = getenv(name);
+	char *end;
+	long value = text && *text ? strtol(text, &end, 10) : -1;
+
+	return value >= 0 && !*end ? value : -1;
+}
+
+int tcp_given(int *fd, struct err *err)
+{
+	enum { FIRST = 3 }; /* sd_listen_fds(3) */
+	bool ours = variable("LISTEN_PID") == getpid();
+	long n = ours ? variable("LISTEN_FDS") : 0;
+
+	unsetenv("LISTEN_PID");
+	unsetenv("LISTEN_FDS");
+	unsetenv("LISTEN_FDNAMES");
+	*fd = -1;
+	if (n <= 0)
+		return 0;
+	if (n > 1 || !is_tcp(FIRST))
+		return err_set(err, ERR_USAGE,
+			"systemd gave %ld sockets: one TCP socket is wanted (ListenStream=127.0.0.1:PORT in stint-http.socket)",
+			n);
+	if (fcntl(FIRST, F_SETFD, FD_CLOEXEC) < 0 || fcntl(FIRST, F_SETFL, O_NONBLOCK) < 0)
+		return err_set(err, ERR_IO, "cannot use the socket of systemd: %s", strerror(errno));
+	*fd = FIRST;
+	return 0;
+}
+
+int tcp_adopt(int fd, bool exposed, char text[TCP_ADDRESS_MAX], uint16_t *port, struct err *err)
+{
+	union any_address at, again;
+	socklen_t n = sizeof(at);
+	bool loopback = false;
+
+	if (getsockname(fd, &at.any, &n) < 0 || port_of(fd, port) < 0 ||
+		!inet_ntop(at.any.sa_family,
+			at.any.sa_family == AF_INET ? (void *)&at.four.sin_addr : (void *)&at.six.sin6_addr,
+			text, TCP_ADDRESS_MAX) ||
+		!read_address(text, *port, &again, &loopback))
+		return err_set(err, ERR_IO, "cannot use the socket of systemd: %s", strerror(errno));
+	if (!loopback && !exposed)
+		return err_set(err, ERR_REFUSED,
+			"stint-http.socket listens on %s, which can be reached from other machines, and what is sent is not encrypted: "
+			"this must be asked for expressly (--expose)",
+			text);
+	return 0;
+}
+
+bool tcp_is_unprivileged(uint16_t port)
+{
+	FILE *f = fopen("/proc/sys/net/ipv4/ip_unprivileged_port_start", "re");
+	unsigned first = 1024;
+
+	if (f) {
+		if (fscanf(f, "%u", &first) != 1)
+			first = 0;
+		fclose(f);
+	}
+	return port >= first;
+}
+
 /* ---- token */
 
 static bool is_token(const char *text, ssize_t n)
@@ -252,7 +330,8 @@ static bool is_token(const char *text, ssize_t n)
 		(n == TOKEN_DIGITS || (n == TOKEN_DIGITS + 1 && text[TOKEN_DIGITS] == '\n'));
 }
 
-static bool read_secret(const char *path, bool ours, char token[TOKEN_DIGITS + 1])
+/* `forbidden`: bits of the mode that a secret of ours must not have; 0: another's will do. */
+static bool read_secret(const char *path, mode_t forbidden, char token[TOKEN_DIGITS + 1])
 {
 	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	char text[TOKEN_DIGITS + 8] = "";
@@ -262,7 +341,7 @@ static bool read_secret(const char *path, bool ours, char token[TOKEN_DIGITS + 1
 	if (fd < 0)
 		return false;
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-		(!ours || (st.st_uid == geteuid() && !(st.st_mode & 077))))
+		(!forbidden || (st.st_uid == geteuid() && !(st.st_mode & forbidden))))
 		good = is_token(text, read(fd, text, sizeof(text) - 1));
 	close(fd);
 	if (good) {
@@ -283,7 +362,17 @@ int token_make(char token[TOKEN_DIGITS + 1], struct err *err)
 	return 0;
 }
 
-static int write_secret(const char *path, const char *token, struct err *err)
+/* With the group and mode of the file it replaces, if that may be read by its group. */
+static void keep_group(const char *path, int fd)
+{
+	struct stat st;
+
+	if (lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+		(st.st_mode & 0777) == 0640 && fchown(fd, (uid_t)-1, st.st_gid) == 0)
+		fchmod(fd, 0640);
+}
+
+static int write_secret(const char *path, bool group, const char *token, struct err *err)
 {
 	char *beside = mem_printf("%s.%ld", path, (long)getpid());
 	char text[TOKEN_DIGITS + 2];
@@ -292,6 +381,8 @@ static int write_secret(const char *path, const char *token, struct err *err)
 	snprintf(text, sizeof(text), "%s\n", token);
 	unlink(beside);
 	fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd >= 0 && group)
+		keep_group(path, fd);
 	if (fd < 0 || write(fd, text, TOKEN_DIGITS + 1) != TOKEN_DIGITS + 1 || fsync(fd) < 0 ||
 		rename(beside, path) < 0)
 		rc = err_set(err, ERR_IO, "cannot write %s: %s", path, strerror(errno));
@@ -303,18 +394,37 @@ static int write_secret(const char *path, const char *token, struct err *err)
 	return rc;
 }
 
-int token_load(const char *dir, bool renew, char token[TOKEN_DIGITS + 1], struct err *err)
+static int load(const char *dir, const char *name, bool group, bool renew,
+	char token[TOKEN_DIGITS + 1], struct err *err)
 {
-	char *path = path_join(dir, "token");
+	char *path = path_join(dir, name);
 	int rc = 0;
 
-	if (renew || !read_secret(path, true, token)) {
+	if (renew || !read_secret(path, group ? 037 : 077, token)) {
 		rc = token_make(token, err);
 		if (!rc)
-			rc = write_secret(path, token, err);
+			rc = write_secret(path, group, token, err);
 	}
 	free(path);
 	return rc;
+}
+
+int token_load(const char *dir, bool renew, char token[TOKEN_DIGITS + 1], struct err *err)
+{
+	return load(dir, "token", false, renew, token, err);
+}
+
+int token_load_read(const char *dir, bool renew, char token[TOKEN_DIGITS + 1], struct err *err)
+{
+	return load(dir, "token.read", true, renew, token, err);
+}
+
+void token_remove(const char *dir)
+{
+	char *path = path_join(dir, "token");
+
+	unlink(path);
+	free(path);
 }
 
 int token_read(const char *dir, char token[TOKEN_DIGITS + 1], struct err *err)
@@ -322,7 +432,7 @@ int token_read(const char *dir, char token[TOKEN_DIGITS + 1], struct err *err)
 	char *path = path_join(dir, "token");
 	int rc = 0;
 
-	if (!read_secret(path, false, token))
+	if (!read_secret(path, 0, token))
 		rc = err_set(err, ERR_MISSING, "there is no token in %s that can be read", path);
 	free(path);
 	return rc;

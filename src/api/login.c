@@ -154,7 +154,11 @@ enum MHD_Result login_serve_open(struct request *r, const json_t *args)
 
 	(void)args;
 	if (!s->url) {
-		request_refuse(r, 409, "this daemon has no HTTP port: start it without --no-http");
+		request_refuse(r, 409, "%s",
+			s->system ? "this daemon has no HTTP port: start it with --listen 127.0.0.1 --port 8780 "
+				    "(STINT_DAEMON_FLAGS in /etc/default/stint), or enable stint-http.socket; from another "
+				    "machine, forward the port first: ssh -L 8780:127.0.0.1:8780 HOST"
+				  : "this daemon has no HTTP port: start it without --no-http");
 		return request_reply(r, NULL);
 	}
 	pthread_mutex_lock(&s->lock);

@@ -45,20 +45,20 @@ static const struct param login_params[] = {
 };
 
 const struct verb server_routes[] = {
-	{ "page", "GET", "/", "the page", NEEDS_USER, NULL, "text/html", false },
-	{ "asset", "GET", "/assets/{name}", "a file of the page", NEEDS_USER, asset_params,
+	{ "page", "GET", "/", "the page", NEEDS_READ, NULL, "text/html", false },
+	{ "asset", "GET", "/assets/{name}", "a file of the page", NEEDS_READ, asset_params,
 		"text/javascript", false },
 	{ "login", "POST", "/login", "begin a session of the page: sets a cookie, answers with its key",
-		NEEDS_USER, login_params, "login/1", false },
-	{ "logout", "POST", "/logout", "end it", NEEDS_USER, NULL, "login/1", false },
+		NEEDS_READ, login_params, "login/1", false },
+	{ "logout", "POST", "/logout", "end it", NEEDS_READ, NULL, "login/1", false },
 	{ "open", "POST", "/v1/open", "an address of the page that logs in once", NEEDS_ADMIN, NULL,
 		"open/1", false },
-	{ "healthz", "GET", "/healthz", "whether the daemon decides and accepts", NEEDS_USER, NULL,
+	{ "healthz", "GET", "/healthz", "whether the daemon decides and accepts", NEEDS_READ, NULL,
 		"health/1", false },
-	{ "metrics", "GET", "/metrics", "counters and times", NEEDS_USER, NULL,
+	{ "metrics", "GET", "/metrics", "counters and times", NEEDS_READ, NULL,
 		"application/openmetrics-text", false },
-	{ "openapi", "GET", "/v1/openapi.json", "this document", NEEDS_USER, NULL, NULL, false },
-	{ "events", "GET", "/v1/events", "what happens, as server-sent events", NEEDS_USER,
+	{ "openapi", "GET", "/v1/openapi.json", "this document", NEEDS_READ, NULL, NULL, false },
+	{ "events", "GET", "/v1/events", "what happens, as server-sent events", NEEDS_READ,
 		events_params, "text/event-stream", true },
 	{ "log_raw", "GET", "/v1/jobs/{id}/log/raw", "the bytes of a log", NEEDS_OWNER, raw_params,
 		"text/plain", true },
@@ -178,16 +178,41 @@ static bool in_session(const struct request *r, const char *method, const char *
 	return sessions_know(&r->server->sessions, id, key, clock_real_s());
 }
 
+/* Whom a right token stands for; nobody can log in as the user of token.read, so it owns no job. */
+static bool token_says(const struct server *s, const char *authorization, struct caller *out)
+{
+	if (s->whole && gate_token(authorization, s->token))
+		*out = (struct caller){ .uid = geteuid(), .gid = getegid(), .admin = true };
+	else if (gate_token(authorization, s->read_token))
+		*out = (struct caller){ .uid = (uid_t)-2, .gid = (gid_t)-2, .role = ROLE_READ };
+	else
+		return false;
+	return true;
+}
+
+static void refuse_stranger(struct request *r)
+{
+	request_refuse(r, 401,
+		r->server->whole
+			? "the token is missing or wrong: send `Authorization: Bearer "
+			  "TOKEN` with the token in the daemon's state directory, or log in at the page"
+			: "the token is missing or wrong: send `Authorization: Bearer TOKEN` with the token in "
+			  "STATE/token.read, which may read; for all else use the unix socket, or `stint open` for the page");
+}
+
 static void admit_tcp(struct request *r, const char *method)
 {
 	struct server *s = r->server;
 	const char *host = single(r, "Host"), *origin = single(r, "Origin");
 	const char *authorization = single(r, "Authorization"), *key = single(r, "X-Stint-Key");
-	bool good = gate_token(authorization, s->token), ok;
+	struct caller caller = { .uid = (uid_t)-2, .gid = (gid_t)-2, .role = ROLE_NONE };
+	bool good = token_says(s, authorization, &caller), ok;
 
 	pthread_mutex_lock(&s->lock);
-	if (!authorization)
-		good = in_session(r, method, origin, key);
+	if (!authorization && in_session(r, method, origin, key)) {
+		caller = (struct caller){ .uid = geteuid(), .gid = getegid(), .admin = true };
+		good = true;
+	}
 	ok = gate_rate_take(good ? &s->good : &s->bad, r->peer->hash, clock_wall_s());
 	r->peer->trusted |= good;
 	pthread_mutex_unlock(&s->lock);
@@ -200,11 +225,9 @@ static void admit_tcp(struct request *r, const char *method)
 	else if (!ok)
 		request_refuse(r, 429, "too many requests; try again in a second");
 	else if (!good && !is_open_to_all(r))
-		request_refuse(r, 401,
-			"the token is missing or wrong: send `Authorization: Bearer "
-			"TOKEN` with the token in the daemon's state directory, or log in at the page");
+		refuse_stranger(r);
 	r->trusted = good;
-	r->caller = (struct caller){ .uid = geteuid(), .gid = getegid(), .admin = true };
+	r->caller = caller;
 }
 
 static void admit_unix(struct request *r)
@@ -269,8 +292,8 @@ void request_admit(struct request *r, const char *method)
 			"there is no %.200s; GET /v1/openapi.json lists what there is", r->raw);
 	else if (found == 405)
 		request_refuse(r, 405, "%.20s is not possible here, but %s", method, r->allow.at);
-	else if (r->verb->needs == NEEDS_ADMIN && !r->caller.admin)
-		request_refuse(r, 403, "only an administrator may do that");
+	else if (!is_open_to_all(r) && !verb_allows(r->verb, &r->caller))
+		request_refuse(r, 403, "%s", verb_denial(r->verb));
 	else
 		admit_body(r);
 }

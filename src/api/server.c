@@ -375,23 +375,51 @@ static int write_address(struct server *s, const char *address, struct err *err)
 	return rc;
 }
 
+/*
+ * A daemon that stops removes its address file.  Where it is still there, the port was free for others to
+ * take while clients still sent tokens to it.
+ */
+static int load_tokens(struct server *s, bool renew, struct err *err)
+{
+	char *left = path_join(s->state_dir, "address");
+	int rc;
+
+	s->unclean = file_exists(left);
+	free(left);
+	renew |= s->unclean;
+	if (s->whole) {
+		rc = token_load(s->state_dir, renew, s->token, err);
+	} else {
+		token_remove(s->state_dir);
+		rc = token_make(s->token, err);
+	}
+	return rc < 0 ? rc : token_load_read(s->state_dir, renew, s->read_token, err);
+}
+
 static int open_tcp(struct server *s, const struct server_config *config, struct err *err)
 {
-	int fd = -1, rc;
+	int fd = config->given, rc;
 
-	if (!config->address)
+	if (!config->address && !config->given)
 		return 0;
 	if (!s->state_dir)
 		return err_set(err, ERR_USAGE, "TCP needs a state directory for its token");
-	rc = token_load(s->state_dir, config->new_token, s->token, err);
+	if (config->given) {
+		rc = tcp_adopt(fd, config->exposed, s->address, &s->port, err);
+	} else {
+		rc = tcp_listen(config->address, config->port, config->exposed, &fd, &s->port, err);
+		snprintf(s->address, sizeof(s->address), "%s", config->address);
+	}
+	if (rc < 0)
+		return rc;
+	s->tcp_face.fd = fd;
+	s->whole = !s->system || config->given || !tcp_is_unprivileged(s->port);
+	rc = load_tokens(s, config->new_token, err);
 	if (rc < 0)
 		return rc;
 	sessions_load(&s->sessions, s->state_dir, s->token, clock_real_s());
-	rc = tcp_listen(config->address, config->port, config->exposed, &fd, &s->port, err);
-	if (rc < 0)
-		return rc;
 	rc = open_face(&s->tcp_face, fd, err);
-	return rc < 0 ? rc : write_address(s, config->address, err);
+	return rc < 0 ? rc : write_address(s, s->address, err);
 }
 
 /* Threads that are ours take no signals: those are for the daemon's. */
@@ -432,6 +460,21 @@ int server_start(const struct server_config *config, const struct api_back *back
 uint16_t server_port(const struct server *server)
 {
 	return server->port;
+}
+
+const char *server_address(const struct server *server)
+{
+	return server->address;
+}
+
+bool server_takes_token(const struct server *server)
+{
+	return server->whole;
+}
+
+bool server_was_unclean(const struct server *server)
+{
+	return server->unclean;
 }
 
 /* Everything that waits is answered, and gets a moment to be sent. */

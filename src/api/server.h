@@ -2,8 +2,10 @@
  * The daemon's face: HTTP with JSON, on a unix socket and on TCP.
  *
  * Over the unix socket the kernel says who calls.  Over TCP, which is this
- * machine's loopback unless expressly asked otherwise, whoever has the token
- * (STATE/token) is the daemon's own user; gate.h says what else is checked.
+ * machine's loopback unless expressly asked otherwise, a caller with the token
+ * (STATE/token) is the daemon's own user, and one with STATE/token.read may ask
+ * with GET; gate.h says what else is checked.  A daemon for all users has no full
+ * token on a port that any user could have bound before it.
  *
  * Routes come from the daemon's table of verbs; the server itself answers
  *
@@ -61,9 +63,10 @@ struct server_config {
 	const char *state_dir; /* for token and address */
 	const char *address;   /* TCP, "127.0.0.1"; NULL: none */
 	uint16_t port;         /* 0: any */
-	bool exposed;          /* other machines may reach `address` */
-	bool new_token;
-	bool system; /* every user may connect to the unix socket */
+	int given;      /* a TCP socket that listens already, instead of `address`; 0: none */
+	bool exposed;   /* other machines may reach `address` */
+	bool new_token; /* as after a daemon that left its address file: the old ones are void */
+	bool system;    /* every user may connect to the unix socket */
 	struct server_limits limits;
 	/* Who is at the other end of a unix socket; NULL: the kernel is asked. */
 	bool (*who)(int fd, struct caller *out);
@@ -78,7 +81,12 @@ int server_start(const struct server_config *config, const struct api_back *back
  */
 void server_stop(struct server *server);
 
-uint16_t server_port(const struct server *server); /* 0: no TCP */
+uint16_t server_port(const struct server *server);       /* 0: no TCP */
+const char *server_address(const struct server *server); /* "127.0.0.1" */
+/* Whether STATE/token is taken over TCP; see server_parts.h. */
+bool server_takes_token(const struct server *server);
+/* Whether tokens were made anew because the last daemon did not stop cleanly. */
+bool server_was_unclean(const struct server *server);
 
 /* The routes of its own, for documents and tests. */
 extern const struct verb server_routes[];

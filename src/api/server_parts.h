@@ -130,7 +130,14 @@ struct server {
 	bool (*who)(int fd, struct caller *out);
 	bool system, exposed;
 	uint16_t port;
-	char token[TOKEN_DIGITS + 1];
+	char address[TCP_ADDRESS_MAX];
+	/*
+	 * STATE/token and STATE/token.read.  `whole` false: a daemon for all users listens on a port that
+	 * an unprivileged user could have bound before it, so nobody must send the full token there: there is
+	 * none.
+	 */
+	char token[TOKEN_DIGITS + 1], read_token[TOKEN_DIGITS + 1];
+	bool whole, unclean;
 	struct buf openapi;
 	pthread_t ticker;
 	bool ticking;

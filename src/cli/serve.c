@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "api/listen.h"
 #include "api/server.h"
 #include "base/file.h"
 #include "base/json.h"
@@ -112,8 +113,17 @@ static int name_rules(const struct args *args, struct rules_named *out, struct e
 	return full_rule(&rules_admission, args->admit, &out->admit, err);
 }
 
+/* NULL: none.  A daemon for all users has a port only where one was asked for. */
+static const char *http_address(const struct args *args)
+{
+	if (args->no_http || (args->system && !args->listen && !args->port))
+		return NULL;
+	return args->listen ? args->listen : "127.0.0.1";
+}
+
+/* `given`: a socket of systemd's, or -1. */
 static int start_server(const struct args *args, const struct places *places, struct daemon *daemon,
-	struct server **out, struct err *err)
+	int given, struct server **out, struct err *err)
 {
 	struct api_back back = {
 		.self = daemon,
@@ -127,9 +137,8 @@ static int start_server(const struct args *args, const struct places *places, st
 	struct server_config config = {
 		.socket = places->socket,
 		.state_dir = places->state,
-		.address = args->no_http ? NULL
-			: args->listen   ? args->listen
-					 : "127.0.0.1",
+		.address = http_address(args),
+		.given = args->no_http || given < 0 ? 0 : given,
 		.port = (uint16_t)args->port,
 		.exposed = args->expose,
 		.new_token = args->new_token,
@@ -166,12 +175,21 @@ static void say_hello(const struct args *args, const struct places *places,
 	const struct server *server, struct log *log)
 {
 	if (args->json)
-		print_ready(places, args->listen ? args->listen : "127.0.0.1", server_port(server));
+		print_ready(places, server_address(server), server_port(server));
 	log_notice(log, "ready: state in %s, socket %s", places->state, places->socket);
-	if (server_port(server))
+	if (!server_port(server))
+		return;
+	if (server_was_unclean(server))
 		log_notice(log,
-			"HTTP on http://%s:%u, token in %s/token; 'stint open' prints an address that logs in",
-			args->listen ? args->listen : "127.0.0.1", server_port(server), places->state);
+			"the last daemon did not stop cleanly, so another program may have seen what was sent to its port: the tokens are new");
+	if (server_takes_token(server))
+		log_notice(log,
+			"HTTP on http://%s:%u, token in %s/token, for reading only in token.read; 'stint open' prints an address that logs in",
+			server_address(server), server_port(server), places->state);
+	else
+		log_notice(log,
+			"HTTP on http://%s:%u, to be read with the token in %s/token.read; 'stint open' prints an address that logs in",
+			server_address(server), server_port(server), places->state);
 }
 
 /* The socket's own directory; that of the state is the daemon's to make. */
@@ -233,16 +251,18 @@ static int serve(const struct args *args, const struct places *places, struct ho
 	struct notifier *notifier = NULL;
 	struct notify notify;
 	struct server *server;
-	int rc;
+	int given, rc;
 
 	if (notify_open(&notify, err) < 0)
 		log_warning(log, "%s", err->text);
 	*err = (struct err){ 0 };
-	rc = make_socket_dir(places, args->system, err);
+	rc = tcp_given(&given, err);
+	if (rc == 0)
+		rc = make_socket_dir(places, args->system, err);
 	if (rc == 0)
 		rc = start_notifier(hooks, daemon, log, &notifier, err);
 	if (rc == 0)
-		rc = start_server(args, places, daemon, &server, err);
+		rc = start_server(args, places, daemon, given, &server, err);
 	if (rc == 0) {
 		say_hello(args, places, server, log);
 		notify_ready(&notify);
@@ -347,7 +367,8 @@ const struct flag_group serve_flags_place = {
 				"directory of the record and of jobs' output; else $STINT_STATE, else ~/.local/state/stint"),
 			TEXT(socket, "PATH",
 				"unix socket; else $STINT_SOCKET, else in $XDG_RUNTIME_DIR/stint or the state directory"),
-			TEXT(listen, "ADDRESS", "address of the HTTP port (127.0.0.1)"),
+			TEXT(listen, "ADDRESS",
+				"address of the HTTP port (127.0.0.1; with --system none unless --listen or --port is given)"),
 			NUMBER(port, FLAG_INT, "PORT", 0, 0, 65535,
 				"HTTP port; 0: any that is free, see DIR/address"),
 			SWITCH(no_http, "unix socket only"),

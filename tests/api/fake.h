@@ -256,13 +256,26 @@ static inline void fake_count(void *self, const char *route, int status)
 	pthread_mutex_unlock(&f->lock);
 }
 
+/* A server in the directory there is, also again. */
+static inline void fake_serve(struct fake *f, struct server_config config)
+{
+	struct api_back back = { f, f->verbs ? f->verbs : fake_verbs, fake_call, f->stream,
+		fake_metrics, fake_healthy, fake_count };
+	struct err err = { 0 };
+
+	config.socket = f->socket;
+	config.state_dir = f->dir;
+	config.address = "127.0.0.1";
+	if (server_start(&config, &back, &f->server, &err) < 0)
+		fail_msg("%s", err.text);
+	if (!config.system)
+		assert_int_equal(token_read(f->dir, f->token, &err), 0);
+}
+
 /* What is not set in the config is: both sockets, in a directory of its own. */
 static inline void fake_start(struct fake *f, struct server_config config)
 {
 	const char *tmp = getenv("TMPDIR");
-	struct api_back back = { f, f->verbs ? f->verbs : fake_verbs, fake_call, NULL, fake_metrics,
-		fake_healthy, fake_count };
-	struct err err = { 0 };
 
 	pthread_mutex_init(&f->lock, NULL);
 	pthread_cond_init(&f->changed, NULL);
@@ -270,13 +283,8 @@ static inline void fake_start(struct fake *f, struct server_config config)
 	snprintf(f->dir, sizeof(f->dir), "%s/stint-api-XXXXXX", tmp && strlen(tmp) < 40 ? tmp : "/tmp");
 	assert_non_null(mkdtemp(f->dir));
 	f->socket = path_join(f->dir, "socket");
-	f->stream = back.stream = stream_create(0);
-	config.socket = f->socket;
-	config.state_dir = f->dir;
-	config.address = "127.0.0.1";
-	if (server_start(&config, &back, &f->server, &err) < 0)
-		fail_msg("%s", err.text);
-	assert_int_equal(token_read(f->dir, f->token, &err), 0);
+	f->stream = stream_create(0);
+	fake_serve(f, config);
 }
 
 static inline void fake_stop_server(struct fake *f)
@@ -309,6 +317,7 @@ static inline void fake_stop(struct fake *f)
 	pthread_join(f->thread, NULL);
 	stream_destroy(f->stream);
 	fake_remove(f->dir, "token");
+	fake_remove(f->dir, "token.read");
 	fake_remove(f->dir, "log");
 	assert_int_equal(rmdir(f->dir), 0); /* the socket and the address are gone */
 	vec_fini(&f->calls);

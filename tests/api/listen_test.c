@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -191,6 +192,43 @@ static void a_token_is_kept_while_it_is_secret(void **state)
 	free(path);
 }
 
+/* In a process of its own: the socket must be descriptor 3. */
+static void systemd_may_give_the_socket(void **state)
+{
+	uint16_t port;
+	int fd, status;
+	pid_t child;
+
+	(void)state;
+	assert_int_equal(tcp_listen("127.0.0.1", 0, false, &fd, &port, NULL), 0);
+	child = fork();
+	if (!child) {
+		char pid[32], text[TCP_ADDRESS_MAX];
+		uint16_t got = 0;
+		int given = 0;
+		bool good;
+
+		dup2(fd, 3);
+		snprintf(pid, sizeof(pid), "%ld", (long)getpid());
+		setenv("LISTEN_FDS", "1", 1);
+		setenv("LISTEN_PID", "1", 1);
+		good = tcp_given(&given, NULL) == 0 && given == -1 && !getenv("LISTEN_FDS"); /* another's */
+		setenv("LISTEN_FDS", "1", 1);
+		setenv("LISTEN_PID", pid, 1);
+		good &= tcp_given(&given, NULL) == 0 && given == 3 && !getenv("LISTEN_PID");
+		good &= tcp_adopt(3, false, text, &got, NULL) == 0 && got == port &&
+			!strcmp(text, "127.0.0.1");
+		setenv("LISTEN_FDS", "2", 1);
+		setenv("LISTEN_PID", pid, 1);
+		good &= tcp_given(&given, NULL) == ERR_USAGE;
+		_exit(!good);
+	}
+	close(fd);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	assert_true(tcp_is_unprivileged(65535));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -200,6 +238,7 @@ int main(void)
 		cmocka_unit_test(a_path_may_be_longer_than_the_kernel_likes),
 		cmocka_unit_test(tcp_stays_on_this_machine),
 		cmocka_unit_test(a_token_is_kept_while_it_is_secret),
+		cmocka_unit_test(systemd_may_give_the_socket),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -479,6 +479,118 @@ static void a_flood_without_the_token_does_not_stop_who_has_it(void **state)
 	fake_stop(&f);
 }
 
+/* ---- the token that may read */
+
+/* What a file of the state directory says, without the end of its line. */
+static void read_token_of(const struct fake *f, const char *name, char out[TOKEN_DIGITS + 1])
+{
+	char *path = path_join(f->dir, name);
+	FILE *file = fopen(path, "r");
+
+	assert_non_null(file);
+	assert_int_equal(fread(out, 1, TOKEN_DIGITS, file), TOKEN_DIGITS);
+	out[TOKEN_DIGITS] = '\0';
+	fclose(file);
+	free(path);
+}
+
+static bool has_file(const struct fake *f, const char *name)
+{
+	char *path = path_join(f->dir, name);
+	bool there = file_exists(path);
+
+	free(path);
+	return there;
+}
+
+static void the_token_to_read_with_changes_nothing(void **state)
+{
+	const struct verb *const tables[] = { verbs, server_routes };
+	struct fake f = { .verbs = verbs };
+	struct buf got = { 0 };
+
+	(void)state;
+	fake_start(&f, (struct server_config){ 0 });
+	read_token_of(&f, "token.read", f.token);
+	for (size_t t = 0; t < COUNT(tables); t++) {
+		for (const struct verb *v = tables[t]; v->name; v++) {
+			if (!strcmp(v->method, "POST") && !strstr(v->path, "/log") &&
+				try(&f, true, &honest, "POST", v->path, &got) != 403)
+				fail_msg("POST %s: %s", v->path, got.at);
+		}
+	}
+	assert_int_equal(f.asked, 0);
+	assert_int_equal(try(&f, true, &honest, "GET", "/v1/jobs/{id}/log", &got), 403);
+	assert_int_equal(try(&f, true, &honest, "GET", "/v1/jobs", &got), 200);
+	assert_true(!f.last_caller.admin && f.last_caller.role == ROLE_READ);
+	assert_true(f.last_caller.uid != geteuid());
+	assert_int_equal(try(&f, true, &honest, "GET", "/metrics", &got), 200);
+	buf_fini(&got);
+	fake_stop(&f);
+}
+
+static void tokens_are_new_after_an_unclean_stop(void **state)
+{
+	struct fake f = { .verbs = verbs };
+	char first[TOKEN_DIGITS + 1], reads[TOKEN_DIGITS + 1], now[TOKEN_DIGITS + 1], *path;
+	struct stat st;
+
+	(void)state;
+	fake_start(&f, (struct server_config){ 0 });
+	strcpy(first, f.token);
+	read_token_of(&f, "token.read", reads);
+	fake_stop_server(&f);
+	path = path_join(f.dir, "token.read");
+	assert_int_equal(chmod(path, 0640), 0);
+	fake_serve(&f, (struct server_config){ 0 });
+	assert_false(server_was_unclean(f.server));
+	assert_string_equal(f.token, first);
+	read_token_of(&f, "token.read", now);
+	assert_string_equal(now, reads);
+	fake_stop_server(&f);
+	free(path);
+	/* A daemon that was killed leaves it. */
+	path = path_join(f.dir, "address");
+	assert_int_equal(file_write(path, "x\n", 2, NULL), 0);
+	free(path);
+	fake_serve(&f, (struct server_config){ 0 });
+	assert_true(server_was_unclean(f.server));
+	assert_string_not_equal(f.token, first);
+	read_token_of(&f, "token.read", now);
+	assert_string_not_equal(now, reads);
+	path = path_join(f.dir, "token.read");
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0640); /* for a group, as before */
+	free(path);
+	fake_stop(&f);
+}
+
+static void a_daemon_for_all_has_no_full_token_on_a_free_port(void **state)
+{
+	struct fake f = { .verbs = verbs };
+	struct buf got = { 0 };
+	char old[TOKEN_DIGITS + 1];
+
+	(void)state;
+	fake_start(&f, (struct server_config){ 0 });
+	strcpy(old, f.token);
+	fake_stop_server(&f);
+	fake_serve(&f, (struct server_config){ .system = true });
+	assert_false(server_takes_token(f.server));
+	assert_false(has_file(&f, "token"));
+	strcpy(f.token, old);
+	assert_int_equal(try(&f, true, &honest, "GET", "/v1/jobs", &got), 401);
+	assert_non_null(strstr(got.at, "token.read"));
+	read_token_of(&f, "token.read", f.token);
+	assert_int_equal(try(&f, true, &honest, "GET", "/v1/jobs", &got), 200);
+	assert_int_equal(try(&f, true, &honest, "POST", "/v1/quota", &got), 403);
+	assert_int_equal(fake_changes(&f), 0);
+	buf_fini(&got);
+	fake_stop(&f);
+}
+
+/* ---- what comes before the token */
+
 /* Only the head and a few bytes are sent: the answer must not wait for the rest. */
 static int announce(const struct fake *f, const char *path, const char *token, size_t n, struct buf *got)
 {
@@ -617,6 +729,9 @@ int main(void)
 		cmocka_unit_test(who_dawdles_is_cut_off),
 		cmocka_unit_test(one_user_cannot_take_every_connection),
 		cmocka_unit_test(a_flood_without_the_token_does_not_stop_who_has_it),
+		cmocka_unit_test(the_token_to_read_with_changes_nothing),
+		cmocka_unit_test(tokens_are_new_after_an_unclean_stop),
+		cmocka_unit_test(a_daemon_for_all_has_no_full_token_on_a_free_port),
 		cmocka_unit_test(a_stranger_sends_four_kib_at_most),
 		cmocka_unit_test(silence_does_not_keep_health_from_answering),
 		cmocka_unit_test(health_answers_while_all_connections_are_busy),

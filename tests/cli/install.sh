@@ -29,7 +29,7 @@ want 0 "a staged install"
 is "outside of PREFIX there is nothing" [ "$(ls stage)" = usr ]
 for file in bin/stint libexec/stint/stint-guard share/man/man1/stint.1 share/man/man1/stint-sim.1 \
 	share/bash-completion/completions/stint share/zsh/site-functions/_stint \
-	share/fish/vendor_completions.d/stint.fish lib/systemd/system/stint.service \
+	share/fish/vendor_completions.d/stint.fish lib/systemd/system/stint.service lib/systemd/system/stint-http.socket \
 	lib/systemd/user/stint.service share/stint/clients/python/stint.py \
 	share/doc/stint/README.md share/doc/stint/doc/operations.md; do
 	is "$file is there" [ -s "stage/usr/$file" ]

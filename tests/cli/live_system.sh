@@ -56,8 +56,8 @@ cannot() { # WHAT COMMAND...: it fails, and prints nothing
 	report $? "$what"
 }
 
-begin() { # with groups of its own, which are not for jobs
-	setpriv --groups 0,4,24 -- "$STINT" daemon --system --slots 4 --no-gpus >>daemon.log 2>&1 &
+begin() { # FLAG...: with groups of its own, which are not for jobs
+	setpriv --groups 0,4,24 -- "$STINT" daemon --system --slots 4 --no-gpus "$@" >>daemon.log 2>&1 &
 	daemon=$!
 	last="stint daemon --system"
 	for _ in $(seq 2400); do
@@ -140,8 +140,9 @@ cannot "nor what is beside it" as 65534 cat "$record-wal"
 cannot "nor the token" as 65534 cat "$STINT_STATE/token"
 cannot "nor others' output" as 65533 cat "$STINT_STATE/jobs/$mine/1/stdout"
 cannot "nor writes there" as 65534 touch "$STINT_STATE/jobs/x"
+is "there is no HTTP port" [ ! -e "$STINT_STATE/address" ]
+fails 4 '--listen .*stint-http.socket.*ssh -L' "stint open says how to get one" stint open
 if command -v curl >/dev/null; then
-	cannot "TCP wants the token" as 65534 curl -sf "$(cat "$STINT_STATE/address")/v1/jobs"
 	run as 65533 curl -s -o /dev/null -w '%{http_code}' --unix-socket "$STINT_SOCKET" \
 		-H 'Content-Type: application/json' -d '{"attempt":1,"step":5}' \
 		"http://localhost/v1/jobs/$mine/progress"
@@ -183,6 +184,37 @@ run one wait "$mine"
 out 'CANCELLED' "and it ends"
 run stint policy set fifo
 want 0 "root sets the policy"
+
+# ---- a port that every user could have bound: reading only
+http() { # METHOD PATH TOKEN: the status
+	local address
+	address=$(cat "$STINT_STATE/address")
+	exec 5<>"/dev/tcp/127.0.0.1/${address##*:}"
+	printf '%s %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %s\r\n\r\n%s' \
+		"$1" "$2" "${address#http://}" "$3" "$([ "$1" = GET ] && echo 0 || echo 2)" "$([ "$1" = GET ] || echo '{}')" >&5
+	cat <&5 >answer
+	exec 5>&-
+	sed -n '1s/^[^ ]* \([0-9]*\).*/\1/p' answer
+}
+kill "$daemon"
+wait "$daemon"
+is "again, with a port" begin --listen 127.0.0.1
+token=$(cat "$STINT_STATE/token.read")
+is "there is no full token" [ ! -e "$STINT_STATE/token" ]
+cannot "nobody reads the other" as 65534 cat "$STINT_STATE/token.read"
+is "which reads" [ "$(http GET /v1/jobs "$token")" = 200 ]
+is "and measures" [ "$(http GET /metrics "$token")" = 200 ]
+is "and changes nothing" [ "$(http POST /v1/policy "$token")" = 403 ]
+is "and submits nothing" [ "$(http POST /v1/jobs "$token")" = 403 ]
+chmod 640 "$STINT_STATE/token.read"
+chgrp 65533 "$STINT_STATE/token.read"
+kill -9 "$daemon"
+wait "$daemon" 2>/dev/null
+is "again, after a kill" begin --listen 127.0.0.1
+is "the token is another" [ "$(cat "$STINT_STATE/token.read")" != "$token" ]
+is "the old one is void" [ "$(http GET /v1/jobs "$token")" = 401 ]
+is "and is for the same group" [ "$(stat -c '%a %g' "$STINT_STATE/token.read")" = "640 65533" ]
+is "the log says why" grep -q 'did not stop cleanly.*tokens are new' daemon.log
 
 kill "$daemon"
 wait "$daemon"
