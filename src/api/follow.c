@@ -43,7 +43,7 @@ static void follow_free(struct follow *f)
 		close(f->fd);
 	buf_fini(&f->text);
 	json_decref(f->args);
-	free(f->path);
+	log_place_fini(&f->place);
 	pthread_mutex_destroy(&f->lock);
 	free(f);
 }
@@ -179,41 +179,6 @@ struct MHD_Response *follow_events(struct server *server, struct MHD_Connection 
 
 /* ---- logs */
 
-/* Output that the daemon keeps is the user's, too. */
-static bool may_read(const struct caller *caller, const struct stat *st)
-{
-	return S_ISREG(st->st_mode) && (caller->admin || st->st_uid == caller->uid);
-}
-
-/* What O_PATH found, and no other file that has its name by now. */
-static int reopen(int found)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", found);
-	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-}
-
-/*
- * A job may name its own output file, in a directory whose owner can put anything there: so
- * what was found is looked at, not its name, and before it is opened, which of a device may do
- * something.  What is not theirs is not there: the difference is not theirs to know either.
- */
-int log_open(const struct caller *caller, const char *path)
-{
-	int found = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC), fd = -1;
-	struct stat st;
-
-	if (found >= 0) {
-		if (fstat(found, &st) == 0 && may_read(caller, &st))
-			fd = reopen(found);
-		close(found);
-	}
-	if (fd < 0)
-		errno = ENOENT;
-	return fd;
-}
-
 static void log_answered(void *to, int status, struct buf *body)
 {
 	struct follow *f = to;
@@ -260,7 +225,7 @@ static ssize_t read_file(struct follow *f, char *out, size_t max)
 	ssize_t n;
 
 	if (f->fd < 0)
-		f->fd = log_open(&f->caller, f->path);
+		f->fd = log_open(&f->caller, &f->place);
 	if (f->fd < 0)
 		return 0; /* not yet */
 	do
@@ -306,14 +271,14 @@ static const struct verb *log_verb(const struct server *server)
 }
 
 struct MHD_Response *follow_log(struct server *server, struct MHD_Connection *connection,
-	const struct caller *caller, const char *path, int fd, uint64_t offset, bool ended,
-	json_t *args)
+	const struct caller *caller, const struct log_place *place, int fd, uint64_t offset,
+	bool ended, json_t *args)
 {
 	struct follow *f = follow_create(server, connection);
 
 	f->log = log_verb(server);
 	f->caller = *caller;
-	f->path = mem_strdup(path);
+	log_place_copy(&f->place, place);
 	f->fd = fd;
 	f->offset = offset;
 	f->ended = ended;
@@ -326,8 +291,10 @@ static bool has_grown(const struct follow *f)
 {
 	struct stat st;
 
+	/* One that the job named is looked for as its user when the daemon is asked next: that may take long. */
 	if (f->fd < 0)
-		return lstat(f->path, &st) == 0 && may_read(&f->caller, &st);
+		return (!f->place.named || geteuid() != 0) && lstat(f->place.path, &st) == 0 &&
+			S_ISREG(st.st_mode);
 	return fstat(f->fd, &st) == 0 && (uint64_t)st.st_size > f->offset;
 }
 

@@ -563,22 +563,24 @@ static struct MHD_Response *whole_log(int fd, uint64_t offset)
 	return response;
 }
 
-static enum MHD_Result send_log(struct request *r, const char *path, int64_t attempt, bool ended)
+static enum MHD_Result send_log(struct request *r, const struct log_place *place, int64_t attempt,
+	bool ended)
 {
-	int fd = log_open(&r->caller, path);
+	int fd = log_open(&r->caller, place);
 	struct MHD_Response *response;
 	char number[32];
 	uint64_t offset;
 
 	/* One that follows waits for it, whatever keeps it away. */
 	if (fd < 0 && !r->follow) {
-		request_refuse(r, 404, "there is no log yet, or it is no plain file of yours");
+		request_refuse(r, 404,
+			"there is no log yet, or it is no plain file that its user may read, or it lies behind a symbolic link");
 		return request_reply(r, NULL);
 	}
 	offset = offset_in(r->offset, fd);
 	if (attempt > 0)
 		json_object_set_new(r->log_args, "attempt", json_integer(attempt));
-	response = r->follow ? follow_log(r->server, r->connection, &r->caller, path, fd, offset,
+	response = r->follow ? follow_log(r->server, r->connection, &r->caller, place, fd, offset,
 				       ended, json_incref(r->log_args))
 			     : whole_log(fd, offset);
 	if (!response)
@@ -591,16 +593,18 @@ static enum MHD_Result send_log(struct request *r, const char *path, int64_t att
 static enum MHD_Result finish_log(struct request *r)
 {
 	json_t *said = json_loadb(r->answer.at, r->answer.n, 0, NULL);
-	const char *path = json_string_value(json_object_get(said, "path"));
+	struct log_place place;
 	enum MHD_Result rc;
 
-	if (path) {
-		rc = send_log(r, path, json_integer_value(json_object_get(said, "attempt")),
+	log_place_read(&place, said);
+	if (place.path) {
+		rc = send_log(r, &place, json_integer_value(json_object_get(said, "attempt")),
 			json_is_true(json_object_get(said, "ended")));
 	} else {
 		request_refuse(r, 404, "there is no log yet");
 		rc = request_reply(r, NULL);
 	}
+	log_place_fini(&place);
 	json_decref(said);
 	return rc;
 }
@@ -612,22 +616,25 @@ static enum MHD_Result finish_log(struct request *r)
 static void add_size(struct request *r)
 {
 	json_t *said = json_loadb(r->answer.at, r->answer.n, 0, NULL);
-	const char *path = json_string_value(json_object_get(said, "path"));
-	int fd = path ? log_open(&r->caller, path) : -1;
+	struct log_place place;
 	struct stat st = { 0 };
 	char *text;
+	int fd;
 
+	log_place_read(&place, said);
+	fd = place.path ? log_open(&r->caller, &place) : -1;
 	if (fd >= 0) {
 		fstat(fd, &st);
 		close(fd);
 	}
-	if (path) {
+	if (place.path) {
 		json_object_set_new(said, "size", json_integer((json_int_t)st.st_size));
 		text = json_dumps(said, JSON_COMPACT);
 		buf_clear(&r->answer);
 		buf_str(&r->answer, text);
 		free(text);
 	}
+	log_place_fini(&place);
 	json_decref(said);
 }
 

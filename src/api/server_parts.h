@@ -12,6 +12,7 @@
 
 #include "api/gate.h"
 #include "api/listen.h"
+#include "api/log_file.h"
 #include "api/route.h"
 #include "api/server.h"
 #include "api/session.h"
@@ -56,7 +57,7 @@ struct follow {
 	struct caller caller;
 	struct inquiry *inquiry;
 	json_t *args;
-	char *path;
+	struct log_place place;
 	int fd;
 	int peer; /* the connection's descriptor */
 	uint64_t offset;
@@ -67,16 +68,13 @@ struct MHD_Response *follow_events(struct server *server, struct MHD_Connection 
 	uint64_t after);
 /* Takes `fd` (-1: not there yet) and `args`, which are those of the verb log. */
 struct MHD_Response *follow_log(struct server *server, struct MHD_Connection *connection,
-	const struct caller *caller, const char *path, int fd, uint64_t offset, bool ended,
-	json_t *args);
+	const struct caller *caller, const struct log_place *place, int fd, uint64_t offset,
+	bool ended, json_t *args);
 /* With server->lock held: all of them, now and then, and when the server stops. */
 void follow_tick(struct server *server, double now_s);
 void follow_stop(struct server *server);
 /* The stream went on. */
 void follow_wake(void *server);
-
-/* Opens a log for somebody: a plain file, no link, and one that is theirs.  -1, with errno. */
-int log_open(const struct caller *caller, const char *path);
 
 /* ---- connections and the server */
 

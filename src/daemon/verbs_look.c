@@ -419,7 +419,8 @@ static int see_ended_job(void *ctx, const struct record_job *row)
 	return 0;
 }
 
-static char *own_output(struct daemon *d, uint32_t id, bool err_out)
+/* The file that the job named, and whose it is; NULL: it named none. */
+static char *own_output(struct daemon *d, uint32_t id, bool err_out, uint32_t *uid, uint32_t *gid)
 {
 	struct submission what;
 	struct err ignored = { 0 };
@@ -433,8 +434,11 @@ static char *own_output(struct daemon *d, uint32_t id, bool err_out)
 	if (!job && record_job(d->record, id, see_ended_job, &ended, &ignored) == 0)
 		job = ended;
 	pattern = err_out && what.err_out ? what.err_out : what.out;
-	if (job)
+	if (job) {
 		path = daemon_output(d, job, pattern, what.cwd);
+		*uid = job->uid;
+		*gid = job->gid;
+	}
 	live_job_destroy(ended);
 	submission_fini(&what);
 	return path;
@@ -447,7 +451,8 @@ void verb_log(struct daemon *d, struct call *call)
 {
 	uint32_t id = call_job(d, call, true), attempt;
 	const char *stream = member_text(call->args, "stream");
-	bool err_out = stream && !strcmp(stream, "stderr"), over = true;
+	bool err_out = stream && !strcmp(stream, "stderr"), over = true, named;
+	uint32_t uid = 0, gid = 0;
 	struct json j;
 	char *path;
 
@@ -464,7 +469,8 @@ void verb_log(struct daemon *d, struct call *call)
 		over |= wanted < attempt;
 		attempt = wanted;
 	}
-	path = own_output(d, id, err_out);
+	path = own_output(d, id, err_out, &uid, &gid);
+	named = path != NULL;
 	if (!path)
 		path = hands_output(d->hands, id, attempt ? attempt : 1, err_out);
 	call_begin(call, &j);
@@ -472,6 +478,12 @@ void verb_log(struct daemon *d, struct call *call)
 	json_int(&j, "attempt", attempt);
 	json_bool(&j, "started", attempt > 0);
 	json_bool(&j, "ended", over);
+	/* Whoever opens it does so as its user (api/log_file.h). */
+	json_bool(&j, "named", named);
+	if (named) {
+		json_int(&j, "uid", uid);
+		json_int(&j, "gid", gid);
+	}
 	json_end(&j, '}');
 	free(path);
 }

@@ -177,6 +177,38 @@ want 0 "output to a file of one's own"
 soon "is there" grep -qs 'own words' "$place"/open/own.*
 is "and is theirs" [ "$(stat -c %u "$place"/open/own.*)" = 65533 ]
 
+# ---- logs are opened as their owner, and through no link of a user's
+run two logs "$(basename "$place"/open/own.* | sed 's/own.//')"
+out '^own words$' "and is read back"
+as 65533 mkdir "$place/open/dir"
+submit two -o "$place/open/dir/f" -- echo first words
+run two wait "$job"
+run two logs -f "$job"
+out '^first words$' "also when it is followed"
+mkdir -m 700 "$place/vault"
+echo "two's, in root's vault" >"$place/vault/f"
+chown 65533:65533 "$place/vault/f"
+as 65533 mv "$place/open/dir" "$place/open/moved"
+as 65533 ln -s "$place/vault" "$place/open/dir"
+fails 3 'no log yet' "what its user cannot reach is not read through the daemon" two logs "$job"
+fails 3 'no log yet' "and not by root on the user's behalf" stint logs "$job"
+run two logs "$job" --json
+out '"size": 0' "not even its size"
+rm "$place/open/dir"
+as 65533 ln -s "$place/open/moved" "$place/open/dir"
+fails 3 'behind a symbolic link' "a directory that became a link is not followed" two logs "$job"
+rm "$place/open/dir"
+as 65533 mv "$place/open/moved" "$place/open/dir"
+run two logs "$job"
+out '^first words$' "back in its place it is read again"
+ln -s "$place/open" "$place/roots-way"
+submit two -o "$place/roots-way/by-link" -- echo linked words
+run two wait "$job"
+run two logs "$job"
+out '^linked words$' "a link of root's own leads there"
+run stint logs "$job"
+out '^linked words$' "for root, too"
+
 # ---- root may do everything
 run stint cancel "$mine" --reason 'by root'
 want 0 "root cancels anybody's job"
