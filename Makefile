@@ -65,6 +65,10 @@ TEST_SH := $(call wanted,$(wildcard tests/cli/*.sh tests/web/*.sh tests/slurm/*.
 ifeq ($(BROWSER),)
 TEST_SH := $(filter-out tests/web/page.sh,$(TEST_SH))
 endif
+# So is PyTorch: `make torch` does.
+ifeq ($(TORCH),)
+TEST_SH := $(filter-out tests/cli/client_torch.sh,$(TEST_SH))
+endif
 # What Slurm does when munge or the controller fail, most of all while jobs are being stopped, differs from time to
 # time: `make soak` looks at it.
 ifeq ($(SOAK),)
@@ -190,7 +194,7 @@ clean: ## remove everything that was built
 
 # ---- run and test
 
-.PHONY: run compare test check browser soak bench bench-slurm parity determinism
+.PHONY: run compare test check browser torch soak bench bench-slurm parity determinism
 run: ## set up, build, and run jobs on this machine: the daemon, a small demo, the queue
 	@tools/setup
 	@$(BUILD) all
@@ -213,6 +217,10 @@ check: $(B)/stint $(B)/stint-guard $(BRIDGE) $(TEST_BIN) $(FAKES)
 browser: ## test the page in a real browser, which is installed for it
 	@tools/setup browser
 	@$(BUILD) check BROWSER=1 T=tests/web
+
+torch: ## test the PyTorch loop of doc/clients.md with a real PyTorch, which is installed for it
+	@tools/setup torch
+	@$(BUILD) check TORCH=1 T=client_torch
 
 soak: ## long: a daemon in trouble for an hour, every fuzz target for an hour, many seeds
 	@tools/setup test

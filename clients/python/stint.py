@@ -29,7 +29,7 @@ What is promised:
     written.
   - In worker processes (multiprocessing) nothing is reported, and SIGTERM ends
     them as ever, because that is how Python itself ends them; a worker that calls
-    should_stop() gets the flag instead.  Where RANK is set, rank 0 reports.
+    should_stop() or shield() gets the flag instead.  Where RANK is set, rank 0 reports.
 
 For scripts that are not Python's: `python3 stint.py progress 10 100 loss=0.3`,
 `python3 stint.py checkpointed 10`, `python3 stint.py info`, and
@@ -53,7 +53,8 @@ __version__ = "1.0"
 __all__ = [
     "Checkpoint", "Grant", "Steps", "array_index", "attempt", "checkpointed", "devices",
     "exit_for_requeue", "flush", "gpus", "grace_left", "job_id", "on_resize", "progress",
-    "report_here", "resized", "restarts", "running_under_stint", "shield", "should_stop", "steps",
+    "report_here", "resized", "restarts", "running_under_stint", "shield", "shielded",
+    "should_stop", "steps",
 ]
 
 REQUEUE = 85          # exit code: "checkpointed, run me again"
@@ -167,6 +168,7 @@ class _Stop:
         self.earlier = None      # the handler that was there
         self.asked_s = None
         self.complained = False
+        self.watched_in = None   # the worker whose thread waits for the signal
 
     @staticmethod
     def signal_number():
@@ -189,18 +191,40 @@ class _Stop:
             self.earlier(number, frame)
 
     def install(self, quietly=False):
-        if self.number is None:
+        # Also where the handler came with a fork: a library may have put its own in its
+        # place without Python's knowledge, as PyTorch does in its loaders' workers.
+        if self.home != os.getpid():
             number = self.signal_number()
             try:
-                self.earlier = signal.signal(number, self.handle)
+                earlier = signal.signal(number, self.handle)
             except (ValueError, OSError) as problem:  # not in the main thread
                 if not quietly and not self.complained:
                     self.complained = True
                     _say("cannot watch for the signal to stop: %s; "
                          "import stint in the main thread" % problem)
                 return
+            if earlier != self.handle:
+                self.earlier = earlier
             self.number = number
         self.home = os.getpid()
+
+    def watch(self):
+        """In a worker: the flag for a signal from anywhere, the end for one from its parent.
+
+        A handler of Python's cannot know the sender, a thread that waits for the signal can."""
+        self.install()
+        if (self.number != signal.SIGTERM or not _is_worker() or self.watched_in == os.getpid() or
+                not hasattr(signal, "sigwaitinfo")):
+            return
+        self.watched_in, parent = os.getpid(), os.getppid()
+        signal.pthread_sigmask(signal.SIG_BLOCK, [self.number])
+        threading.Thread(target=self.wait, args=(parent,), daemon=True).start()
+
+    def wait(self, parent):
+        while signal.sigwaitinfo([self.number]).si_pid != parent:
+            if self.asked_s is None:
+                self.asked_s = _now()
+        os._exit(0)  # as PyTorch's own handler does; another code counts as a failure there
 
 
 def should_stop():
@@ -217,10 +241,40 @@ def shield(*_):
     """For worker processes that must outlive the signal to stop: data loaders.
 
     SIGTERM goes to every process of a job and would end them; after this it sets their
-    flag.  Takes and ignores arguments, so that it fits DataLoader(worker_init_fn=...).  The
-    parent must end them by other means than terminate()."""
+    flag.  From their parent it ends them still, so that terminate() does what it says.
+    Takes and ignores arguments, so that it fits DataLoader(worker_init_fn=...)."""
     if running_under_stint():
-        _stop.install()
+        _stop.watch()
+
+
+class _Shielded:
+    """A worker_init_fn that shields and then calls the loader's own."""
+
+    def __init__(self, own):
+        self.own = own
+
+    def __call__(self, *arguments):
+        shield()
+        if self.own is not None:
+            self.own(*arguments)
+
+
+def shielded(loader):
+    """An iterator over a PyTorch DataLoader whose workers outlive the signal to stop.
+
+    As worker_init_fn=stint.shield, and from the worker's first moment: the signal is held
+    back while workers start, until each can deal with it."""
+    number = _Stop.signal_number()
+    if (not running_under_stint() or number != signal.SIGTERM or
+            not hasattr(loader, "worker_init_fn") or not hasattr(signal, "sigwaitinfo")):
+        return iter(loader)
+    if not isinstance(loader.worker_init_fn, _Shielded):
+        loader.worker_init_fn = _Shielded(loader.worker_init_fn)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [number])
+    try:
+        return iter(loader)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def grace_left():

@@ -129,10 +129,13 @@ def idle(ready):
     ready.send(1)
     while True: time.sleep(0.01)
 def asks(ready):
-    stint.shield("as a data loader calls it")
+    stint.should_stop()
     ready.send(1)
     while not stint.should_stop(): time.sleep(0.01)
     sys.exit(3)
+def shielded(ready):
+    stint.shield("as a data loader calls it")
+    idle(ready)
 def silent(ready):
     stint.progress(99); stint.checkpointed(99); stint.flush()
     ready.send(1)
@@ -152,7 +155,7 @@ if __name__ == "__main__":
     multiprocessing.set_start_method(sys.argv[1])
     stint.progress(1)
     stint.flush(120.0)
-    print([ends(idle), ends(asks)] if sys.argv[2] == "term" else
+    print([ends(idle), ends(asks), ends(shielded)] if sys.argv[2] == "term" else
           [ends(asks, signal.SIGUSR2)] if sys.argv[2] == "usr2" else
           [child(silent).join(), child(speaks).join()])
     with multiprocessing.Pool(2) as pool:
@@ -161,12 +164,12 @@ if __name__ == "__main__":
 """
 
 
-@test("SIGTERM ends worker processes unless they ask should_stop()")
+@test("SIGTERM ends worker processes unless they ask should_stop(), and by their parent shielded ones")
 def _(case):
     with open(case.path("workers.py"), "w") as file:
         file.write(WORKERS)
     for method in ("fork", "spawn"):
-        same(case.end(case.start("workers.py", method, "term")), (0, "[-15, 3]\n"))
+        same(case.end(case.start("workers.py", method, "term")), (0, "[-15, 3, 0]\n"))
 
 
 @test("any other signal sets the flag in worker processes")
@@ -176,6 +179,84 @@ def _(case):
     for method in ("fork", "spawn"):
         same(case.end(case.start("workers.py", method, "usr2", STINT_SIGNAL="USR2")),
              (0, "[3]\n"))
+
+
+# A data loader as PyTorch makes it: a worker installs a handler of its own below Python's, which
+# ends it unless the signal is its parent's, and calls worker_init_fn after that; the parent
+# raises as soon as a worker has failed, wherever it is then.
+LOADER = """
+import ctypes, multiprocessing, os, signal, sys, time, stint
+class Loader:
+    def __init__(self, worker_init_fn=None): self.worker_init_fn = worker_init_fn
+    def __iter__(self):
+        signal.signal(signal.SIGCHLD, self.look)
+        self.pipes = [multiprocessing.Pipe() for _ in range(2)]
+        self.workers = [multiprocessing.Process(target=work, args=(self.worker_init_fn, theirs), daemon=True)
+                        for _, theirs in self.pipes]
+        for worker in self.workers: worker.start()
+        return self.items()
+    def items(self):
+        for batch in range(int(step), 1000000):
+            yield self.pipes[batch % 2][0].recv()
+    def look(self, *_):
+        for worker in self.workers:
+            if worker.exitcode: raise RuntimeError("a worker has failed: %d" % worker.exitcode)
+def work(init, pipe):
+    libc = ctypes.CDLL(None)
+    libc.signal.restype, libc.signal.argtypes = ctypes.c_void_p, (ctypes.c_int, ctypes.c_void_p)
+    libc.signal(signal.SIGTERM, None)
+    if how == "early":
+        os.write(1, b"early\\n")
+        while os.getppid() == parent and not os.path.exists("go"): time.sleep(0.01)
+    if init: init(0)
+    while os.getppid() == parent:
+        pipe.send(stint.should_stop() if how == "ask" else False)
+        time.sleep(0.001)
+os.setpgid(0, 0)
+how, parent = sys.argv[1], os.getpid()
+checkpoint = stint.Checkpoint("state")
+step = checkpoint.load(default=0)
+loader = Loader(None if how in ("early", "wrapped") else stint.shield)
+for item in iter(loader) if how == "plain" else stint.shielded(loader):
+    step += 1
+    if step % 10 == 5: print("step", flush=True)
+    if stint.should_stop():
+        time.sleep(0.2)
+        checkpoint.save(step)
+        print("saved", step, flush=True)
+        stint.exit_for_requeue()
+    if stint.attempt() == 2 and step > 20: break
+print("done", step >= 20, flush=True)
+"""
+
+
+def stop_loader(case, how, said):
+    """Exit codes of an attempt that its group is asked to stop, and of the next."""
+    with open(case.path("loader.py"), "w") as file:
+        file.write(LOADER)
+    process = case.start("loader.py", how, STINT_ATTEMPT="1")
+    while process.stdout.readline() != said:
+        assert process.poll() is None, "it ended early"
+    os.killpg(process.pid, signal.SIGTERM)
+    open(case.path("go"), "w").close()
+    code, output = case.end(process)
+    assert output.count("saved") == 1 and "failed" not in output, output
+    return [code, case.end(case.start("loader.py", how))]
+
+
+@test("a loader's workers that install a handler as PyTorch does outlive SIGTERM behind shield()")
+def _(case):
+    for how in ("plain", "ask"):
+        same(stop_loader(case, how, "step\n")[0], 85)
+
+
+@test("and behind shielded(), also if it comes before worker_init_fn")
+def _(case):
+    for how, said in (("wrapped", "step\n"), ("early", "early\n")):
+        code, again = stop_loader(case, how, said)
+        same(code, 85)
+        same(again[0], 0)
+        assert "done True" in again[1], again
 
 
 @test("worker processes report nothing, unless told to")
