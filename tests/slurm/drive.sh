@@ -18,18 +18,18 @@ trap 'drive_end; cluster_gone; rm -rf "$work"' EXIT
 
 is "$policy: a daemon drives the partition" drive_begin --policy "$policy"
 is "60 jobs are taken" sixty
-is "some end" wait_for 60 some_over 8
+is "some end" wait_for 300 some_over 8
 is "a node dies" "$vcluster" kill-node v100-1
 sleep 1
 is "the controller goes" "$vcluster" kill-controller
 sleep 1
 is "and comes back" "$vcluster" start-controller
-is "more end" wait_for 60 some_over 16
+is "more end" wait_for 300 some_over 16
 drive_crash
 sleep 1
 is "the daemon comes back" drive_begin
 is "and the node" "$vcluster" start-node v100-1
-is "every job ends" wait_for 150 all_over
+is "every job ends" wait_for 600 all_over
 run check_each
 want 0 "each once, and as it should"
 # KEEP=DIR: what a failure left, to look at.

@@ -88,7 +88,7 @@ soon "who ran all the while goes when it is told to" state "$unlucky" CANCELLED
 # ---- many jobs, and everything else
 
 is "15 jobs" some_jobs 15
-is "some end" wait_for 60 some_over 5
+is "some end" wait_for 300 some_over 5
 
 mark
 "$vcluster" kill-controller
@@ -123,7 +123,7 @@ drive_crash
 is "and again at once" drive_begin
 
 all_are_over() { [ "$(count_ended)" = $((njobs + 6)) ]; }
-is "every job ends" wait_for 60 all_are_over
+is "every job ends" wait_for 300 all_are_over
 run check_each
 want 0 "each once, and as it should"
 nothing() { [ "$(squeue -h -t PD,R | wc -l)" = 0 ]; }
