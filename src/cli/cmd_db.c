@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "cli/command.h"
+#include "cli/db_pruned.h"
 #include "cli/db_trace.h"
 #include "cli/live.h"
 #include "cli/ui.h"
@@ -33,8 +34,7 @@ static char *db_of(const char *said, bool system)
 	return db;
 }
 
-/* What --state says; else one's own, or else the machine's. */
-static char *find_db(const char *state)
+char *db_find(const char *state)
 {
 	char *own = db_of(state, false), *common = db_of(state, true);
 	bool use_common = !file_exists(own) && file_exists(common);
@@ -47,7 +47,7 @@ int db_open(const char *state, char **path, struct record **out, struct err *err
 {
 	int rc;
 
-	*path = find_db(state);
+	*path = db_find(state);
 	rc = record_open(*path, true, out, err);
 	if (rc == ERR_MISSING)
 		err_set(err, rc, "%s; say where the daemon keeps its state with --state DIR",
@@ -60,7 +60,7 @@ static const struct flag state_flags[] = {
 	{ 0 },
 };
 
-static const struct flag_group flags_state = { .title = "record", .flags = state_flags };
+const struct flag_group flags_db = { .title = "record", .flags = state_flags };
 
 /* ---- check */
 
@@ -70,6 +70,8 @@ struct checked {
 	uint64_t events;
 	uint32_t jobs;
 	struct buf lines;
+	struct record *record;
+	struct record_pruned pruned;
 };
 
 static void checked_json(const struct checked *c, struct buf *out)
@@ -85,6 +87,8 @@ static void checked_json(const struct checked *c, struct buf *out)
 	json_bool(&j, "ok", c->differences == 0);
 	json_int(&j, "events", (int64_t)c->events);
 	json_int(&j, "jobs", c->jobs);
+	if (c->pruned.seq)
+		pruned_to_json(c->record, &c->pruned, &j);
 	json_begin_array(&j, "differences");
 	while (c->lines.n && lines_next(&it, &line)) {
 		char *text = mem_strndup(line.at, line.n);
@@ -103,6 +107,8 @@ static void checked_text(const struct checked *c, struct buf *out)
 	buf_printf(out, "%s: %s, %llu event%s, last job %u\n", c->path,
 		c->differences ? "has differences" : "sound", (unsigned long long)c->events,
 		c->events == 1 ? "" : "s", c->jobs);
+	if (c->pruned.seq)
+		pruned_sentence(c->record, &c->pruned, out);
 }
 
 static int tell_checked(const struct args *args, const struct checked *c, struct err *err)
@@ -132,6 +138,9 @@ static int check_run(const struct args *args, struct err *err)
 
 	if (!rc) {
 		c.path = path;
+		c.record = record;
+		record_view_begin(record);
+		record_pruned(record, &c.pruned);
 		c.events = record_last_seq(record);
 		c.jobs = record_last_job(record);
 		c.differences = record_check(record, &c.lines, err);
@@ -164,7 +173,7 @@ const struct command command_db_check = {
 	.name = "db check",
 	.summary = "whether the daemon's record is sound",
 	.operands = "",
-	.groups = { &flags_state, &flags_check },
+	.groups = { &flags_db, &flags_check },
 	.about = "Looks for damage in the file, derives the tables of jobs and attempts again from the\n"
 		 "events and compares.  Exit code 1 means that something differs.  Nothing is changed;\n"
 		 "the daemon may run meanwhile.",
@@ -224,6 +233,7 @@ static int export_events(const struct args *args, struct record *record, struct 
 	if (rc)
 		return rc;
 	ui_guard();
+	record_view_begin(record);
 	rc = record_events(record, 0, 0, 0, export_event, &e, err);
 	if (rc && ui_interrupted())
 		rc = err_set(err, ERR_REFUSED, "interrupted");
@@ -235,6 +245,8 @@ static int export_events(const struct args *args, struct record *record, struct 
 	buf_fini(&e.line);
 	if (!rc && args->out)
 		ui_say(args, "wrote %llu events to %s", (unsigned long long)e.events, to);
+	if (!rc)
+		pruned_say(args, record);
 	return rc;
 }
 
@@ -303,7 +315,7 @@ const struct command command_db_export = {
 	.name = "db export",
 	.summary = "write what the daemon recorded: events, or a trace to simulate",
 	.operands = "",
-	.groups = { &flags_state, &flags_export },
+	.groups = { &flags_db, &flags_export },
 	.about = "Events have everything, the submitted environments too.  A trace has what was asked and\n"
 		 "how long each job really ran, so that another policy can be tried on the same work.\n"
 		 "sim writes trace.csv, cluster.yaml and real.csv (how it went) into a directory and prints\n"

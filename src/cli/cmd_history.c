@@ -48,6 +48,9 @@ static void put_history(const json_t *answer, const struct term *term, struct bu
 		event_row(&table, json_array_get(events, i));
 	table_write(&table, TABLE_TEXT, term, out, NULL);
 	table_fini(&table);
+	if (json_is_true(json_object_get(answer, "pruned")))
+		buf_str(out,
+			"the job was pruned: this is its summary, the other events were deleted\n");
 }
 
 /* As long as it has not ended. */

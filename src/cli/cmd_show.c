@@ -98,6 +98,9 @@ static void put_words(const json_t *job, struct buf *out)
 		live_linef(out, "command", "(a script)%s%s", text.n ? " " : "", text.n ? text.at : "");
 	else
 		live_line(out, "command", text.n ? text.at : NULL);
+	if (json_is_true(json_object_get(job, "pruned")))
+		live_line(out, "pruned",
+			"this is a summary; its command, its events and its output were deleted");
 	live_line(out, "directory", live_text(job, "cwd"));
 	buf_fini(&text);
 }

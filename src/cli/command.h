@@ -130,6 +130,8 @@ struct args {
 	bool strict;
 
 	/* the daemon itself */
+	double older, keep_s; /* retention; older NAN: not said */
+	bool yes, vacuum;
 	const char *listen, *log_level, *runs, *notify, *idle;
 	int64_t port, slots, avoid_after, drain_after;
 	/* Slurm */

@@ -35,6 +35,7 @@ static int take_ended(void *ctx, const struct record_job *row)
 
 	json_decref(status);
 	r->unreadable += !job;
+	r->summaries += job && row->submit_seq == 0;
 	r->never_ran += job && !ran;
 	if (!ran) {
 		live_job_destroy(job);
@@ -365,6 +366,11 @@ void recorded_remarks(const struct args *args, const struct recorded *r)
 		ui_say(args, "%u ended without having run and are left out", r->never_ran);
 	if (r->unreadable)
 		ui_say(args, "%u could not be read and are left out", r->unreadable);
+	if (r->summaries)
+		ui_say(args,
+			"%u job%s pruned: what %s first asked for is taken from the summary, which has what was asked for last",
+			r->summaries, r->summaries == 1 ? " was" : "s were",
+			r->summaries == 1 ? "it" : "they");
 }
 
 static bool is_elastic(const struct live_job *job)

@@ -22,7 +22,7 @@ struct recorded_job {
 /* Jobs that ended and had run, by number, and the last epoch. */
 struct recorded {
 	VEC(struct recorded_job) jobs;
-	uint32_t never_ran, unreadable;
+	uint32_t never_ran, unreadable, summaries;
 	struct epoch epoch;
 	bool has_epoch;
 	double policy_since_s; /* the last epoch's policy decides since then, by the record's time; -INFINITY: always */
@@ -45,6 +45,10 @@ void recorded_trace(const struct recorded *recorded, struct trace *out);
  * outcome_fini().
  */
 void recorded_course(const struct recorded *recorded, const struct trace *trace, struct outcome *out);
+
+/* The record that --state means: what it says; else one's own, or else the machine's.  malloc'ed. */
+char *db_find(const char *state);
+extern const struct flag_group flags_db; /* --state */
 
 /*
  * The record in `state` (a daemon's directory or a copy of its stint.db; NULL: where the daemon keeps

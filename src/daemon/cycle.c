@@ -13,6 +13,7 @@
 #include "daemon/daemon_state.h"
 #include "daemon/forecaster.h"
 #include "daemon/library.h"
+#include "daemon/retain.h"
 #include "daemon/shadow.h"
 
 #define RETRY_S 1.0 /* a disk that was full is asked again so often */
@@ -522,6 +523,7 @@ int daemon_cycle(struct daemon *d, struct err *err)
 	}
 	forecaster_turn(d);
 	shadow_turn(d);
+	retain_turn(d);
 	do_waiting(d);
 	set_gauges(d);
 	set_care_gauges(d);

@@ -26,6 +26,7 @@
 #include "daemon/daemon_state.h"
 #include "daemon/forecaster.h"
 #include "daemon/library.h"
+#include "daemon/retain.h"
 #include "daemon/shadow.h"
 #include "io/tenants_io.h"
 
@@ -242,8 +243,8 @@ int daemon_open(const struct daemon_config *config, struct daemon **out, struct 
 	copy_config(d, config);
 	d->metrics = metrics_create();
 	d->forecaster = forecaster_create(d, config->forecast_every_s);
-	if (open_state(d, err) < 0 || open_record(d, err) < 0 || daemon_open_hands(d, err) < 0 ||
-		open_loop(d, err) < 0) {
+	if (open_state(d, err) < 0 || open_record(d, err) < 0 || retain_open(d, err) < 0 ||
+		daemon_open_hands(d, err) < 0 || open_loop(d, err) < 0) {
 		daemon_close(d);
 		return err->code;
 	}
@@ -323,6 +324,7 @@ void daemon_close(struct daemon *d)
 	library_close(d->library);
 	core_close(d->core);
 	hands_close(d->hands);
+	retain_close(d->retain);
 	record_close(d->record);
 	machine_fini(&d->machine);
 	cluster_fini(&d->epoch.cluster);
@@ -503,6 +505,7 @@ static double next_in_s(struct daemon *d)
 		next = fmin(next, d->retry_s - wall_s);
 	next = fmin(next, forecaster_next_s(d) - wall_s);
 	next = fmin(next, shadow_next_s(d) - wall_s);
+	next = fmin(next, retain_next_s(d) - wall_s);
 	if (d->errands.n)
 		next = fmin(next, 0.5);
 	if (d->news.n)

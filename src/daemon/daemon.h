@@ -51,6 +51,7 @@ struct daemon_config {
 	double born_s;         /* the record's zero where it is new, seconds since 1970; 0: now */
 	struct care care;      /* when failures count against devices */
 	struct idle_rule idle; /* a zeroed one: nobody is watched */
+	double keep_s;         /* what is older becomes summaries; 0: nothing does by itself */
 	bool cgroups;
 	bool system;     /* jobs run as whoever submitted them; needs root */
 	struct log *log; /* NULL: silent */

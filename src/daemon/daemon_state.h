@@ -39,6 +39,7 @@ struct idle_look;
 struct library;
 struct forecaster;
 struct shadow;
+struct retain;
 
 /* One thing asked for, until it is answered. */
 struct call {
@@ -112,6 +113,7 @@ struct daemon {
 	struct library *library; /* NULL: not needed yet */
 	struct forecaster *forecaster;
 	struct shadow *shadow; /* NULL: nobody decides beside the others */
+	struct retain *retain; /* daemon/retain.h */
 	struct stream *stream;
 	struct metrics *metrics;
 	struct worker *worker;
@@ -124,6 +126,7 @@ struct daemon {
 	double told_s;               /* when it last was */
 	double born_s;               /* the core's zero */
 	double boot_s;               /* the core's time when clock_boot_s() was 0 */
+	double epoch_s;              /* the core's time when the present epoch began */
 	double last_s;               /* the core's time of the last cycle: time never goes back */
 	uint32_t next_job;
 	uid_t user_uid; /* whose name `user` is */

@@ -169,6 +169,7 @@ static void row_of_epoch(struct daemon *d, const char *why)
 {
 	struct buf body = { 0 };
 
+	d->epoch_s = d->last_s;
 	body_of_epoch(d, why, &body);
 	daemon_row(d, "epoch", 0, 0, d->last_s, body.at, false);
 	buf_fini(&body);

@@ -392,13 +392,48 @@ static void history_fini(struct history *h)
 	vec_fini(&h->rules);
 }
 
+/* ---- of a job that was pruned: what its summary says */
+
+static int see_summary(void *ctx, const struct record_job *job)
+{
+	struct history *h = ctx;
+	json_t *status = json_loads(job->status, 0, NULL);
+	const char *words = member_text(status, "end_text"), *user = member_text(status, "user");
+	double begun_s = member_number(status, "first_begun_s", NAN);
+	struct buf text = { 0 };
+
+	snprintf(h->user, sizeof(h->user), "user %s", user ? user : "");
+	put_line(h,
+		&(struct line){ 0, job->arrival_s, 0, "submit", h->user, "submit", "submitted", NULL });
+	if (!isnan(begun_s))
+		put_line(h,
+			&(struct line){ 0, begun_s, 1, "begun", "machine", NULL, "its command ran",
+				NULL });
+	buf_printf(&text, "ended: %s%s%s", job->state, words ? ", " : "", words ? words : "");
+	put_line(h, &(struct line){ 0, job->end_s, 0, "end", "machine", NULL, text.at, NULL });
+	buf_fini(&text);
+	json_decref(status);
+	return 0;
+}
+
+static int put_summary(struct history *h, uint32_t job, struct err *err)
+{
+	int rc;
+
+	json_bool(h->j, "pruned", true);
+	json_begin_array(h->j, "events");
+	rc = record_job(h->record, job, see_summary, h, err);
+	json_end(h->j, ']');
+	return rc;
+}
+
 int history_to_json(struct record *record, uint32_t job, double born_s, struct json *j, struct err *err)
 {
 	struct history h = { .record = record, .j = j, .born_s = born_s };
 	int rc = record_events(record, 0, job, 0, see_ends, &h, err);
 
 	if (rc == 0 && !h.rows)
-		rc = err_set(err, ERR_MISSING, "there is no job %u", job);
+		return put_summary(&h, job, err);
 	if (rc < 0)
 		return rc;
 	find_rules(&h);

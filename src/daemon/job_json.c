@@ -483,6 +483,8 @@ void ended_to_json(struct daemon *d, const struct record_job *row, const struct 
 	put_asked(d, job, j);
 	put_totals(d, job, &job->base, job->end_s, j);
 	put_progress(d, job, j);
+	if (!row->submit_seq)
+		json_bool(j, "pruned", true);
 	if (detail != JOB_LINE)
 		put_more(d, job, j, detail);
 	live_job_destroy(job);

@@ -208,11 +208,11 @@ static int walk_resized(struct walk *w, uint32_t job)
 
 /* ---- jobs */
 
-/* One that never had an attempt has no spans. */
-static int find_spans(struct walk *w, uint32_t id, const struct job_facts *f)
+/* One that never had an attempt has no spans.  Of one that was pruned the last devices of each attempt are known. */
+static int find_spans(struct walk *w, uint32_t id, const struct job_facts *f, bool pruned)
 {
 	w->spans.n = 0;
-	if (f->resizes > 0)
+	if (f->resizes > 0 && !pruned)
 		return walk_resized(w, id);
 	return f->attempt ? record_attempts(w->record, id, see_attempt, w, w->err) : 0;
 }
@@ -242,7 +242,7 @@ static int see_job(void *ctx, const struct record_job *row)
 	w->ended += !row->live;
 	w->state = row->live ? NULL : row->state;
 	w->last_attempt = f.attempt;
-	rc = find_spans(w, row->id, &f);
+	rc = find_spans(w, row->id, &f, row->submit_seq == 0);
 	job.spans = w->spans.at;
 	job.n = w->spans.n;
 	if (rc == 0)

@@ -138,6 +138,35 @@ uint32_t call_array_size(struct daemon *d, uint32_t array_id)
 	return n;
 }
 
+struct element {
+	int64_t array_id, index;
+};
+
+static int see_element(void *ctx, const struct record_job *job)
+{
+	json_t *status = json_loads(job->status, 0, NULL);
+
+	*(struct element *)ctx = (struct element){ member_int(status, "array_id", 0),
+		member_int(status, "array_index", 0) };
+	json_decref(status);
+	return 0;
+}
+
+/* The same of an array that was pruned: its summaries follow each other. */
+static uint32_t pruned_element(struct daemon *d, uint32_t array_id, int64_t index)
+{
+	struct err ignored = { 0 };
+	struct element e;
+
+	for (uint32_t id = array_id; id < array_id + SUBMISSION_ARRAY_MAX; id++) {
+		if (record_job(d->record, id, see_element, &e, &ignored) < 0 || e.array_id != array_id)
+			return 0;
+		if (e.index == index)
+			return id;
+	}
+	return 0;
+}
+
 /* The number of an element, alive or ended: they follow each other as the array was written.  0: none. */
 static uint32_t element_of(struct daemon *d, uint32_t array_id, int64_t index)
 {
@@ -145,7 +174,7 @@ static uint32_t element_of(struct daemon *d, uint32_t array_id, int64_t index)
 	uint32_t found = 0;
 
 	if (!read_array(d, array_id, &what))
-		return 0;
+		return pruned_element(d, array_id, index);
 	for (uint32_t i = 0; what.array && i < what.narray && !found; i++) {
 		if (what.array[i] == index)
 			found = array_id + i;
@@ -314,7 +343,7 @@ static int see_status(void *ctx, const struct record_job *job)
 {
 	json_t **out = ctx;
 
-	if (job->live)
+	if (job->live || !job->submit_seq)
 		return 0;
 	*out = json_loads(job->status, 0, NULL);
 	json_object_set_new(*out, "submit_seq", json_integer((json_int_t)job->submit_seq));
@@ -342,11 +371,39 @@ static json_t *revived(struct daemon *d, uint32_t id)
 	return status;
 }
 
+static int see_pruned(void *ctx, const struct record_job *job)
+{
+	*(bool *)ctx = job->submit_seq == 0;
+	return 0;
+}
+
+/* Answered with why not if one of the jobs is only a summary. */
+static bool refuse_pruned(struct daemon *d, struct call *call, const uint32_t *jobs, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct err ignored = { 0 };
+		bool pruned = false;
+
+		if (core_job(d->core, jobs[i]) ||
+			record_job(d->record, jobs[i], see_pruned, &pruned, &ignored) < 0 || !pruned)
+			continue;
+		call_problem(call, 409, 4,
+			"job %u was pruned: its command is no longer in the record; submit it again",
+			jobs[i]);
+		return true;
+	}
+	return false;
+}
+
 void verb_requeue(struct daemon *d, struct call *call)
 {
 	uint32_t *jobs;
 	size_t n = call_jobs(d, call, true, &jobs);
 
+	if (refuse_pruned(d, call, jobs, n)) {
+		free(jobs);
+		return;
+	}
 	for (size_t i = 0; i < n; i++) {
 		json_t *body = who_and_why(call);
 		json_t *status = core_job(d->core, jobs[i]) ? NULL : revived(d, jobs[i]);

@@ -446,6 +446,21 @@ static char *own_output(struct daemon *d, uint32_t id, bool err_out, uint32_t *u
 
 static uint32_t last_attempt(struct daemon *d, uint32_t id, bool *over);
 
+static int see_pruned(void *ctx, const struct record_job *row)
+{
+	*(bool *)ctx = row->submit_seq == 0;
+	return 0;
+}
+
+static bool is_pruned(struct daemon *d, uint32_t id)
+{
+	struct err ignored = { 0 };
+	bool pruned = false;
+
+	record_job(d->record, id, see_pruned, &pruned, &ignored);
+	return pruned;
+}
+
 /* Where it is.  How much there is, whoever serves it adds: a job's own path is not looked at here. */
 void verb_log(struct daemon *d, struct call *call)
 {
@@ -460,6 +475,12 @@ void verb_log(struct daemon *d, struct call *call)
 		return;
 	if (stream && strcmp(stream, "stdout") != 0 && !err_out) {
 		call_problem(call, 400, 2, "stream: stdout or stderr");
+		return;
+	}
+	if (is_pruned(d, id)) {
+		call_problem(call, 404, 3,
+			"job %u was pruned: the output that Stint kept of it is deleted; what it wrote with --output is still there",
+			id);
 		return;
 	}
 	attempt = last_attempt(d, id, &over);

@@ -81,3 +81,20 @@ void live_summarise(const char *status, struct buf *out)
 	free(text);
 	json_decref(json);
 }
+
+const char *retention_age(double seconds, char *text)
+{
+	static const struct {
+		double s;
+		char unit;
+	} units[] = { { 86400, 'd' }, { 3600, 'h' }, { 60, 'm' } };
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
+		if (seconds >= units[i].s && fmod(seconds, units[i].s) == 0) {
+			snprintf(text, 32, "%.0f%c", seconds / units[i].s, units[i].unit);
+			return text;
+		}
+	}
+	snprintf(text, 32, "%gs", seconds);
+	return text;
+}

@@ -12,4 +12,7 @@
  */
 void live_summarise(const char *status, struct buf *out);
 
+/* How long things are kept, as flags understand it: "90d", "36h", "90s"; `text` has room for 32. */
+const char *retention_age(double seconds, char *text);
+
 #endif

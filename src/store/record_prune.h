@@ -15,6 +15,10 @@
 
 #include "store/record.h"
 
+/* Facts of the record: that a person has confirmed pruning once, and what the daemon's --keep says. */
+#define RETENTION_CONFIRMED "retention"
+#define RETENTION_KEEP "keep"
+
 /* What is gone. */
 struct record_pruned {
 	uint64_t seq;  /* the cut; 0: nothing was ever pruned */
