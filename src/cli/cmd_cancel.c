@@ -152,16 +152,185 @@ static int change(const struct args *args, size_t first, const json_t *body, str
 	return rc;
 }
 
-static int run(const struct args *args, struct err *err)
+static json_t *reason_of(const struct args *args, struct err *err)
 {
 	json_t *body = args->reason ? json_pack("{s:s}", "reason", args->reason) : json_object();
+
+	if (!body)
+		err_set(err, ERR_USAGE, "--reason: is not UTF-8");
+	return body;
+}
+
+static int run(const struct args *args, struct err *err)
+{
+	json_t *body = reason_of(args, err);
 	int rc;
 
 	if (!body)
-		return err_set(err, ERR_USAGE, "--reason: is not UTF-8");
+		return err->code;
 	rc = change(args, 0, body, err);
 	json_decref(body);
 	return rc;
+}
+
+/* ---- many at once: one request, whatever their number */
+
+static bool is_filtered(const struct args *args)
+{
+	return args->all || args->name || args->state || args->tenant || args->user;
+}
+
+/* "10-20". */
+static bool is_range(const char *word)
+{
+	size_t n = strspn(word, "0123456789"),
+	       m = word[n] == '-' ? strspn(word + n + 1, "0123456789") : 0;
+
+	return n && n < 11 && m && m < 11 && !word[n + 1 + m];
+}
+
+static bool has_range(const struct args *args)
+{
+	for (size_t i = 0; i < args->operands.n; i++) {
+		if (is_range(args->operands.at[i]))
+			return true;
+	}
+	return false;
+}
+
+static int put_ids(const struct args *args, json_t *body, struct err *err)
+{
+	struct buf ids = { 0 };
+	int rc = 0;
+
+	for (size_t i = 0; i < args->operands.n && !rc; i++) {
+		if (!is_range(args->operands.at[i]))
+			rc = live_check_job(args->operands.at[i], err);
+		buf_printf(&ids, "%s%s", i ? "," : "", args->operands.at[i]);
+	}
+	if (!rc && ids.n)
+		json_object_set_new(body, "ids", json_string(ids.at));
+	buf_fini(&ids);
+	return rc;
+}
+
+static int put_text(json_t *body, const char *key, const char *value, struct err *err)
+{
+	json_t *text = value ? json_string(value) : NULL;
+
+	if (value && !text)
+		return err_set(err, ERR_USAGE, "--%s: is not UTF-8", key);
+	if (text)
+		json_object_set_new(body, key, text);
+	return 0;
+}
+
+/* Without a user it is about one's own, except where jobs are named. */
+static int put_filter(const struct args *args, json_t *body, struct err *err)
+{
+	const char *user = args->user ? args->user : args->operands.n ? NULL : live_user();
+
+	if (put_ids(args, body, err) || put_text(body, "name", args->name, err) ||
+		put_text(body, "state", args->state, err) ||
+		put_text(body, "tenant", args->tenant, err) ||
+		put_text(body, "user", user && strcmp(user, "all") != 0 ? user : NULL, err))
+		return err->code;
+	if (user && !strcmp(user, "all"))
+		json_object_set_new(body, "all", json_true());
+	return 0;
+}
+
+static void tell_states(json_t *states)
+{
+	const char *state;
+	json_t *n;
+
+	json_object_foreach(states, state, n) printf("%.0f job%s: %s\n", json_number_value(n),
+		json_number_value(n) == 1 ? "" : "s", state);
+}
+
+static void tell_many(const struct args *args, const json_t *reply)
+{
+	const json_t *reasons = json_object_get(reply, "reasons");
+	double changed = live_number(reply, "changed");
+
+	if (!(live_number(reply, "matched") > 0))
+		ui_say(args, "no such jobs of yours wait or run");
+	else if (changed <= LINES_MAX)
+		tell(&(struct change){ .args = args, .verb = args->command->name }, reply);
+	else
+		tell_states(json_object_get(reply, "states"));
+	for (size_t i = 0; i < json_array_size(reasons); i++) {
+		const json_t *one = json_array_get(reasons, i);
+		double n = live_number(one, "jobs");
+
+		fprintf(stderr, "stint %s: %.0f job%s skipped: job %s%s %s\n", args->command->name,
+			n, n == 1 ? " is" : "s are", live_text(one, "first"),
+			n > 1 ? ", for one," : "", live_text(one, "reason"));
+	}
+}
+
+/* Whether all that was skipped is not there any more, or never was. */
+static bool is_gone(const json_t *reply)
+{
+	const json_t *reasons = json_object_get(reply, "reasons");
+
+	for (size_t i = 0; i < json_array_size(reasons); i++) {
+		const char *why = live_text(json_array_get(reasons, i), "reason");
+
+		if (!why || (strcmp(why, "has ended") != 0 && strcmp(why, "does not exist") != 0))
+			return false;
+	}
+	return true;
+}
+
+/* Jobs that were named and could not be changed are a failure; what a filter leaves alone is not. */
+static int rate(const struct args *args, const json_t *reply, struct err *err)
+{
+	if (!args->operands.n || !(live_number(reply, "skipped") > 0))
+		return 0;
+	return err_set(err, is_gone(reply) ? ERR_MISSING : ERR_REFUSED,
+		"%.0f of %.0f jobs were not changed", live_number(reply, "skipped"),
+		live_number(reply, "matched"));
+}
+
+static int change_many(const struct args *args, struct err *err)
+{
+	json_t *body = reason_of(args, err), *reply;
+	char *path;
+	int rc;
+
+	if (!body)
+		return err->code;
+	if (put_filter(args, body, err)) {
+		json_decref(body);
+		return err->code;
+	}
+	path = mem_printf("/v1/jobs/%s", args->command->name);
+	rc = live_post(args, path, body, &reply, err);
+	free(path);
+	if (rc)
+		return rc;
+	if (args->json)
+		rc = live_print_json(reply, err);
+	else if (!args->quiet)
+		tell_many(args, reply);
+	if (!rc)
+		rc = rate(args, reply, err);
+	json_decref(reply);
+	return rc;
+}
+
+static int run_many(const struct args *args, struct err *err)
+{
+	size_t named = args->operands.n;
+
+	if (named && (args->all || args->name))
+		return err_set(err, ERR_USAGE, "'%s' and %s: name jobs, or say which are meant",
+			args->operands.at[0], args->all ? "--all" : "--name");
+	if (is_filtered(args) || named > LINES_MAX || has_range(args))
+		return change_many(args, err);
+	return run(args, err);
 }
 
 static int run_signal(const struct args *args, struct err *err)
@@ -232,6 +401,18 @@ static const struct flag flags[] = {
 	{ 0 },
 };
 
+static const struct flag many_flags[] = {
+	SWITCH(all, "all of yours that have not ended"),
+	TEXT(name, "NAME", "all of yours with this name"),
+	TEXT(state, "STATE[,...]", "of these only those in such a state: pending, running"),
+	TEXT(tenant, "NAME", "of these only those on this account"),
+	TEXT(user, "NAME", "of this user instead of yours; all: of every user, as far as you may"),
+	TEXT(reason, "TEXT", "kept with the job"),
+	SWITCH(quiet, "print nothing"),
+	SWITCH(json, "print the daemon's answers"),
+	{ 0 },
+};
+
 #define SAID(name_, value_, help_) \
 	{ \
 		.name = (name_), .kind = FLAG_SAID, .offset = offsetof(struct args, said), \
@@ -247,11 +428,13 @@ static const struct flag update_flags[] = {
 };
 
 static const struct flag_group flags_which = { .title = "which jobs", .flags = flags };
+static const struct flag_group flags_many = { .title = "which jobs", .flags = many_flags };
 static const struct flag_group flags_update = { .title = "what changes", .flags = update_flags };
 
 static const char *const cancel_examples[] = {
 	"stint cancel 7 8 7_3",
-	"stint cancel --name sweep",
+	"stint cancel 100-200",
+	"stint cancel --name sweep --state pending",
 	"stint cancel --all",
 	NULL,
 };
@@ -273,11 +456,13 @@ const struct command command_cancel = {
 	.operands = "[JOB...]",
 	.max_operands = JOBS_MAX,
 	.live = true,
-	.groups = { &flags_which, &flags_daemon },
+	.groups = { &flags_many, &flags_daemon },
 	.about = "A job that runs gets its signal and its grace first.  The first number of an array is the\n"
-		 "whole array; 7_3 is one element.",
+		 "whole array; 7_3 is one element, 100-200 are all with these numbers.  What --all, --name,\n"
+		 "--state, --tenant and --user choose is one request and one commit of the record, whatever\n"
+		 "their number.",
 	.examples = cancel_examples,
-	.run = run,
+	.run = run_many,
 };
 
 const struct command command_hold = {
@@ -286,12 +471,12 @@ const struct command command_hold = {
 	.operands = "[JOB...]",
 	.max_operands = JOBS_MAX,
 	.live = true,
-	.groups = { &flags_which, &flags_daemon },
+	.groups = { &flags_many, &flags_daemon },
 	.about = "A job that waits does not start until it is released.  One that runs is stopped first: it\n"
 		 "gets its signal and its grace to save what it can, and waits then.  The first number of an\n"
 		 "array is the whole array; 7_3 is one element.",
 	.examples = hold_examples,
-	.run = run,
+	.run = run_many,
 };
 
 const struct command command_release = {
@@ -300,9 +485,9 @@ const struct command command_release = {
 	.operands = "[JOB...]",
 	.max_operands = JOBS_MAX,
 	.live = true,
-	.groups = { &flags_which, &flags_daemon },
+	.groups = { &flags_many, &flags_daemon },
 	.examples = release_examples,
-	.run = run,
+	.run = run_many,
 };
 
 const struct command command_requeue = {

@@ -40,16 +40,32 @@ static void none(const struct args *args)
 			"(stint queue --all lists those that have ended)");
 }
 
+/* The number after which the next page begins; 0: none. */
+static double last_shown(const json_t *reply)
+{
+	const json_t *jobs = json_object_get(reply, "jobs");
+	double last = live_number(json_array_get(jobs, json_array_size(jobs) - 1), "id");
+
+	return json_array_size(jobs) && !isnan(last) ? last : 0;
+}
+
+/* On standard error, after the table, so that a list that was cut does not look whole. */
 static void tell_more(const struct args *args, const json_t *reply)
 {
 	double total = live_number(reply, "total"), shown = live_number(reply, "shown");
 
-	if (total > shown)
-		ui_say(args, "%.0f more; --limit %.0f shows %s", total - shown,
-			fmin(total, LIVE_LIMIT_MAX),
-			total > LIVE_LIMIT_MAX ? "the first of them" : "them");
+	if (total > shown && total <= LIVE_LIMIT_MAX)
+		ui_say(args,
+			"only the first %.0f of %.0f jobs are shown; --limit %.0f shows all, --after %.0f the next ones",
+			shown, total, total, last_shown(reply));
+	else if (total > shown)
+		ui_say(args,
+			"only the first %.0f of %.0f jobs are shown; --after %.0f shows the next ones",
+			shown, total, last_shown(reply));
 	else if (json_is_true(json_object_get(reply, "more")))
-		ui_say(args, "there are more; --limit shows more than %.0f", shown);
+		ui_say(args,
+			"only the first %.0f jobs are shown and there are more; --limit N shows more, --after %.0f the next ones",
+			shown, last_shown(reply));
 }
 
 static void tell_trouble(const struct args *args, const json_t *reply)

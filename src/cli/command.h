@@ -94,7 +94,7 @@ struct args {
 	/* the daemon: where it is, and which of its jobs */
 	const char *socket;
 	const char *state; /* of jobs; for the daemon itself its directory */
-	const char *tenant, *name, *reason;
+	const char *tenant, *name, *reason, *user;
 	const char *guaranteed, *borrow, *lend, *parent; /* of a tenant */
 	bool mine, dry_run;
 	int64_t limit, attempt, tail, after;

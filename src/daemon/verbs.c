@@ -252,7 +252,7 @@ void verb_run(struct daemon *d, struct call *call)
 	}
 	/* Whoever fills the disk must be stoppable. */
 	if (d->trouble[0] && strcmp(call->verb->method, "GET") != 0 &&
-		strcmp(call->verb->name, "cancel") != 0) {
+		strncmp(call->verb->name, "cancel", strlen("cancel")) != 0) {
 		call_problem(call, 507, 1,
 			"the daemon cannot write its record (%s), so it changes nothing; what runs goes on.  Make room and try again",
 			d->trouble);

@@ -173,6 +173,11 @@ static uint32_t element_of(struct daemon *d, uint32_t array_id, int64_t index)
 	struct submission what;
 	uint32_t found = 0;
 
+	const struct live_job *job = core_job(d->core, array_id + (uint32_t)index);
+
+	/* As most arrays are: 0-9. */
+	if (job && job->array_id == array_id && job->array_index == index)
+		return job->id;
 	if (!read_array(d, array_id, &what))
 		return pruned_element(d, array_id, index);
 	for (uint32_t i = 0; what.array && i < what.narray && !found; i++) {
@@ -186,16 +191,49 @@ static uint32_t element_of(struct daemon *d, uint32_t array_id, int64_t index)
 /* Those that are alive; of ended ones nothing can be changed, except by requeue. */
 static void list_array(const struct daemon *d, uint32_t array_id, uint32_t **out, size_t *n)
 {
-	size_t all;
+	size_t all, low = 0, high;
 	const struct live_job *const *jobs = core_jobs(d->core, &all);
 	VEC(uint32_t) found = { 0 };
 
-	for (size_t i = 0; i < all; i++) {
-		if (jobs[i]->array_id == array_id && !live_ended(jobs[i]))
+	for (high = all; low < high;) {
+		size_t middle = low + (high - low) / 2;
+
+		if (jobs[middle]->id < array_id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	/* Numbers of an array follow each other. */
+	for (size_t i = low; i < all && jobs[i]->array_id == array_id; i++) {
+		if (!live_ended(jobs[i]))
 			vec_push(&found, jobs[i]->id);
 	}
 	*out = found.at;
 	*n = found.n;
+}
+
+bool daemon_jobs_named(struct daemon *d, const char *word, uint32_t **out, size_t *n)
+{
+	const struct live_job *job;
+	uint32_t id;
+	int64_t index;
+
+	*out = NULL;
+	*n = 0;
+	if (!parse_id(d, word, &id, &index))
+		return !strncmp(word, WORLD_KEY, strlen(WORLD_KEY));
+	if (index >= 0)
+		id = index <= UINT32_MAX ? element_of(d, id, index) : 0;
+	job = id ? core_job(d->core, id) : NULL;
+	if (index < 0 && (!job || job->array_id == id))
+		list_array(d, id, out, n);
+	if (*n || !id)
+		return true;
+	free(*out);
+	*out = mem_alloc(sizeof(**out));
+	(*out)[0] = id;
+	*n = 1;
+	return true;
 }
 
 size_t call_jobs(struct daemon *d, struct call *call, bool owner, uint32_t **out)
@@ -297,7 +335,7 @@ static void answer_changed(struct daemon *d, struct call *call, const uint32_t *
 	json_end(&j, '}');
 }
 
-static json_t *who_and_why(const struct call *call)
+json_t *call_reason(const struct call *call)
 {
 	json_t *body = json_pack("{s:I}", "by", (json_int_t)call->caller.uid);
 	json_t *reason = json_object_get(call->args, "reason");
@@ -311,7 +349,7 @@ static void change(struct daemon *d, struct call *call, const char *input)
 {
 	uint32_t *jobs;
 	size_t n = call_jobs(d, call, true, &jobs), done = 0;
-	json_t *body = n ? who_and_why(call) : NULL;
+	json_t *body = n ? call_reason(call) : NULL;
 
 	while (done < n && call_apply(d, call, input, jobs[done], 0, body))
 		done++;
@@ -405,7 +443,7 @@ void verb_requeue(struct daemon *d, struct call *call)
 		return;
 	}
 	for (size_t i = 0; i < n; i++) {
-		json_t *body = who_and_why(call);
+		json_t *body = call_reason(call);
 		json_t *status = core_job(d->core, jobs[i]) ? NULL : revived(d, jobs[i]);
 		bool fine;
 

@@ -2,114 +2,21 @@
  * Looking: the queue, one job, its output, waiting for its end.
  */
 #include <math.h>
-#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "daemon/job_choice.h"
 #include "daemon/verbs_run.h"
-
-enum { JOBS_SHOWN = 1000, JOBS_MOST = 200000 };
 
 static const uint32_t NOBODY = UINT32_MAX;
 
 /* ---- the queue */
 
-struct choice {
-	bool live, ended;
-	uint32_t states; /* bits of enum live_state */
-	const char *user, *tenant, *name;
-	uint32_t uid; /* of `user`; NOBODY: none there is */
-	int64_t limit, after;
-};
-
-static bool choose_states(struct call *call, const char *text, struct choice *out)
-{
-	struct slice left = slice_of(text);
-
-	while (left.n) {
-		struct slice word = slice_trim(slice_cut(&left, ','));
-		int found = -1;
-
-		for (int i = 0; i < LIVE_STATES; i++) {
-			if (slice_is_nocase(word, live_state_name((enum live_state)i)))
-				found = i;
-		}
-		if (found < 0) {
-			call_problem(call, 400, 2,
-				"state: '%.*s' is none; there are live, ended, all, pending, running, completed, failed, cancelled, …",
-				(int)word.n, word.at);
-			return false;
-		}
-		out->states |= UINT32_C(1) << found;
-		out->live |= found < LIVE_COMPLETED;
-		out->ended |= found >= LIVE_COMPLETED;
-	}
-	return true;
-}
-
-/* A number is a uid.  The last one who submitted is known; others may be asked for over a network. */
-static uint32_t uid_of(const struct daemon *d, const char *user)
-{
-	struct passwd entry, *found = NULL;
-	char words[4096], *end;
-	unsigned long number;
-
-	if (*user >= '0' && *user <= '9') {
-		number = strtoul(user, &end, 10);
-		if (!*end)
-			return number < NOBODY ? (uint32_t)number : NOBODY;
-	}
-	if (d->user && !strcmp(d->user, user))
-		return d->user_uid;
-	if (getpwnam_r(user, &entry, words, sizeof(words), &found) == 0 && found)
-		return found->pw_uid;
-	return NOBODY;
-}
-
-static bool read_choice(const struct daemon *d, struct call *call, struct choice *out)
-{
-	const char *state = member_text(call->args, "state");
-
-	*out = (struct choice){
-		.user = member_text(call->args, "user"),
-		.tenant = member_text(call->args, "tenant"),
-		.name = member_text(call->args, "name"),
-		.limit = member_int(call->args, "limit", JOBS_SHOWN),
-		.after = member_int(call->args, "after", 0),
-	};
-	out->uid = out->user ? uid_of(d, out->user) : NOBODY;
-	if (out->limit < 1 || out->limit > JOBS_MOST) {
-		call_problem(call, 400, 2, "limit: 1 to %d", JOBS_MOST);
-		return false;
-	}
-	out->live = !state || !strcmp(state, "live") || !strcmp(state, "all");
-	out->ended = state && (!strcmp(state, "ended") || !strcmp(state, "all"));
-	out->states = out->live || out->ended ? UINT32_MAX : 0;
-	return out->live || out->ended || choose_states(call, state, out);
-}
-
-static bool same(const char *wanted, const char *have)
-{
-	return !wanted || (have && !strcmp(wanted, have));
-}
-
-/* One without a name in the table of users has its name from its number, or from before. */
-static bool of_user(const struct choice *c, const struct live_job *job)
-{
-	return c->uid == NOBODY ? same(c->user, job->user) : job->uid == c->uid;
-}
-
-static bool chosen(const struct choice *c, const struct live_job *job)
-{
-	return !live_ended(job) && c->states >> job->state & 1 && (int64_t)job->id > c->after &&
-		of_user(c, job) && same(c->tenant, job->tenant) && same(c->name, job->name);
-}
-
 struct listing {
 	struct daemon *d;
 	struct json *j;
-	const struct choice *choice;
+	const struct job_choice *choice;
 	const struct caller *caller;
 	int64_t shown;
 	uint32_t total; /* of ended ones, which are not counted, those shown */
@@ -123,7 +30,7 @@ struct listing {
 enum { LINES_AT_ONCE = 300, LOOKED_AT_ONCE = 30000, ENDED_AT_ONCE = 100 };
 
 struct call_list {
-	struct choice choice;
+	struct job_choice choice;
 	struct listing l;
 	struct json j;
 	enum { LIST_HOLDERS, LIST_OTHERS, LIST_ENDED, LIST_DONE } part;
@@ -168,7 +75,7 @@ static bool is_next(struct call_list *list, const struct live_job *job)
 {
 	if (list->part == LIST_HOLDERS ? job->state == LIVE_PENDING : told_before(list, job->id))
 		return false;
-	return chosen(&list->choice, job);
+	return job_choice_has(&list->choice, job);
 }
 
 static void tell_job(struct call_list *list, const struct live_job *job)
@@ -233,7 +140,7 @@ static int see_ended(void *ctx, const struct record_job *row)
 /* A piece of the ended ones, the last first. */
 static void list_ended(struct call_list *list)
 {
-	const struct choice *c = &list->choice;
+	const struct job_choice *c = &list->choice;
 	const char *states[LIVE_STATES];
 	struct listing *l = &list->l;
 	int64_t before = l->shown, left = c->limit - l->shown + 1; /* whether there are more */
@@ -277,7 +184,7 @@ static struct call_list *begin_list(struct daemon *d, struct call *call)
 {
 	struct call_list *list = mem_alloc(sizeof(*list));
 
-	if (!read_choice(d, call, &list->choice)) {
+	if (!job_choice_read(d, call, &list->choice)) {
 		free(list);
 		return NULL;
 	}

@@ -17,6 +17,13 @@
  */
 enum { CALL_JOBS_MAX = SUBMISSION_ARRAY_MAX };
 size_t call_jobs(struct daemon *d, struct call *call, bool owner, uint32_t **out);
+/*
+ * Jobs that a word names: "7" (an array: all of it that has not ended), "7_3", "slurm:4711"; `n` 0: there are none.
+ * False: the word names no job.  `out` is malloc'ed.
+ */
+bool daemon_jobs_named(struct daemon *d, const char *word, uint32_t **out, size_t *n);
+/* The body of an input: who asked for it, and the reason if there is one. */
+json_t *call_reason(const struct call *call);
 /* One of them, live or ended. */
 uint32_t call_job(struct daemon *d, struct call *call, bool owner);
 /* How many jobs there are in the array whose first one this is, and whose numbers follow; else 1. */

@@ -115,6 +115,8 @@ quota set me --weight 1000
 LINES
 run two cancel --all
 run two cancel --name secret-of-one
+run two cancel --user all
+err 'skipped: job [0-9]+(, for one,)? belongs to another user' "a filter leaves others' jobs alone, and says so"
 run stint show "$mine"
 out 'RUNNING' "and the job runs on"
 run two queue
