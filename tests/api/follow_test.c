@@ -321,7 +321,7 @@ static void a_log_is_followed_to_its_end(void **state)
 		.path = "/v1/jobs/7/log/raw?follow=1",
 		.see = see_log,
 		.ctx = &to,
-		.timeout_s = 20 };
+		.timeout_s = 600 };
 	struct client_answer got = { 0 };
 	struct client *client;
 

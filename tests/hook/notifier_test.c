@@ -50,14 +50,14 @@ static void push(struct stream *stream, uint64_t seq, const char *kind, const ch
 
 static bool becomes(atomic_uint *counter, unsigned want)
 {
-	for (int i = 0; i < 6000 && atomic_load(counter) < want; i++)
+	for (int i = 0; i < 24000 && atomic_load(counter) < want; i++)
 		usleep(10000);
 	return atomic_load(counter) == want;
 }
 
 static bool hears(struct receiver *r, size_t want)
 {
-	for (int i = 0; i < 6000 && receiver_heard(r) < want; i++)
+	for (int i = 0; i < 24000 && receiver_heard(r) < want; i++)
 		usleep(10000);
 	return receiver_heard(r) == want;
 }

@@ -21,7 +21,7 @@
 #include "live/replay.h"
 #include "store/record.h"
 
-enum { PATIENCE_MS = 60000, POLL_MS = 10 };
+enum { PATIENCE_MS = 240000, POLL_MS = 10 };
 
 static void nap_ms(long ms)
 {
