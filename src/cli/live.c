@@ -155,7 +155,8 @@ static void make_plain(json_t *value)
 	json_array_foreach(value, i, member) make_plain(member);
 	json_object_foreach(value, key, member)
 	{
-		if (strcmp(key, "yaml") != 0) /* has lines; ui_print() sees to the rest */
+		/* These two have lines; ui_print() sees to the rest. */
+		if (strcmp(key, "yaml") != 0 && strcmp(key, "cluster") != 0)
 			make_plain(member);
 	}
 }

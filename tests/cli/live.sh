@@ -239,7 +239,7 @@ out 'deadline' "a deadline is shown"
 # ---- time limits, grace, 85, retries, checkpoints
 submit --time 1s -- sh -c 'sleep 1000'
 timed=$job
-submit --time 1s --grace 1s -- sh -c 'trap "" TERM; echo $$ >stubborn; while :; do sleep 0.1; done'
+submit --time 8s --grace 1s -- sh -c 'trap "" TERM; echo $$ >stubborn; while :; do sleep 0.1; done'
 stubborn=$job
 submit --retries 2 -- sh -c 'echo x >>tries; exit 3'
 retried=$job

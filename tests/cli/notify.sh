@@ -152,7 +152,7 @@ rules:
     webhook: http://127.0.0.1:$port/well
     secret_file: $work/key
   - on: [finished]
-    webhook: http://localhost:$port/hangs
+    webhook: http://127.0.0.1:$port/hangs
     timeout_s: 300
 RULES
 run stint notify test hooks.yaml --rule 2
