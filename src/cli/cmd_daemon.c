@@ -41,6 +41,16 @@ static const struct flag_group flags_machine = {
 		},
 };
 
+static const struct flag_group flags_limits = {
+	.title = "limits",
+	.flags =
+		(const struct flag[]){
+			TEXT(limits, "RULE",
+				"what a user may have: queued=200000,bytes=4G,rate=200,burst=2000,whatifs=1 (default); tenant:*: before one is for each tenant, user:NAME: and tenant:NAME: for one; admins: for them, too; off"),
+			{ 0 },
+		},
+};
+
 static const struct flag_group flags_care = {
 	.title = "idle jobs and failing devices",
 	.flags =
@@ -62,6 +72,7 @@ static const char *const examples[] = {
 	"stint daemon --notify ~/.config/stint/notify.yaml",
 	"stint daemon --idle warn=30m,reclaim=2h,then=requeue",
 	"sudo stint daemon --system",
+	"sudo stint daemon --system --limits queued=5000,rate=20,user:ci:rate=none,tenant:nlp:queued=50000",
 	"sudo stint daemon --driver slurm --partition gpu --policy gavel",
 	NULL,
 };
@@ -72,7 +83,7 @@ const struct command command_daemon = {
 	.operands = "",
 	.live = true,
 	.groups = { &serve_flags_place, &flags_machine, &slurm_flags_drive, &serve_flags_rules,
-		&flags_care, &serve_flags_output },
+		&flags_care, &flags_limits, &serve_flags_output },
 	.about = "Needs no configuration: GPUs are found through the NVIDIA driver, and where there are none CPU slots\n"
 		 "are offered.  Everything is recorded before it counts; a daemon that is stopped or killed loses\n"
 		 "nothing, its jobs run on, and the next one takes them over.  Ctrl-C stops it, not the jobs.",

@@ -408,9 +408,77 @@ static int export(const json_t *reply, struct err *err)
 	return rc;
 }
 
+/* ---- limits */
+
+/* "3 of 200000", "3" where there is no limit. */
+static void of_limit(struct table *table, const json_t *row, const char *have, const char *most,
+	bool bytes)
+{
+	double limit = live_number(row, most), is = live_number(row, have);
+	char size[32], whole[32];
+
+	if (bytes && isnan(limit))
+		table_cell(table, text_size(is, size));
+	else if (bytes)
+		table_cellf(table, "%s of %s", text_size(is, size), text_size(limit, whole));
+	else if (isnan(limit))
+		table_cellf(table, "%.0f", is);
+	else
+		table_cellf(table, "%.0f of %.0f", is, limit);
+}
+
+static void bare_limit(struct table *table, double limit)
+{
+	if (isnan(limit))
+		table_cell(table, "-");
+	else
+		table_cellf(table, "%g", limit);
+}
+
+static int show_limits(const json_t *reply, struct err *err)
+{
+	const json_t *limits = json_object_get(reply, "limits"), *row;
+	struct term term = term_of_stdout();
+	struct table table = { 0 };
+	struct buf text = { 0 };
+	size_t i;
+	int rc;
+
+	if (!limits)
+		return err_set(err, ERR_MISSING,
+			"this daemon has no limits; it is of an older version");
+	table_column(&table, "OF", ALIGN_LEFT, 0);
+	table_column(&table, "NAME", ALIGN_LEFT, 0);
+	table_column(&table, "QUEUED", ALIGN_RIGHT, 0);
+	table_column(&table, "BYTES", ALIGN_RIGHT, 0);
+	table_column(&table, "A SECOND", ALIGN_RIGHT, 1);
+	table_column(&table, "AT ONCE", ALIGN_RIGHT, 2);
+	table_column(&table, "WHAT-IFS", ALIGN_RIGHT, 3);
+	json_array_foreach(json_object_get(limits, "of"), i, row)
+	{
+		table_cell(&table, text_of(row, "of"));
+		table_cell(&table, text_of(row, "name"));
+		of_limit(&table, row, "queued", "queued_limit", false);
+		of_limit(&table, row, "bytes", "bytes_limit", true);
+		bare_limit(&table, live_number(row, "rate_limit"));
+		bare_limit(&table, live_number(row, "burst_limit"));
+		bare_limit(&table, live_number(row, "whatifs_limit"));
+	}
+	table_write(&table, TABLE_TEXT, &term, &text, NULL);
+	if (json_is_true(json_object_get(limits, "exempt")))
+		buf_str(&text,
+			"You are an administrator: limits of jobs, bytes and submissions do not hold for you.\n");
+	rc = ui_print(&text, err);
+	table_fini(&table);
+	buf_fini(&text);
+	return rc;
+}
+
 /* ---- the command */
 
-static const char *const words[] = { "set", "load", "check", "export", NULL };
+enum { DO_SET, DO_LOAD, DO_CHECK, DO_EXPORT, DO_LIMITS, DO_SHOW };
+
+static const char *const words[] = { "set", "load", "check", "export", "limits", NULL };
 
 static int choose(const struct args *args, struct err *err)
 {
@@ -423,14 +491,14 @@ static int choose(const struct args *args, struct err *err)
 	}
 	if (!word && isnan(args->load) && !args->guaranteed && !args->borrow && !args->lend &&
 		!args->parent)
-		return 4;
+		return DO_SHOW;
 	if (!word)
 		return err_set(err, ERR_USAGE,
 			"of whom? write: stint quota set TENANT --weight W --guaranteed N");
-	near = text_nearest(word, words, 4);
+	near = text_nearest(word, words, DO_SHOW);
 	return err_set(err, ERR_USAGE,
-		"stint quota has no '%s'%s%s%s; there are set, load, check and export", word,
-		near >= 0 ? " (did you mean " : "", near >= 0 ? words[near] : "",
+		"stint quota has no '%s'%s%s%s; there are set, load, check, export and limits",
+		word, near >= 0 ? " (did you mean " : "", near >= 0 ? words[near] : "",
 		near >= 0 ? "?)" : "");
 }
 
@@ -441,19 +509,21 @@ static int run(const struct args *args, struct err *err)
 
 	if (what < 0)
 		return what;
-	if (what == 2)
+	if (what == DO_CHECK)
 		return check(args, err);
-	rc = what == 0      ? set(args, &reply, err)
-		: what == 1 ? load(args, &reply, err)
-			    : live_get(args, "/v1/quota", &reply, err);
+	rc = what == DO_SET       ? set(args, &reply, err)
+		: what == DO_LOAD ? load(args, &reply, err)
+				  : live_get(args, "/v1/quota", &reply, err);
 	if (rc)
 		return rc;
 	if (args->json)
 		rc = live_print_json(reply, err);
-	else if (what == 0)
+	else if (what == DO_SET)
 		rc = told(args, reply);
-	else if (what == 3)
+	else if (what == DO_EXPORT)
 		rc = export(reply, err);
+	else if (what == DO_LIMITS)
+		rc = show_limits(reply, err);
 	else
 		rc = show(reply, err);
 	json_decref(reply);
@@ -485,18 +555,19 @@ static const struct flag_group flags_quota = { .title = "tenants", .flags = flag
 static const char *const examples[] = { "stint quota",
 	"stint quota set vision --weight 2 --guaranteed 8 --borrow 4",
 	"stint quota check tenants.yaml --cluster 4x8:v100", "stint quota load tenants.yaml",
-	"stint quota export > tenants.yaml", NULL };
+	"stint quota export > tenants.yaml", "stint quota limits", NULL };
 
 const struct command command_quota = {
 	.name = "quota",
 	.summary = "tenants: what they are promised, borrow, lend and use",
-	.operands = "[set TENANT | load FILE | check FILE | export]",
+	.operands = "[set TENANT | load FILE | check FILE | export | limits]",
 	.max_operands = 2,
 	.live = true,
 	.groups = { &flags_quota, &flags_daemon },
 	.about = "Without an operand: every tenant as a tree. GPUS and BORROWED count all below a tenant; "
 		 "STANDING is what it used of late over its share. Quotas are kept under the admission "
-		 "rule quota (stint daemon --admit quota, stint policy set --admit quota).",
+		 "rule quota (stint daemon --admit quota, stint policy set --admit quota). limits: how many "
+		 "jobs and bytes you have queued, and how many you may (stint daemon --limits).",
 	.examples = examples,
 	.run = run,
 };

@@ -23,6 +23,7 @@
 #include "cli/rules.h"
 #include "cli/ui.h"
 #include "daemon/daemon.h"
+#include "daemon/limits.h"
 #include "hook/event.h"
 #include "hook/notifier.h"
 
@@ -289,6 +290,7 @@ static int open_and_serve(const struct args *args, const struct places *places,
 		.placer = rules->placer.full,
 		.admit = rules->admit.full,
 		.tenants = args->tenants,
+		.limits = args->limits,
 		.host_profiles = args->host_profiles,
 		.runs = places->runs,
 		.seed = (uint64_t)args->seed,
@@ -331,6 +333,7 @@ int serve_daemon(const struct args *args, const struct serve_world *world, struc
 	struct places places = { 0 };
 	struct hooks hooks = { 0 };
 	struct idle_rule idle = { 0 };
+	struct limits limits;
 	enum log_level level = LEVEL_NOTICE;
 	struct log log;
 	int rc;
@@ -343,6 +346,9 @@ int serve_daemon(const struct args *args, const struct serve_world *world, struc
 			"--log-level %s: error, warning, notice, info or debug", args->log_level);
 	if (args->idle && idle_rule_parse(args->idle, &idle, err) < 0)
 		return err_prefix(err, "--idle");
+	if (limits_parse(args->limits, &limits, err) < 0)
+		return err_prefix(err, "--limits");
+	limits_fini(&limits);
 	log_init(&log, STDERR_FILENO, args->quiet ? LEVEL_WARNING : level);
 	rc = name_rules(args, &rules, err);
 	if (rc == 0)

@@ -243,7 +243,8 @@ int daemon_open(const struct daemon_config *config, struct daemon **out, struct 
 	copy_config(d, config);
 	d->metrics = metrics_create();
 	d->forecaster = forecaster_create(d, config->forecast_every_s);
-	if (open_state(d, err) < 0 || open_record(d, err) < 0 || retain_open(d, err) < 0 ||
+	if (limits_parse(config->limits, &d->limits, err) < 0 || open_state(d, err) < 0 ||
+		open_record(d, err) < 0 || retain_open(d, err) < 0 ||
 		daemon_open_hands(d, err) < 0 || open_loop(d, err) < 0) {
 		daemon_close(d);
 		return err->code;
@@ -335,6 +336,8 @@ void daemon_close(struct daemon *d)
 	json_decref(d->epoch.devices);
 	daemon_forget_idle(d);
 	free(d->device_of);
+	limits_fini(&d->limits);
+	tally_fini(&d->tally);
 	free(d->user);
 	stream_destroy(d->stream);
 	metrics_destroy(d->metrics);

@@ -38,6 +38,7 @@ struct daemon_config {
 	const char *policy, *placer,
 		*admit;            /* specs; NULL: what the record says last, else the defaults */
 	const char *tenants;       /* file; NULL: none */
+	const char *limits;        /* of users and tenants, daemon/limits.h; NULL: the presets */
 	const char *host_profiles; /* file; NULL: what the record says last, else none */
 	const char *socket;        /* what jobs are told as STINT_SOCKET; NULL: none */
 	const char *runs; /* directory of simulator results for the page; NULL: STATE/runs */

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/vec.h"
 #include "daemon/daemon.h"
+#include "daemon/limits.h"
 #include "daemon/metrics.h"
 #include "daemon/reasons.h"
 #include "daemon/verbs.h"
@@ -129,7 +130,9 @@ struct daemon {
 	double epoch_s;              /* the core's time when the present epoch began */
 	double last_s;               /* the core's time of the last cycle: time never goes back */
 	uint32_t next_job;
-	uid_t user_uid; /* whose name `user` is */
+	struct limits limits;
+	struct tally tally; /* of what is limited */
+	uid_t user_uid;     /* whose name `user` is */
 	char *user;
 	uint64_t last_seq;
 	uint64_t stamp; /* the last of what may change decisions: not what jobs report of themselves */
@@ -235,6 +238,10 @@ void daemon_hands_ended(void *ctx, const struct ending *ending);
 uint32_t daemon_places(const struct daemon *d, const struct grant *grant, uint32_t *out);
 /* Devices that fell off the bus or went with their node, or came back. */
 void daemon_look_at_machine(struct daemon *d);
+
+/* ---- verbs_submit.c */
+/* A user's name, or the number of one that has none.  Until it is asked for another. */
+const char *verb_user_name(struct daemon *d, uid_t uid);
 
 /* ---- words.c */
 /* The job's submission; ERR_MISSING if the record has it not.  submission_fini(). */

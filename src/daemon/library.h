@@ -52,13 +52,14 @@ struct desk {
 	struct desk_use *uses; /* nuses of them; verb_quota() puts them there */
 	size_t nuses;
 	const char *policy;
-	bool quotas;      /* are kept */
-	bool by_policy;   /* the policy keeps some of its own */
-	bool cells;       /* of tenants are kept */
-	const char *note; /* what is to be said of the table; NULL: nothing */
-	const char *yaml; /* the table of tenants; verb_quota() */
-	size_t live;      /* jobs that have not ended */
-	uint64_t refused; /* jobs whose deadlines could not be promised */
+	bool quotas;        /* are kept */
+	bool by_policy;     /* the policy keeps some of its own */
+	bool cells;         /* of tenants are kept */
+	const char *note;   /* what is to be said of the table; NULL: nothing */
+	const char *yaml;   /* the table of tenants; verb_quota() */
+	const char *limits; /* JSON of what is limited; NULL: not told */
+	size_t live;        /* jobs that have not ended */
+	uint64_t refused;   /* jobs whose deadlines could not be promised */
 };
 
 /* What there is to know now, for a reader that the daemon runs itself. */

@@ -144,6 +144,8 @@ static const char *title_of(int status)
 		return "Not found";
 	case 409:
 		return "Refused";
+	case 413:
+		return "Too large";
 	case 422:
 		return "Can never run";
 	case 429:
@@ -190,6 +192,15 @@ void call_fail(struct call *call, int rc, const char *text)
 		break;
 	case ERR_REFUSED:
 		call_problem(call, 409, 4, "%s", text);
+		break;
+	case LIMIT_QUEUED:
+		call_problem(call, 403, 4, "%s", text);
+		break;
+	case LIMIT_BYTES:
+		call_problem(call, 413, 4, "%s", text);
+		break;
+	case LIMIT_RATE:
+		call_problem(call, 429, 4, "%s", text);
 		break;
 	case ERR_NEVER:
 		call_problem(call, 422, 5, "%s", text);

@@ -5,6 +5,7 @@
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/plain.h"
@@ -16,7 +17,7 @@ enum {
 }; /* dependencies of one submission, elements times what they wait for */
 
 /* Asked once per user in a row: the answer may come over a network. */
-static const char *user_name(struct daemon *d, uid_t uid)
+const char *verb_user_name(struct daemon *d, uid_t uid)
 {
 	struct passwd entry, *found = NULL;
 	char words[4096];
@@ -135,7 +136,7 @@ static struct live_job *draft(struct daemon *d, const struct caller *caller, uin
 
 	job->uid = caller->uid;
 	job->gid = caller->gid;
-	job->user = mem_strdup(user_name(d, caller->uid));
+	job->user = mem_strdup(verb_user_name(d, caller->uid));
 	if (!job->tenant)
 		job->tenant = mem_strdup(job->user);
 	return job;
@@ -304,11 +305,13 @@ static int add_elements(struct daemon *d, struct call *call, struct submission *
 	const char *words, struct err *err)
 {
 	uint32_t n = what->array ? what->narray : 1, first = d->next_job;
+	int64_t bytes = (int64_t)strlen(words);
 
 	for (uint32_t i = 0; i < n; i++) {
 		struct live_job *job = draft(d, &call->caller, first + i, what);
 		int rc = 0;
 
+		job->submitted_bytes = bytes / n + (bytes % n > i);
 		if (what->array) {
 			job->array_id = first;
 			job->array_index = (uint32_t)what->array[i];
@@ -340,14 +343,31 @@ static int check_account(struct daemon *d, const struct caller *caller,
 			"submitted: jobs that come from another scheduler have come before, no others");
 	if (!d->config.system || caller->admin)
 		return 0;
-	if (what->tenant && strcmp(what->tenant, user_name(d, caller->uid)) != 0)
+	if (what->tenant && strcmp(what->tenant, verb_user_name(d, caller->uid)) != 0)
 		return err_set(err, ERR_REFUSED,
 			"tenant: only root may submit for a tenant other than %s",
-			user_name(d, caller->uid));
+			verb_user_name(d, caller->uid));
 	if (what->weight > 1 || what->priority > 0)
 		return err_set(err, ERR_REFUSED,
 			"weight, priority: only root may give more than others have");
 	return 0;
+}
+
+/* What the kernel takes of arguments and variables together, less what Stint adds to them. */
+static int check_exec(const struct submission *what, struct err *err)
+{
+	enum { OWN_BYTES = 16 << 10, KERNEL_MAX = 6 << 20 };
+	long system = sysconf(_SC_ARG_MAX);
+	size_t most = (system > 0 && system < KERNEL_MAX ? (size_t)system : KERNEL_MAX) - OWN_BYTES;
+	size_t words = submission_exec_bytes(what->argv), env = submission_exec_bytes(what->env);
+	char is[32], is_env[32], limit[32];
+
+	if (words + env <= most)
+		return 0;
+	return err_set(err, LIMIT_BYTES,
+		"command, env: %s of arguments and %s of variables are above what this system passes to a program (%s); export fewer variables (--export=NONE, --export=NAME,...) or put them into a file",
+		text_size((double)words, is), text_size((double)env, is_env),
+		text_size((double)most, limit));
 }
 
 static int add_one(struct daemon *d, struct call *call, const json_t *words, struct err *err)
@@ -361,6 +381,8 @@ static int add_one(struct daemon *d, struct call *call, const json_t *words, str
 	if (submission_from_json(&what, words, err) < 0)
 		return err->code;
 	rc = submission_check(&what, err);
+	if (rc == 0)
+		rc = check_exec(&what, err);
 	if (rc == 0)
 		rc = check_account(d, &call->caller, &what, err);
 	if (rc == 0 && what.key)
@@ -411,7 +433,7 @@ static bool meet_tenant(struct daemon *d, const struct call *call, const json_t 
 	const char *tenant = member_text(words, "tenant");
 
 	if (!tenant || (d->config.system && !call->caller.admin))
-		tenant = user_name(d, call->caller.uid);
+		tenant = verb_user_name(d, call->caller.uid);
 	if (core_knows_tenant(d->core, tenant) || !is_plain(tenant))
 		return false;
 	/* It may be in the table and not in the core: after an epoch that could not be written down. */
@@ -530,9 +552,12 @@ bool verb_prepare_submit(struct daemon *d, struct call *call)
 
 	if (verb_refuse_change(d, call))
 		return false;
-	if (check_stamp(d, call, &err) == 0 && add_all(d, call, &err) == 0 &&
-		check_promises(d, call, &err) == 0)
+	if (limits_check_rate(d, call, &err) == 0 && check_stamp(d, call, &err) == 0 &&
+		add_all(d, call, &err) == 0 && limits_check_made(d, call, &err) == 0 &&
+		check_promises(d, call, &err) == 0) {
+		limits_count_made(d, call);
 		return true;
+	}
 	d->rows.n = before;
 	d->next_job = next_job;
 	verb_drop_made(call);

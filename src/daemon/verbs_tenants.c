@@ -366,6 +366,8 @@ static void answer_quota(struct record *record, const struct desk *desk, struct 
 		json_str(&j, "note", desk->note);
 	if (desk->yaml)
 		json_str(&j, "yaml", desk->yaml);
+	if (desk->limits)
+		json_raw(&j, "limits", desk->limits, strlen(desk->limits));
 	put_uses(desk, &uses, only, &j);
 	json_end(&j, '}');
 	vec_fini(&uses.at);
@@ -379,9 +381,16 @@ static void read_quota(struct record *record, const struct desk *desk, struct ca
 
 void verb_quota(struct daemon *d, struct call *call)
 {
+	struct buf text = { 0 };
+	struct json j;
+
 	library_ask(d, call, read_quota);
 	count_live(d, call->desk);
 	put_quotas(d, call->desk);
+	json_init(&j, &text, false);
+	limits_put(d, call, &j);
+	call->desk->limits = arena_strdup(&call->desk->words, text.at);
+	buf_fini(&text);
 }
 
 /* After a change, which is answered by the loop once it is durable. */

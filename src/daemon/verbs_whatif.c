@@ -236,9 +236,10 @@ static int take_args(struct whatif_task *t, struct daemon *d, const json_t *args
 }
 
 /* Answered with why not, if there are too many; where there are many users, none keeps the others waiting. */
-static bool is_busy(const struct daemon *d, struct call *call)
+static bool is_busy(struct daemon *d, struct call *call)
 {
 	size_t all = 0, own = 0;
+	struct err err = { 0 };
 
 	for (size_t i = 0; i < d->waiting.n; i++) {
 		const struct call *other = d->waiting.at[i];
@@ -246,15 +247,14 @@ static bool is_busy(const struct daemon *d, struct call *call)
 		if (other->verb != call->verb || !other->task)
 			continue;
 		all++;
-		own += d->config.system && other->caller.uid == call->caller.uid;
+		own += other->caller.uid == call->caller.uid;
 	}
-	if (own)
-		call_problem(call, 429, 4,
-			"one that you asked for is being worked out already; ask again in a while");
+	if (limits_check_whatifs(d, call, own, &err) < 0)
+		call_fail(call, err.code, err.text);
 	else if (all >= AT_ONCE)
 		call_problem(call, 429, 4,
 			"%zu of these are being worked out already; ask again in a while", all);
-	return own || all >= AT_ONCE;
+	return call->status != 0;
 }
 
 static void begin(struct daemon *d, struct call *call)

@@ -485,6 +485,7 @@ static void put_asked(const struct live_job *job, struct json *j)
 	put_text(j, "types", job->types);
 	put_text(j, "comment", job->comment);
 	put_unless(j, "submit_seq", (int64_t)job->submit_seq, 0);
+	put_unless(j, "submitted_bytes", job->submitted_bytes, 0);
 	json_double(j, "arrival_s", job->arrival_s);
 	json_int(j, "gpus", job->base.gpus);
 	put_unless(j, "min_gpus", job->base.min_gpus, job->base.gpus);
@@ -616,6 +617,7 @@ static void get_asked(struct live_job *job, const json_t *s)
 	job->types = copy_or_null(member_text(s, "types"));
 	job->comment = copy_or_null(member_text(s, "comment"));
 	job->submit_seq = (uint64_t)member_int(s, "submit_seq", 0);
+	job->submitted_bytes = member_int(s, "submitted_bytes", 0);
 	job->arrival_s = job->base.arrival_s = member_number(s, "arrival_s", 0);
 	job->base.gpus = (int32_t)member_int(s, "gpus", 1);
 	job->base.min_gpus = (int32_t)member_int(s, "min_gpus", job->base.gpus);

@@ -87,6 +87,7 @@ struct live_job {
 	char *name, *user, *tenant, *model, *key, *types,
 		*comment; /* model, key, types, comment may be NULL */
 	uint64_t submit_seq;
+	int64_t submitted_bytes; /* its part of what was submitted, as the record holds it; 0: by an older version */
 	double arrival_s;
 
 	/* asked */

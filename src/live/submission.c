@@ -169,6 +169,15 @@ static int check_words(const char *member, const char *const *words, struct err 
 	return 0;
 }
 
+size_t submission_exec_bytes(const char *const *words)
+{
+	size_t n = 0;
+
+	for (; words && *words; words++)
+		n += strlen(*words) + 1 + sizeof(*words);
+	return n;
+}
+
 static int check_env(const char *const *env, struct err *err)
 {
 	for (; env && *env; env++)

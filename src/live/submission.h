@@ -100,6 +100,9 @@ void submission_fini(struct submission *s);
  */
 int submission_check(struct submission *s, struct err *err);
 
+/* What the kernel counts for these arguments or variables when a program is started. */
+size_t submission_exec_bytes(const char *const *words);
+
 /*
  * Schema "submission/1"; members that are absent or null stay as submission_init() left them, unknown
  * ones are errors.  It is not checked yet.  ERR_USAGE; `out` needs no submission_fini() then.

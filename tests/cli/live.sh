@@ -122,12 +122,10 @@ arguments() { # N: so many of them
 }
 arguments 100 >long.jsonl
 fails 2 'larger than 8388608 bytes' "ten million bytes of arguments are refused" stint submit --batch long.jsonl
-arguments 50 >long.jsonl
-run stint submit --batch long.jsonl --parsable
-want 0 "five million are not"
-run stint wait "$long" "$(cat stdout)"
-want 126 "but more than the system takes"
-out 'FAILED.*rgument list too long' "which is said"
+arguments 70 >long.jsonl
+fails 4 'arguments .* above what this system passes to a program' "more than the system takes is refused" \
+	stint submit --batch long.jsonl
+run stint wait "$long"
 run stint logs "$long"
 out '^100000$' "a hundred thousand are not"
 
