@@ -250,7 +250,7 @@ static void one_of_each_user(void **state)
 	setup_for(&s, true, "until [ -e go ]; do sleep 0.02; done; echo '{\"done\":1}'");
 	ask_as(&s, &first, 1000, "{\"policy\":\"sjf\"}");
 	ask_as(&s, &second, 1000, "{\"policy\":\"sjf\"}");
-	expect(&second, 429, "one that you asked for");
+	expect(&second, 429, "what-if being worked out, and the limit is 1 (whatifs)");
 	ask_as(&s, &second, 1001, "{\"policy\":\"sjf\"}");
 	ask_as(&s, &third, 1002, "{\"policy\":\"sjf\"}");
 	expect(&third, 429, "2 of these");
