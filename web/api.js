@@ -1,11 +1,13 @@
 // Asking the daemon, and hearing what happens.
 //
-// The session is a cookie that this script cannot read, and a key that it keeps
-// and sends along; neither is worth anything without the other.
+// No secret is sent.  The page and the daemon each show that they know the token, or a code of
+// `stint open`; the session's key follows from it on both sides, and signs every request (doc/web.md).
+// Another program that has the port, once the daemon is gone, learns nothing that is of use to it.
+import { chance, hmac } from './hmac.js';
 
-const keyName = 'stint-key';
-let key = null;
-try { key = localStorage.getItem(keyName); } catch { /* kept in memory only */ }
+const keyName = 'stint-session';
+let session = null; // { id, key }
+try { session = JSON.parse(localStorage.getItem(keyName)); } catch { /* kept in memory only */ }
 
 export class Problem extends Error {
 	constructor(status, text) { super(text); this.status = status; }
@@ -13,36 +15,69 @@ export class Problem extends Error {
 
 let onLogin = () => {};
 export function whenLoggedOut(then) { onLogin = then; }
-export const hasKey = () => Boolean(key);
+export const hasKey = () => Boolean(session?.id && session?.key);
 
 function keep(value) {
-	key = value;
-	try { if (value) localStorage.setItem(keyName, value); else localStorage.removeItem(keyName); } catch { /* as above */ }
+	session = value;
+	try { if (value) localStorage.setItem(keyName, JSON.stringify(value)); else localStorage.removeItem(keyName); } catch { /* as above */ }
 }
 
-function headers(more) {
-	return key ? { 'X-Stint-Key': key, ...more } : { ...more };
-}
-
-async function send(path, options) {
+async function ask(path, { method = 'GET', headers = {}, ...options } = {}) {
 	let answer;
+	if (hasKey()) headers = { 'X-Stint-Session': `${session.id} ${hmac(session.key, `${method}\n${path}`)}`, ...headers };
 	try {
-		answer = await fetch(path, { credentials: 'same-origin', cache: 'no-store', ...options });
+		answer = await fetch(path, { credentials: 'omit', cache: 'no-store', method, headers, ...options });
 	} catch {
+		doubt = true;
 		throw new Problem(0, 'the daemon does not answer');
 	}
 	if (answer.ok) return answer;
 	let text = answer.statusText;
 	try { text = (await answer.json()).detail || text; } catch { /* no problem document */ }
-	if (answer.status === 401 && path !== '/login') onLogin();
 	throw new Problem(answer.status, text);
+}
+
+// ---- proving
+
+const askJson = async (path, body) => (await ask(path, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) })).json();
+
+// Asks for a challenge, and whether the daemon knows the secret.
+async function challenge(secret, about) {
+	const nonce = chance(), said = await askJson('/login', { nonce, ...about });
+	const sign = what => hmac(secret, `stint ${what}\n${location.host}\n${nonce}\n${said.challenge}`);
+	const proof = sign('server');
+	return { nonce, challenge: said.challenge, sign, proven: proof === said.proof || proof === said.read_proof };
+}
+
+// After the connection was lost another program may have the port: nothing is asked before it has
+// shown that it is the daemon that the session is with.
+let doubt = true, proving = null;
+async function prove() {
+	try {
+		const { proven } = await challenge(session.key, { session: session.id });
+		if (!proven) throw new Problem(401, 'what answers is not the daemon that this session is with');
+		doubt = false;
+	} catch (problem) {
+		if (problem.status === 0 || problem.status === 429 || problem.status >= 500) throw problem; // later, then
+		throw new Problem(401, problem.message);
+	}
+}
+
+async function send(path, options) {
+	try {
+		if (doubt && hasKey()) await (proving ??= prove().finally(() => { proving = null; }));
+		return await ask(path, options);
+	} catch (problem) {
+		if (problem.status === 401) { keep(null); onLogin(); }
+		throw problem;
+	}
 }
 
 // What the page that is being loaded will ask for first: asked now, answered to the first who does.
 const early = new Map();
 export function ahead(paths) {
 	for (const path of paths) {
-		const answer = send(path, { headers: headers() });
+		const answer = send(path);
 		answer.catch(() => {}); // whoever asks is told
 		early.set(path, { answer, until: performance.now() + 3000 });
 	}
@@ -50,13 +85,13 @@ export function ahead(paths) {
 function sendOrTake(path) {
 	const one = early.get(path);
 	early.delete(path);
-	return one && one.until > performance.now() ? one.answer : send(path, { headers: headers() });
+	return one && one.until > performance.now() ? one.answer : send(path);
 }
 
 export const get = async path => (await sendOrTake(path)).json();
-export const text = async path => (await send(path, { headers: headers() })).text();
+export const text = async path => (await send(path)).text();
 export const post = async (path, body) => (await send(path, {
-	method: 'POST', headers: headers({ 'Content-Type': 'application/json' }), body: JSON.stringify(body ?? {}),
+	method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body ?? {}),
 })).json();
 
 // What other parts of Stint answer, where they are there: null if this daemon has no such route.
@@ -64,7 +99,17 @@ export async function maybe(path) {
 	try { return await get(path); } catch (e) { if (e.status === 404 || e.status === 405) return null; throw e; }
 }
 
-export async function login(how) { keep((await post('/login', how)).key); }
+// With a token or a code: `secret` is not sent, `about` is.
+async function login(secret, about, why) {
+	keep(null);
+	const met = await challenge(secret, about);
+	if (!met.proven) throw new Problem(401, why);
+	const said = await askJson('/login', { nonce: met.nonce, challenge: met.challenge, answer: met.sign('page'), ...about });
+	keep({ id: said.session, key: met.sign('session') });
+	doubt = false;
+}
+export const loginByToken = token => login(token, {}, 'The token is wrong, or this is not the daemon that it belongs to. Nothing was sent.');
+export const loginByCode = code => login(code.slice(16), { code: code.slice(0, 16) }, 'This is not the daemon that made the code. Nothing was sent.');
 export async function logout() { try { await post('/logout'); } finally { keep(null); onLogin(); } }
 
 // ---- events
@@ -98,7 +143,7 @@ function take(block) {
 
 async function read(signal) {
 	const more = last !== null ? { 'Last-Event-ID': last } : {};
-	const answer = await send('/v1/events', { headers: headers(more), signal });
+	const answer = await send('/v1/events', { headers: more, signal });
 	const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
 	let rest = '';
 	setLink('live');

@@ -35,14 +35,14 @@ function showLogin(why) {
 	const form = h('form', { className: 'card login', onsubmit: async e => {
 		e.preventDefault();
 		try {
-			await api.login({ token: token.value.trim() });
+			await api.loginByToken(token.value.trim());
 			token.value = '';
 			enter();
 		} catch (problem) {
 			wrong.textContent = problem.message;
 			token.select();
 		}
-	} }, h('h1', {}, 'Log in'), h('p', {}, 'The token is in the file ', h('code', {}, 'token'), ' of the daemon’s state directory. ', h('code', {}, 'stint open'), ' prints an address that logs in by itself.'),
+	} }, h('h1', {}, 'Log in'), h('p', {}, h('code', {}, 'stint open'), ' prints an address that logs in by itself. Or use the token in the file ', h('code', {}, 'token'), ' (or ', h('code', {}, 'token.read'), ', to look on) of the daemon’s state directory; it is not sent.'),
 	h('div', { className: 'field' }, h('label', { for: 'token' }, 'Token'), token), wrong, h('button', { className: 'main', type: 'submit' }, 'Log in'));
 	fill(main, form);
 	token.focus();
@@ -53,7 +53,7 @@ async function useCode() {
 	const found = location.hash.match(/^#code=([0-9a-f]+)$/);
 	if (!found) return null;
 	history.replaceState(null, '', location.pathname + '#/now');
-	try { await api.login({ code: found[1] }); return null; } catch (problem) { return problem.message; }
+	try { await api.loginByCode(found[1]); return null; } catch (problem) { return problem.message; }
 }
 
 // ---- pages

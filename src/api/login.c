@@ -6,25 +6,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <unistd.h>
 
 #include "api/page.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "daemon/verbs.h"
 
-/* ---- cookies */
+/* ---- whom tokens stand for */
 
-/* Cookies know no ports: each daemon of a machine has a name of its own. */
-static void cookie_name(const struct server *s, char out[32])
+struct caller login_full_caller(void)
 {
-	snprintf(out, 32, "stint-%u", s->port);
+	return (struct caller){ .uid = geteuid(), .gid = getegid(), .admin = true };
 }
 
-const char *login_cookie(const struct request *r)
+struct caller login_read_caller(void)
 {
-	char name[32];
-
-	cookie_name(r->server, name);
-	return MHD_lookup_connection_value(r->connection, MHD_COOKIE_KIND, name);
+	return (struct caller){ .uid = (uid_t)-2, .gid = (gid_t)-2, .role = ROLE_READ };
 }
 
 /* ---- files */
@@ -59,15 +58,6 @@ enum MHD_Result login_serve_asset(struct request *r, const json_t *args)
 
 /* ---- sessions */
 
-static void set_cookie(struct request *r, const char *value, long max_age_s)
-{
-	char name[32];
-
-	cookie_name(r->server, name);
-	r->cookie = mem_printf("%s=%s; Path=/; Max-Age=%ld; HttpOnly; SameSite=Strict", name, value,
-		max_age_s);
-}
-
 /* Takes the body. */
 static enum MHD_Result reply_json(struct request *r, json_t *body)
 {
@@ -88,47 +78,135 @@ static bool needs_tcp(struct request *r)
 	return r->peer->face->tcp;
 }
 
-/* With the lock held. */
-static int begin_session(struct request *r, const char *token, const char *code, json_t **out,
-	struct err *err)
-{
-	struct server *s = r->server;
-	const struct session *session;
-	bool good = token ? gate_same(token, s->token)
-			  : sessions_use_code(&s->sessions, code, clock_real_s());
+/* One secret that begins a session, and as whom. */
+struct login_secret {
+	char text[TOKEN_DIGITS + 1]; /* "": none */
+	struct caller caller;
+};
 
-	if (!good)
-		return err_set(err, ERR_REFUSED,
-			token ? "the token is wrong: it is in the file `token` of the daemon's state directory"
-			      : "the code is wrong, was used, or is too old: `stint open` makes another");
-	if (sessions_begin(&s->sessions, clock_real_s(), &session, err) < 0)
-		return err->code;
-	set_cookie(r, session->id, SESSION_S);
-	*out = json_pack("{s:s, s:s, s:i}", "schema", "login/1", "key", session->key, "lasts_s",
-		(int)SESSION_S);
-	return 0;
+/* With the lock held: the tokens, or what the code or the session that is named stands for. */
+static bool find_secrets(const struct server *s, const char *code, const char *session,
+	struct login_secret out[2])
+{
+	const struct session_code *c = code ? sessions_find_code(&s->sessions, code, clock_wall_s())
+					    : NULL;
+	const struct session *known = session ? sessions_find(&s->sessions, session, clock_wall_s())
+					      : NULL;
+
+	out[0] = out[1] = (struct login_secret){ 0 };
+	if (c) {
+		out[0].caller = c->caller;
+		strcpy(out[0].text, c->text + CODE_ID_DIGITS);
+	} else if (known) {
+		out[0].caller = known->caller;
+		strcpy(out[0].text, known->key);
+	} else if (code || session) {
+		return false;
+	} else {
+		if (s->whole)
+			strcpy(out[0].text, s->token);
+		out[0].caller = login_full_caller();
+		strcpy(out[1].text, s->read_token);
+		out[1].caller = login_read_caller();
+	}
+	return true;
+}
+
+/* With the lock held: shows that we know what the page knows. */
+static json_t *prove(const struct server *s, struct login_talk *talk,
+	const struct login_secret secrets[2])
+{
+	static const char *const names[] = { "proof", "read_proof" };
+	char challenge[CHALLENGE_DIGITS + 1], proof[SHA256_DIGITS + 1];
+	json_t *body = json_pack("{s:s}", "schema", "login/1");
+
+	sessions_challenge(&s->sessions, talk, clock_wall_s(), challenge);
+	json_object_set_new(body, "challenge", json_string(challenge));
+	talk->challenge = challenge;
+	for (int i = 0; i < 2; i++) {
+		if (!secrets[i].text[0])
+			continue;
+		login_sign(secrets[i].text, "stint server", talk, proof);
+		json_object_set_new(body, names[i], json_string(proof));
+	}
+	return body;
+}
+
+/* With the lock held.  NULL: the answer is wrong, or too late. */
+static json_t *begin_session(struct server *s, const struct login_talk *talk, const char *answer,
+	const struct login_secret secrets[2], struct err *err)
+{
+	const struct session *session;
+	char want[SHA256_DIGITS + 1];
+
+	for (int i = 0; i < 2 && sessions_challenged(&s->sessions, talk, clock_wall_s()); i++) {
+		login_sign(secrets[i].text, "stint page", talk, want);
+		if (!secrets[i].text[0] || !sign_same(answer, want))
+			continue;
+		login_sign(secrets[i].text, "stint session", talk, want);
+		if (sessions_begin(&s->sessions, want, &secrets[i].caller, clock_wall_s(), &session,
+			    err) < 0)
+			return NULL;
+		sessions_drop_code(&s->sessions, talk->about);
+		return json_pack("{s:s, s:s, s:s, s:i}", "schema", "login/1", "session", session->id,
+			"role", caller_role(&session->caller), "lasts_s", (int)SESSION_S);
+	}
+	err_set(err, ERR_REFUSED, "the answer is wrong or too late: log in again");
+	return NULL;
+}
+
+static bool is_hex(const char *text)
+{
+	return text && strlen(text) == SHA256_DIGITS &&
+		strspn(text, "0123456789abcdef") == SHA256_DIGITS;
+}
+
+static bool check_login(struct request *r, const struct login_talk *talk, const char *code,
+	const char *session, const char *answer)
+{
+	if (!talk->host || !strncasecmp(talk->host, "localhost", strlen("localhost")))
+		request_refuse(r, 403,
+			"the name localhost may lead to another program: open http://127.0.0.1:%u instead",
+			r->server->port);
+	else if (!is_hex(talk->nonce) || !answer != !talk->challenge || (code && session) ||
+		(session && answer))
+		request_refuse(r, 400,
+			"`nonce` (64 hex digits) asks for a challenge, with `code` or `session`; `challenge` and `answer` log in");
+	return !r->status;
 }
 
 enum MHD_Result login_serve_login(struct request *r, const json_t *args)
 {
-	const char *token = json_string_value(json_object_get(args, "token"));
 	const char *code = json_string_value(json_object_get(args, "code"));
+	const char *session = json_string_value(json_object_get(args, "session"));
+	const char *answer = json_string_value(json_object_get(args, "answer"));
+	struct login_talk talk = {
+		.host = MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, "Host"),
+		.nonce = json_string_value(json_object_get(args, "nonce")),
+		.challenge = json_string_value(json_object_get(args, "challenge")),
+		.about = code     ? code
+			: session ? session
+				  : "",
+	};
+	struct server *s = r->server;
+	struct login_secret secrets[2];
 	struct err err = { 0 };
 	json_t *body = NULL;
-	int rc;
 
-	if (!needs_tcp(r))
+	if (!needs_tcp(r) || !check_login(r, &talk, code, session, answer))
 		return request_reply(r, NULL);
-	if (!token == !code) {
-		request_refuse(r, 400, "either `token` or `code` is needed");
-		return request_reply(r, NULL);
-	}
-	pthread_mutex_lock(&r->server->lock);
-	rc = begin_session(r, token, code, &body, &err);
-	pthread_mutex_unlock(&r->server->lock);
-	if (rc == 0)
+	pthread_mutex_lock(&s->lock);
+	if (!find_secrets(s, code, session, secrets))
+		err_set(&err, ERR_REFUSED, "%s",
+			code ? "the code is wrong, was used, or is too old: `stint open` makes another"
+			     : "the session is over: log in again");
+	else
+		body = answer ? begin_session(s, &talk, answer, secrets, &err)
+			      : prove(s, &talk, secrets);
+	pthread_mutex_unlock(&s->lock);
+	if (body)
 		return reply_json(r, body);
-	request_refuse(r, rc == ERR_REFUSED ? 401 : 500, "%s", err.text);
+	request_refuse(r, err.code == ERR_REFUSED ? 401 : 500, "%s", err.text);
 	return request_reply(r, NULL);
 }
 
@@ -138,9 +216,9 @@ enum MHD_Result login_serve_logout(struct request *r, const json_t *args)
 	if (!needs_tcp(r))
 		return request_reply(r, NULL);
 	pthread_mutex_lock(&r->server->lock);
-	sessions_end(&r->server->sessions, login_cookie(r));
+	sessions_end(&r->server->sessions,
+		MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, "X-Stint-Session"));
 	pthread_mutex_unlock(&r->server->lock);
-	set_cookie(r, "", 0);
 	return reply_json(r, json_pack("{s:s}", "schema", "login/1"));
 }
 
@@ -162,7 +240,7 @@ enum MHD_Result login_serve_open(struct request *r, const json_t *args)
 		return request_reply(r, NULL);
 	}
 	pthread_mutex_lock(&s->lock);
-	if (sessions_code(&s->sessions, clock_real_s(), &code, &err) == 0)
+	if (sessions_code(&s->sessions, &r->caller, clock_wall_s(), &code, &err) == 0)
 		url = mem_printf("%s/#code=%s", s->url, code);
 	pthread_mutex_unlock(&s->lock);
 	if (url) {

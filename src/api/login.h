@@ -7,8 +7,9 @@
 
 #include "api/request.h"
 
-/* The session's half that browsers send by themselves, or NULL. */
-const char *login_cookie(const struct request *r);
+/* Whom STATE/token stands for, and STATE/token.read: no user can be the latter, so it owns no job. */
+struct caller login_full_caller(void);
+struct caller login_read_caller(void);
 
 enum MHD_Result login_serve_page(struct request *r, const json_t *args);
 enum MHD_Result login_serve_asset(struct request *r, const json_t *args);

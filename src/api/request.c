@@ -39,8 +39,13 @@ static const struct param asset_params[] = {
 };
 
 static const struct param login_params[] = {
-	{ "token", PARAM_TEXT, false, false, "the token in the daemon's state directory" },
-	{ "code", PARAM_TEXT, false, false, "or a code of /v1/open" },
+	{ "nonce", PARAM_TEXT, false, true, "64 hex digits of chance" },
+	{ "code", PARAM_TEXT, false, false,
+		"the first 16 digits of a code of /v1/open; without it, by a token" },
+	{ "session", PARAM_TEXT, false, false,
+		"or a session that goes on: the server proves itself again" },
+	{ "challenge", PARAM_TEXT, false, false, "what the first request was answered with" },
+	{ "answer", PARAM_TEXT, false, false, "the signature that logs in (doc/web.md)" },
 	{ 0 },
 };
 
@@ -48,10 +53,11 @@ const struct verb server_routes[] = {
 	{ "page", "GET", "/", "the page", NEEDS_READ, NULL, "text/html", false },
 	{ "asset", "GET", "/assets/{name}", "a file of the page", NEEDS_READ, asset_params,
 		"text/javascript", false },
-	{ "login", "POST", "/login", "begin a session of the page: sets a cookie, answers with its key",
+	{ "login", "POST", "/login",
+		"begin a session of the page: the server proves itself, then the page (doc/web.md)",
 		NEEDS_READ, login_params, "login/1", false },
 	{ "logout", "POST", "/logout", "end it", NEEDS_READ, NULL, "login/1", false },
-	{ "open", "POST", "/v1/open", "an address of the page that logs in once", NEEDS_ADMIN, NULL,
+	{ "open", "POST", "/v1/open", "an address of the page that logs in once", NEEDS_USER, NULL,
 		"open/1", false },
 	{ "healthz", "GET", "/healthz", "whether the daemon decides and accepts", NEEDS_READ, NULL,
 		"health/1", false },
@@ -100,7 +106,6 @@ void request_destroy(struct request *r)
 	buf_fini(&r->body);
 	buf_fini(&r->allow);
 	buf_fini(&r->answer);
-	free(r->cookie);
 	free(r->raw);
 	free(r);
 }
@@ -168,23 +173,27 @@ static bool is_open_to_all(const struct request *r)
 	return path.n >= sizeof(assets) && !memcmp(path.at, assets, sizeof(assets) - 1);
 }
 
-/* What a session changes must say that it comes from our own page. */
-static bool in_session(const struct request *r, const char *method, const char *origin, const char *key)
+/* With the lock held.  What a session changes must say that it comes from our own page. */
+static bool in_session(const struct request *r, const char *method, const char *origin,
+	const char *signature, struct caller *out)
 {
-	const char *id = login_cookie(r);
+	const struct session *session;
 
-	if (!id || !key || (strcmp(method, "GET") != 0 && !origin))
+	if (!signature || (strcmp(method, "GET") != 0 && !origin))
 		return false;
-	return sessions_know(&r->server->sessions, id, key, clock_real_s());
+	session = sessions_know(&r->server->sessions, signature, method, r->raw, clock_wall_s());
+	if (session)
+		*out = session->caller;
+	return session;
 }
 
-/* Whom a right token stands for; nobody can log in as the user of token.read, so it owns no job. */
+/* Whom a right token stands for. */
 static bool token_says(const struct server *s, const char *authorization, struct caller *out)
 {
 	if (s->whole && gate_token(authorization, s->token))
-		*out = (struct caller){ .uid = geteuid(), .gid = getegid(), .admin = true };
+		*out = login_full_caller();
 	else if (gate_token(authorization, s->read_token))
-		*out = (struct caller){ .uid = (uid_t)-2, .gid = (gid_t)-2, .role = ROLE_READ };
+		*out = login_read_caller();
 	else
 		return false;
 	return true;
@@ -204,15 +213,14 @@ static void admit_tcp(struct request *r, const char *method)
 {
 	struct server *s = r->server;
 	const char *host = single(r, "Host"), *origin = single(r, "Origin");
-	const char *authorization = single(r, "Authorization"), *key = single(r, "X-Stint-Key");
+	const char *authorization = single(r, "Authorization");
+	const char *signature = single(r, "X-Stint-Session");
 	struct caller caller = { .uid = (uid_t)-2, .gid = (gid_t)-2, .role = ROLE_NONE };
 	bool good = token_says(s, authorization, &caller), ok;
 
 	pthread_mutex_lock(&s->lock);
-	if (!authorization && in_session(r, method, origin, key)) {
-		caller = (struct caller){ .uid = geteuid(), .gid = getegid(), .admin = true };
-		good = true;
-	}
+	if (!authorization)
+		good = in_session(r, method, origin, signature, &caller);
 	ok = gate_rate_take(good ? &s->good : &s->bad, r->peer->hash, clock_wall_s());
 	r->peer->trusted |= good;
 	pthread_mutex_unlock(&s->lock);
@@ -341,8 +349,6 @@ static void add_headers(struct request *r, struct MHD_Response *response, const 
 		MHD_add_response_header(response, "Content-Security-Policy",
 			"default-src 'none'; frame-ancestors 'none'");
 	}
-	if (r->cookie)
-		MHD_add_response_header(response, "Set-Cookie", r->cookie);
 	if (r->peer->spare)
 		MHD_add_response_header(response, "Connection", "close");
 	if (r->status == 401)

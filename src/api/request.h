@@ -23,7 +23,6 @@ struct request {
 	int status;   /* 0: not known yet */
 	struct buf answer;
 	const struct page_file *page; /* NULL: no file of the page */
-	char *cookie;                 /* to be set, or NULL */
 	/* log/raw */
 	json_t *log_args;
 	int64_t offset;

@@ -323,7 +323,6 @@ static void server_free(struct server *s)
 	free(s->state_dir);
 	free(s->address_file);
 	free(s->url);
-	sessions_fini(&s->sessions);
 	free(s);
 }
 
@@ -396,6 +395,15 @@ static int load_tokens(struct server *s, bool renew, struct err *err)
 	return rc < 0 ? rc : token_load_read(s->state_dir, renew, s->read_token, err);
 }
 
+/* Earlier versions kept sessions across restarts. */
+static void forget_old_sessions(const char *dir)
+{
+	char *path = path_join(dir, "sessions");
+
+	unlink(path);
+	free(path);
+}
+
 static int open_tcp(struct server *s, const struct server_config *config, struct err *err)
 {
 	int fd = config->given, rc;
@@ -417,7 +425,10 @@ static int open_tcp(struct server *s, const struct server_config *config, struct
 	rc = load_tokens(s, config->new_token, err);
 	if (rc < 0)
 		return rc;
-	sessions_load(&s->sessions, s->state_dir, s->token, clock_real_s());
+	rc = sessions_start(&s->sessions, err);
+	if (rc < 0)
+		return rc;
+	forget_old_sessions(s->state_dir);
 	rc = open_face(&s->tcp_face, fd, err);
 	return rc < 0 ? rc : write_address(s, s->address, err);
 }

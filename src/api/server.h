@@ -10,7 +10,7 @@
  * Routes come from the daemon's table of verbs; the server itself answers
  *
  *	GET /, /assets/{name}      the page; no token needed
- *	POST /login, /logout       a session of the page: cookie and key (api/session.h)
+ *	POST /login, /logout       a session of the page: both sides prove themselves (api/session.h)
  *	POST /v1/open              an address that logs in at the page, once
  *	GET /healthz               no token needed
  *	GET /metrics               OpenMetrics text

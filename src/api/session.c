@@ -1,23 +1,19 @@
 /*
- * A short list and a short file.
+ * Short lists in memory, and the texts that are signed.
  */
 #include "api/session.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "api/listen.h"
-#include "base/file.h"
-#include "base/hash.h"
-#include "base/mem.h"
-#include "base/text.h"
 
-enum { FILE_MAX = 64 * 1024 };
+int sessions_start(struct sessions *s, struct err *err)
+{
+	*s = (struct sessions){ 0 };
+	return token_make(s->run, err);
+}
 
 static void drop(struct sessions *s, uint32_t i)
 {
@@ -33,148 +29,143 @@ static void drop_code(struct sessions *s, uint32_t i)
 	memset(&s->codes[s->ncodes], 0, sizeof(s->codes[0]));
 }
 
-/* ---- the file */
+/* ---- signing */
 
-static bool take_secret(struct slice *line, char out[TOKEN_DIGITS + 1])
+static void add(struct hmac *hmac, const char *text)
 {
-	struct slice word = slice_cut(line, ' ');
+	hmac_add(hmac, text, strlen(text));
+}
 
-	if (word.n != TOKEN_DIGITS)
+/* The texts, each but the last with a line's end; NULL ends them. */
+static void sign(const char *key, const char *const texts[], char out[SHA256_DIGITS + 1])
+{
+	uint8_t digest[SHA256_BYTES];
+	struct hmac hmac;
+
+	hmac_begin(&hmac, key, strlen(key));
+	for (size_t i = 0; texts[i]; i++) {
+		add(&hmac, i ? "\n" : "");
+		add(&hmac, texts[i]);
+	}
+	hmac_end(&hmac, digest);
+	sha256_hex(digest, out);
+}
+
+void login_sign(const char *secret, const char *what, const struct login_talk *talk,
+	char out[SHA256_DIGITS + 1])
+{
+	sign(secret, (const char *const[]){ what, talk->host, talk->nonce, talk->challenge, NULL },
+		out);
+}
+
+void session_sign(const char *key, const char *method, const char *target, char out[SHA256_DIGITS + 1])
+{
+	sign(key, (const char *const[]){ method, target, NULL }, out);
+}
+
+bool sign_same(const char *given, const char want[SHA256_DIGITS + 1])
+{
+	return given && gate_same(given, want);
+}
+
+/* ---- challenges */
+
+/* When it was made, and a signature that only we can make. */
+static void challenge_at(const struct sessions *s, const struct login_talk *talk, const char *when,
+	char out[CHALLENGE_DIGITS + 1])
+{
+	char mac[SHA256_DIGITS + 1];
+
+	sign(s->run, (const char *const[]){ when, talk->host, talk->nonce, talk->about, NULL }, mac);
+	snprintf(out, CHALLENGE_DIGITS + 1, "%.16s%s", when, mac);
+}
+
+void sessions_challenge(const struct sessions *s, const struct login_talk *talk, double now_s,
+	char out[CHALLENGE_DIGITS + 1])
+{
+	char when[32];
+
+	snprintf(when, sizeof(when), "%016llx", (unsigned long long)now_s);
+	challenge_at(s, talk, when, out);
+}
+
+bool sessions_challenged(const struct sessions *s, const struct login_talk *talk, double now_s)
+{
+	char when[17], want[CHALLENGE_DIGITS + 1];
+	double at_s;
+
+	if (!talk->challenge || strlen(talk->challenge) != CHALLENGE_DIGITS)
 		return false;
-	for (size_t i = 0; i < word.n; i++) {
-		if (!strchr("0123456789abcdef", word.at[i]))
-			return false;
-	}
-	memcpy(out, word.at, TOKEN_DIGITS);
-	out[TOKEN_DIGITS] = '\0';
-	return true;
-}
-
-static void read_line(struct sessions *s, struct slice line, double now_s)
-{
-	struct session one = { 0 };
-
-	if (s->n < SESSIONS_MAX && take_secret(&line, one.id) && take_secret(&line, one.key) &&
-		slice_double(line, &one.until_s) && one.until_s > now_s &&
-		one.until_s <= now_s + SESSION_S)
-		s->at[s->n++] = one;
-}
-
-/* The first line says which token they belong to. */
-static void read_all(struct sessions *s, const struct file *file, double now_s)
-{
-	struct lines lines = lines_of(file->at, file->n);
-	struct slice line;
-	char want[32];
-
-	snprintf(want, sizeof(want), "%016llx", (unsigned long long)s->token);
-	if (!lines_next(&lines, &line) || !slice_is(line, want))
-		return;
-	while (lines_next(&lines, &line))
-		read_line(s, line, now_s);
-}
-
-/* A file that others could read or write is none. */
-static bool is_secret(const char *path)
-{
-	struct stat st;
-
-	return lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
-		!(st.st_mode & 077);
-}
-
-void sessions_load(struct sessions *s, const char *dir, const char *token, double now_s)
-{
-	struct file file;
-	struct err ignored = { 0 };
-
-	s->path = path_join(dir, "sessions");
-	s->token = hash_bytes(HASH_START, token, strlen(token));
-	if (!is_secret(s->path) || file_read_upto(s->path, FILE_MAX, &file, &ignored) < 0)
-		return;
-	read_all(s, &file, now_s);
-	file_fini(&file);
-}
-
-static bool write_all(const struct sessions *s, const char *path)
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	struct buf text = { 0 };
-	bool done = false;
-
-	buf_printf(&text, "%016llx\n", (unsigned long long)s->token);
-	for (uint32_t i = 0; i < s->n; i++)
-		buf_printf(&text, "%s %s %.0f\n", s->at[i].id, s->at[i].key, s->at[i].until_s);
-	if (fd >= 0) {
-		done = write(fd, text.at, text.n) == (ssize_t)text.n;
-		done &= close(fd) == 0;
-	}
-	buf_fini(&text);
-	return done;
-}
-
-/* One that is not kept lasts as long as the daemon does: no reason to refuse it. */
-static void save(const struct sessions *s)
-{
-	char *beside;
-
-	if (!s->path)
-		return;
-	beside = mem_printf("%s.%ld", s->path, (long)getpid());
-	unlink(beside);
-	if (!write_all(s, beside) || rename(beside, s->path) < 0)
-		unlink(beside);
-	free(beside);
-}
-
-void sessions_fini(struct sessions *s)
-{
-	free(s->path);
-	*s = (struct sessions){ 0 };
+	snprintf(when, sizeof(when), "%.16s", talk->challenge);
+	challenge_at(s, talk, when, want);
+	if (!sign_same(talk->challenge + 16, want + 16))
+		return false;
+	at_s = (double)strtoull(when, NULL, 16);
+	return at_s <= now_s && now_s - at_s <= SESSION_CHALLENGE_S;
 }
 
 /* ---- sessions */
 
-int sessions_begin(struct sessions *s, double now_s, const struct session **out, struct err *err)
+int sessions_begin(struct sessions *s, const char key[SHA256_DIGITS + 1],
+	const struct caller *caller, double now_s, const struct session **out, struct err *err)
 {
-	struct session one = { .until_s = now_s + SESSION_S };
+	struct session one = { .caller = *caller, .until_s = now_s + SESSION_S };
+	char random[TOKEN_DIGITS + 1];
 
-	if (token_make(one.id, err) < 0 || token_make(one.key, err) < 0)
+	if (token_make(random, err) < 0)
 		return err ? err->code : ERR_IO;
+	memcpy(one.id, random, SESSION_ID_DIGITS);
+	memcpy(one.key, key, SHA256_DIGITS);
 	if (s->n == SESSIONS_MAX)
 		drop(s, 0);
 	s->at[s->n] = one;
 	*out = &s->at[s->n++];
-	save(s);
 	return 0;
 }
 
-bool sessions_know(const struct sessions *s, const char *id, const char *key, double now_s)
+/* Ids are no secrets: they are sent as they are. */
+static int index_of(const struct sessions *s, const char *id, size_t n)
 {
-	bool known = false;
-
-	for (uint32_t i = 0; id && key && i < s->n; i++)
-		known |= gate_same(id, s->at[i].id) && gate_same(key, s->at[i].key) &&
-			s->at[i].until_s > now_s;
-	return known;
+	for (uint32_t i = 0; id && n == SESSION_ID_DIGITS && i < s->n; i++) {
+		if (!memcmp(id, s->at[i].id, n))
+			return (int)i;
+	}
+	return -1;
 }
 
-void sessions_end(struct sessions *s, const char *id)
+const struct session *sessions_find(const struct sessions *s, const char *id, double now_s)
 {
-	for (uint32_t i = 0; id && i < s->n; i++) {
-		if (!gate_same(id, s->at[i].id))
-			continue;
-		drop(s, i);
-		save(s);
-		return;
-	}
+	int i = id ? index_of(s, id, strlen(id)) : -1;
+
+	return i >= 0 && s->at[i].until_s > now_s ? &s->at[i] : NULL;
+}
+
+const struct session *sessions_know(const struct sessions *s, const char *header,
+	const char *method, const char *target, double now_s)
+{
+	char want[SHA256_DIGITS + 1];
+	int i = header ? index_of(s, header, strcspn(header, " ")) : -1;
+
+	if (i < 0 || s->at[i].until_s <= now_s || header[SESSION_ID_DIGITS] != ' ')
+		return NULL;
+	session_sign(s->at[i].key, method, target, want);
+	return sign_same(header + SESSION_ID_DIGITS + 1, want) ? &s->at[i] : NULL;
+}
+
+void sessions_end(struct sessions *s, const char *header)
+{
+	int i = header ? index_of(s, header, strcspn(header, " ")) : -1;
+
+	if (i >= 0)
+		drop(s, (uint32_t)i);
 }
 
 /* ---- codes */
 
-int sessions_code(struct sessions *s, double now_s, const char **out, struct err *err)
+int sessions_code(struct sessions *s, const struct caller *caller, double now_s, const char **out,
+	struct err *err)
 {
-	struct session_code one = { .until_s = now_s + SESSION_CODE_S };
+	struct session_code one = { .caller = *caller, .until_s = now_s + SESSION_CODE_S };
 
 	if (token_make(one.text, err) < 0)
 		return err ? err->code : ERR_IO;
@@ -185,15 +176,26 @@ int sessions_code(struct sessions *s, double now_s, const char **out, struct err
 	return 0;
 }
 
-bool sessions_use_code(struct sessions *s, const char *code, double now_s)
+static int code_index(const struct sessions *s, const char *id)
 {
-	for (uint32_t i = 0; i < s->ncodes; i++) {
-		bool fresh = s->codes[i].until_s > now_s;
-
-		if (!gate_same(code, s->codes[i].text))
-			continue;
-		drop_code(s, i);
-		return fresh;
+	for (uint32_t i = 0; id && strlen(id) == CODE_ID_DIGITS && i < s->ncodes; i++) {
+		if (!memcmp(id, s->codes[i].text, CODE_ID_DIGITS))
+			return (int)i;
 	}
-	return false;
+	return -1;
+}
+
+const struct session_code *sessions_find_code(const struct sessions *s, const char *id, double now_s)
+{
+	int i = code_index(s, id);
+
+	return i >= 0 && s->codes[i].until_s > now_s ? &s->codes[i] : NULL;
+}
+
+void sessions_drop_code(struct sessions *s, const char *id)
+{
+	int i = code_index(s, id);
+
+	if (i >= 0)
+		drop_code(s, (uint32_t)i);
 }

@@ -46,8 +46,11 @@ const struct command command_open = {
 	.operands = "",
 	.live = true,
 	.groups = { &flags_open, &flags_daemon },
-	.about = "The code is behind '#', which browsers send to nobody; it is worth a session of a week, and the\n"
-		 "page takes it out of the address at once.  Logging in with the token in STATE/token does the same.",
+	.about = "The code is behind '#', which browsers send to nobody; it is worth a session of a week or until the\n"
+		 "daemon stops, and the page takes it out of the address at once.  Logging in with the token in\n"
+		 "STATE/token does the same.  The system's daemon has no HTTP port unless it was started with --listen or\n"
+		 "stint-http.socket is enabled.  From another machine: ssh -L 8780:127.0.0.1:8780 HOST, with the port\n"
+		 "of the address.",
 	.examples = examples,
 	.run = run,
 };

@@ -63,15 +63,15 @@ static const struct param fake_log[] = {
 
 static const struct verb fake_verbs[] = {
 	{ "submit", "POST", "/v1/jobs", "submits", NEEDS_USER, NULL, "submitted/1", false },
-	{ "jobs", "GET", "/v1/jobs", "lists", NEEDS_USER, NULL, "jobs/1", false },
-	{ "job", "GET", "/v1/jobs/{id}", "shows", NEEDS_USER, fake_id, "job/1", false },
-	{ "echo", "GET", "/v1/echo/{id}", "says it again", NEEDS_USER, fake_echo, "echo/1", false },
+	{ "jobs", "GET", "/v1/jobs", "lists", NEEDS_READ, NULL, "jobs/1", false },
+	{ "job", "GET", "/v1/jobs/{id}", "shows", NEEDS_READ, fake_id, "job/1", false },
+	{ "echo", "GET", "/v1/echo/{id}", "says it again", NEEDS_READ, fake_echo, "echo/1", false },
 	{ "cancel", "POST", "/v1/jobs/{id}/cancel", "ends", NEEDS_OWNER, fake_change, "changed/1",
 		false },
-	{ "wait", "GET", "/v1/jobs/{id}/wait", "waits", NEEDS_USER, fake_id, "job/1", true },
+	{ "wait", "GET", "/v1/jobs/{id}/wait", "waits", NEEDS_READ, fake_id, "job/1", true },
 	{ "log", "GET", "/v1/jobs/{id}/log", "where the log is", NEEDS_OWNER, fake_log, "log/1", false },
 	{ "set_quota", "POST", "/v1/quota", "sets", NEEDS_ADMIN, fake_quota, "quota/1", false },
-	{ "quota", "GET", "/v1/quota", "shows", NEEDS_USER, NULL, "quota/1", false },
+	{ "quota", "GET", "/v1/quota", "shows", NEEDS_READ, NULL, "quota/1", false },
 	{ 0 },
 };
 

@@ -1,6 +1,7 @@
 #include "api/page.h"
 
 #include "api/fake.h"
+#include "api/session.h"
 
 static void the_page_is_small_and_whole(void **state)
 {
@@ -118,77 +119,213 @@ static void files_have_types_tags_and_a_policy(void **state)
 	fake_stop(&f);
 }
 
-struct halves {
-	char *cookie, *key;
+/* ---- sessions, as the page does it */
+
+static const char nonce[] = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
+
+struct visit {
+	char host[64], challenge[CHALLENGE_DIGITS + 1], key[SHA256_DIGITS + 1],
+		id[SESSION_ID_DIGITS + 1];
 };
 
-static struct halves log_in(const struct fake *f)
+static void copy_between(const struct buf *got, const char *from, char *out, size_t size)
 {
-	struct buf got = { 0 };
-	char body[128];
-	struct halves h;
+	char *text = between(got, from, "\"");
 
-	snprintf(body, sizeof(body), "{\"token\":\"%s\"}", f->token);
-	assert_int_equal(ask(f, "POST", "/login", "", body, &got), 200);
-	assert_non_null(strstr(got.at, "; Path=/; Max-Age=604800; HttpOnly; SameSite=Strict\r\n"));
-	h.cookie = between(&got, "\r\nSet-Cookie: ", ";");
-	h.key = between(&got, "\"key\":\"", "\"");
-	assert_null(strstr(got.at, f->token));
-	buf_fini(&got);
-	return h;
+	snprintf(out, size, "%s", text);
+	free(text);
+}
+
+/* Asks for a challenge; `about` is "" or more members.  Whether the server knows the secret. */
+static bool meet(const struct fake *f, const char *secret, const char *about, const char *member,
+	struct visit *v, struct buf *got)
+{
+	struct login_talk talk = { v->host, nonce, v->challenge, "" };
+	char body[256], want[SHA256_DIGITS + 1], proof[SHA256_DIGITS + 1];
+
+	snprintf(v->host, sizeof(v->host), "127.0.0.1:%u", server_port(f->server));
+	snprintf(body, sizeof(body), "{\"nonce\":\"%s\"%s}", nonce, about);
+	if (ask(f, "POST", "/login", "", body, got) != 200)
+		return false;
+	copy_between(got, "\"challenge\":\"", v->challenge, sizeof(v->challenge));
+	if (!strstr(got->at, member))
+		return false;
+	copy_between(got, member, proof, sizeof(proof));
+	login_sign(secret, "stint server", &talk, want);
+	return !strcmp(proof, want);
+}
+
+/* Answers the challenge; the status. */
+static int answer(const struct fake *f, const char *secret, const char *about, struct visit *v,
+	struct buf *got)
+{
+	struct login_talk talk = { v->host, nonce, v->challenge, "" };
+	char body[512], sign[SHA256_DIGITS + 1];
+	int status;
+
+	login_sign(secret, "stint page", &talk, sign);
+	login_sign(secret, "stint session", &talk, v->key);
+	snprintf(body, sizeof(body), "{\"nonce\":\"%s\",\"challenge\":\"%s\",\"answer\":\"%s\"%s}",
+		nonce, v->challenge, sign, about);
+	status = ask(f, "POST", "/login", "", body, got);
+	if (status == 200)
+		copy_between(got, "\"session\":\"", v->id, sizeof(v->id));
+	return status;
+}
+
+static int signed_ask(const struct fake *f, const struct visit *v, const char *method,
+	const char *path, bool origin, struct buf *got)
+{
+	char header[400], sign[SHA256_DIGITS + 1];
+
+	session_sign(v->key, method, path, sign);
+	snprintf(header, sizeof(header), "X-Stint-Session: %s %s\r\n%s%s%s", v->id, sign,
+		origin ? "Origin: http://" : "", origin ? v->host : "", origin ? "\r\n" : "");
+	return ask(f, method, path, header, strcmp(method, "GET") != 0 ? "{}" : NULL, got);
 }
 
 static void a_session_asks_and_changes_from_its_own_page_only(void **state)
 {
 	struct fake f = { 0 };
 	struct buf got = { 0 };
-	struct halves h;
-	char both[400], own[500];
+	struct visit v;
+	char other[512];
 
 	(void)state;
 	fake_start(&f, (struct server_config){ 0 });
-	h = log_in(&f);
-	snprintf(both, sizeof(both), "Cookie: a=b; %s; c=d\r\nX-Stint-Key: %s\r\n", h.cookie, h.key);
-	snprintf(own, sizeof(own), "%sOrigin: http://127.0.0.1:%u\r\n", both, server_port(f.server));
-	assert_int_equal(ask(&f, "GET", "/v1/jobs", both, NULL, &got), 200);
+	assert_true(meet(&f, f.token, "", "\"proof\":\"", &v, &got));
+	assert_null(strstr(got.at, f.token));
+	assert_int_equal(answer(&f, f.token, "", &v, &got), 200);
+	assert_null(strstr(got.at, "Set-Cookie"));
+	assert_null(strstr(got.at, v.key)); /* never sent by either side */
+	assert_int_equal(signed_ask(&f, &v, "GET", "/v1/jobs", false, &got), 200);
 	assert_true(f.last_caller.admin);
-	assert_int_equal(ask(&f, "POST", "/v1/jobs", both, "{}", &got), 401);
+	assert_int_equal(signed_ask(&f, &v, "POST", "/v1/jobs", false, &got), 401);
 	assert_int_equal(fake_changes(&f), 0);
-	assert_int_equal(ask(&f, "POST", "/v1/jobs", own, "{}", &got), 201);
-	assert_int_equal(ask(&f, "POST", "/logout", own, "{}", &got), 200);
-	assert_non_null(strstr(got.at, "Max-Age=0;"));
-	assert_int_equal(ask(&f, "GET", "/v1/jobs", both, NULL, &got), 401);
-	assert_int_equal(ask(&f, "POST", "/login", "", "{\"token\":\"x\"}", &got), 401);
-	assert_int_equal(ask(&f, "POST", "/login", "", "{}", &got), 400);
-	assert_int_equal(ask(&f, "POST", "/login", "", "{\"token\":\"x\",\"code\":\"y\"}", &got), 400);
-	assert_int_equal(ask(&f, "POST", "/login", "Origin: http://evil.example\r\n", "{}", &got), 403);
-	fake_remove(f.dir, "sessions");
-	free(h.cookie);
-	free(h.key);
+	assert_int_equal(signed_ask(&f, &v, "POST", "/v1/jobs", true, &got), 201);
+	/* A signature is for one method and one address. */
+	session_sign(v.key, "GET", "/v1/jobs", other);
+	snprintf(other + SHA256_DIGITS, sizeof(other) - SHA256_DIGITS, "\r\n");
+	{
+		char header[600];
+
+		snprintf(header, sizeof(header), "X-Stint-Session: %s %s", v.id, other);
+		assert_int_equal(ask(&f, "GET", "/v1/quota", header, NULL, &got), 401);
+		assert_int_equal(ask(&f, "GET", "/v1/jobs", header, NULL, &got), 200);
+	}
+	/* The server proves itself again to a session that goes on. */
+	snprintf(other, sizeof(other), ",\"session\":\"%s\"", v.id);
+	{
+		struct visit again = v;
+
+		assert_true(meet(&f, v.key, other, "\"proof\":\"", &again, &got));
+		assert_false(meet(&f, f.token, other, "\"proof\":\"", &again, &got));
+	}
+	assert_int_equal(signed_ask(&f, &v, "POST", "/logout", true, &got), 200);
+	assert_int_equal(signed_ask(&f, &v, "GET", "/v1/jobs", false, &got), 401);
 	buf_fini(&got);
 	fake_stop(&f);
 }
 
+static void a_wrong_answer_begins_nothing(void **state)
+{
+	static const char zeros[] = "0000000000000000000000000000000000000000000000000000000000000000";
+	struct fake f = { 0 };
+	struct buf got = { 0 };
+	struct visit v;
+
+	(void)state;
+	fake_start(&f, (struct server_config){ 0 });
+	assert_false(meet(&f, zeros, "", "\"proof\":\"", &v, &got));
+	assert_int_equal(answer(&f, zeros, "", &v, &got), 401);
+	memset(v.challenge, '0', CHALLENGE_DIGITS); /* one that the server did not make */
+	assert_int_equal(answer(&f, f.token, "", &v, &got), 401);
+	assert_int_equal(ask(&f, "POST", "/login", "", "{}", &got), 400);
+	assert_int_equal(ask(&f, "POST", "/login", "", "{\"nonce\":\"x\"}", &got), 400);
+	assert_int_equal(ask(&f, "POST", "/login", "", "{\"token\":\"x\"}", &got), 400);
+	assert_int_equal(ask(&f, "POST", "/login", "Origin: http://evil.example\r\n", "{}", &got), 403);
+	/* A program at another port that passes everything on: the page's host is another. */
+	assert_true(meet(&f, f.token, "", "\"proof\":\"", &v, &got));
+	strcpy(v.host, "127.0.0.1:1");
+	assert_int_equal(answer(&f, f.token, "", &v, &got), 401);
+	buf_fini(&got);
+	fake_stop(&f);
+}
+
+static void sessions_end_with_the_daemon(void **state)
+{
+	struct fake f = { 0 };
+	struct buf got = { 0 };
+	struct visit v;
+	char about[100];
+
+	(void)state;
+	fake_start(&f, (struct server_config){ 0 });
+	assert_true(meet(&f, f.token, "", "\"proof\":\"", &v, &got));
+	assert_int_equal(answer(&f, f.token, "", &v, &got), 200);
+	fake_stop_server(&f);
+	fake_serve(&f, (struct server_config){ 0 });
+	assert_int_equal(signed_ask(&f, &v, "GET", "/v1/jobs", false, &got), 401);
+	snprintf(about, sizeof(about), ",\"session\":\"%s\"", v.id);
+	assert_false(meet(&f, v.key, about, "\"proof\":\"", &v, &got));
+	assert_int_equal(status_in(&got), 401);
+	buf_fini(&got);
+	fake_stop(&f);
+}
+
+static void the_token_to_read_with_begins_a_session_that_reads(void **state)
+{
+	struct fake f = { 0 };
+	struct buf got = { 0 };
+	struct visit v;
+	char token[TOKEN_DIGITS + 1];
+
+	(void)state;
+	fake_start(&f, (struct server_config){ .system = true });
+	assert_int_equal(token_load_read(f.dir, false, token, NULL), 0);
+	assert_true(meet(&f, token, "", "\"read_proof\":\"", &v, &got));
+	assert_null(strstr(got.at, "\"proof\"")); /* there is no full token on such a port */
+	assert_int_equal(answer(&f, token, "", &v, &got), 200);
+	assert_non_null(strstr(got.at, "\"role\":\"read\""));
+	assert_int_equal(signed_ask(&f, &v, "GET", "/v1/jobs", false, &got), 200);
+	assert_int_equal(signed_ask(&f, &v, "POST", "/v1/jobs", true, &got), 403);
+	buf_fini(&got);
+	fake_stop(&f);
+}
+
+static bool some_user(int fd, struct caller *out)
+{
+	(void)fd;
+	*out = (struct caller){ .uid = 4242, .gid = 4242 };
+	return true;
+}
+
+/* Of a user of a daemon for all: the session is that user's. */
 static void an_address_with_a_code_logs_in_once(void **state)
 {
 	struct fake f = { 0 };
 	struct client *client;
 	struct buf got = { 0 };
-	char body[128];
+	struct visit v;
+	char about[64];
 	json_t *reply;
 	const char *code;
 
 	(void)state;
-	fake_start(&f, (struct server_config){ 0 });
+	fake_start(&f, (struct server_config){ .who = some_user, .system = true });
 	assert_int_equal(client_open(&(struct client_where){ .socket = f.socket }, &client, NULL), 0);
 	assert_int_equal(client_do(client, "POST", "/v1/open", NULL, &reply, NULL), 0);
 	code = strstr(json_string_value(json_object_get(reply, "url")), "#code=") + 6;
-	snprintf(body, sizeof(body), "{\"code\":\"%s\"}", code);
-	assert_int_equal(ask(&f, "POST", "/login", "", body, &got), 200);
-	assert_int_equal(ask(&f, "POST", "/login", "", body, &got), 401);
+	assert_int_equal(strlen(code), TOKEN_DIGITS);
+	snprintf(about, sizeof(about), ",\"code\":\"%.*s\"", CODE_ID_DIGITS, code);
+	assert_true(meet(&f, code + CODE_ID_DIGITS, about, "\"proof\":\"", &v, &got));
+	assert_int_equal(answer(&f, code + CODE_ID_DIGITS, about, &v, &got), 200);
+	assert_int_equal(signed_ask(&f, &v, "GET", "/v1/jobs", false, &got), 200);
+	assert_true(f.last_caller.uid == 4242 && !f.last_caller.admin);
+	assert_int_equal(answer(&f, code + CODE_ID_DIGITS, about, &v, &got), 401);
+	assert_false(meet(&f, code + CODE_ID_DIGITS, about, "\"proof\":\"", &v, &got));
 	json_decref(reply);
 	client_close(client);
-	fake_remove(f.dir, "sessions");
 	buf_fini(&got);
 	fake_stop(&f);
 }
@@ -201,6 +338,9 @@ int main(void)
 		cmocka_unit_test(what_is_named_is_there),
 		cmocka_unit_test(files_have_types_tags_and_a_policy),
 		cmocka_unit_test(a_session_asks_and_changes_from_its_own_page_only),
+		cmocka_unit_test(a_wrong_answer_begins_nothing),
+		cmocka_unit_test(sessions_end_with_the_daemon),
+		cmocka_unit_test(the_token_to_read_with_begins_a_session_that_reads),
 		cmocka_unit_test(an_address_with_a_code_logs_in_once),
 	};
 

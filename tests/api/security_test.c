@@ -45,7 +45,7 @@ static const struct attack attacks[] = {
 		.healthz = true },
 	{ .what = "a session that is none",
 		.host = good_host,
-		.token = "Cookie: stint-%u=%s\r\nX-Stint-Key: %s\r\n",
+		.token = "X-Stint-Session: 0123456789abcdef0123456789abcdef %s\r\n",
 		.healthz = true },
 	{ .what = "the token twice",
 		.host = good_host,

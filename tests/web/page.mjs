@@ -2,7 +2,8 @@
 // are reported behind "#" and never asserted.
 import { createRequire } from 'node:module';
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createHmac } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 
 const need = createRequire(process.env.WEB_MODULES + '/page.js');
@@ -168,29 +169,30 @@ async function comingIn(page, url, token) {
 	await page.click('text=Log in >> nth=-1');
 	await page.waitForFunction(() => document.querySelector('[role=alert]')?.textContent.includes('wrong'));
 	check('a wrong token is refused in words', true);
-	check('and sets no cookie', (await page.context().cookies()).length === 0);
 	await page.fill('#token', token);
 	await page.keyboard.press('Enter');
 	await page.waitForSelector('#page .dev', { timeout: patience });
 	check('the right token leads in', true);
-	const cookies = await page.context().cookies();
-	check('its cookie is for no script and no other site', cookies.length === 1 && cookies[0].httpOnly && cookies[0].sameSite === 'Strict', cookies);
+	check('without a cookie', (await page.context().cookies()).length === 0);
 	check('no token in the address', !page.url().includes(token) && !page.url().includes('code'));
-	const key = await page.evaluate(() => localStorage.getItem('stint-key'));
-	const cookie = `${cookies[0].name}=${cookies[0].value}`, own = { Origin: url.slice(0, -1) };
+	const session = await sessionOf(page), own = { Origin: url.slice(0, -1) };
 	check('the token is not kept in the browser', !(await page.evaluate(() => JSON.stringify(localStorage) + JSON.stringify(sessionStorage))).includes(token));
-	check('the cookie alone is worth nothing', (await raw('GET', '/v1/jobs', { Cookie: cookie })).status === 401);
-	check('the key alone is worth nothing', (await raw('GET', '/v1/jobs', { 'X-Stint-Key': key })).status === 401);
-	check('both are', (await raw('GET', '/v1/jobs', { Cookie: cookie, 'X-Stint-Key': key })).status === 200);
-	check('a change without an origin is refused', (await raw('POST', '/v1/jobs/999/cancel', { Cookie: cookie, 'X-Stint-Key': key }, '{}')).status === 401);
-	check('a change from elsewhere is refused', (await raw('POST', '/v1/jobs/999/cancel', { Cookie: cookie, 'X-Stint-Key': key, Origin: 'http://evil.example' }, '{}')).status === 403);
-	check('a change from our own page gets through', (await raw('POST', '/v1/jobs/999/cancel', { Cookie: cookie, 'X-Stint-Key': key, ...own }, '{}')).status === 404);
+	check('the session alone is worth nothing', (await raw('GET', '/v1/jobs', { 'X-Stint-Session': session.id })).status === 401);
+	check('a signature is', (await raw('GET', '/v1/jobs', signed(session, 'GET', '/v1/jobs'))).status === 200);
+	check('for one address', (await raw('GET', '/v1/nodes', signed(session, 'GET', '/v1/jobs'))).status === 401);
+	const cancel = signed(session, 'POST', '/v1/jobs/999/cancel');
+	check('a change without an origin is refused', (await raw('POST', '/v1/jobs/999/cancel', cancel, '{}')).status === 401);
+	check('a change from elsewhere is refused', (await raw('POST', '/v1/jobs/999/cancel', { ...cancel, Origin: 'http://evil.example' }, '{}')).status === 403);
+	check('a change from our own page gets through', (await raw('POST', '/v1/jobs/999/cancel', { ...cancel, ...own }, '{}')).status === 404);
 	const first = await raw('GET', '/', {});
 	check('the page is asked for again by its tag', (await raw('GET', '/', { 'If-None-Match': first.headers.etag })).status === 304);
 	check('its policy allows nothing inline', /default-src 'none'; script-src 'self'; style-src 'self'/.test(first.headers['content-security-policy']) && !/unsafe/.test(first.headers['content-security-policy']));
-	check('sessions are kept for the owner alone', (statSync(state + '/sessions').mode & 0o077) === 0);
-	return { cookie, key };
+	check('sessions are not kept on disk', !existsSync(state + '/sessions'));
 }
+
+const hmac = (key, text) => createHmac('sha256', key).update(text).digest('hex');
+const sessionOf = page => page.evaluate(() => JSON.parse(localStorage.getItem('stint-session')));
+const signed = (session, method, path) => ({ 'X-Stint-Session': `${session.id} ${hmac(session.key, `${method}\n${path}`)}` });
 
 // ---- what can be done
 
@@ -233,7 +235,7 @@ async function doing(page) {
 	check('the policy is changed from its page', await until('fifo decides', () => stint('policy', '--json').includes('"fifo')));
 }
 
-async function comingBack(page) {
+async function comingBack(page, url, token) {
 	await page.evaluate(() => { location.hash = '#/now'; });
 	await page.reload();
 	await page.waitForSelector('#page .dev', { timeout: patience });
@@ -241,18 +243,43 @@ async function comingBack(page) {
 	await until('it is live', () => isLive(page));
 	await stopDaemon();
 	check('the page says that the daemon has gone', await until('it notices', async () => !await isLive(page)));
+	await impostor(page, token);
 	await startDaemon();
-	check('and comes back by itself', await until('it is live again', () => isLive(page)));
+	await page.goto(url);
+	await page.fill('#token', token);
+	await page.keyboard.press('Enter');
+	check('and a login leads back', await until('it is live again', () => isLive(page)));
 	stint('submit', '--quiet', '--name', 'after-the-restart', '--', 'sleep', '600');
 	check('what is new appears without a reload', await until('the new job appears', () => seen(page, 'after-the-restart')));
-	check('nobody has to log in again', !await page.$('#token'));
 }
 
-async function leaving(page, session, url) {
+// Another program has the port now: it answers everything and notes all that it gets.
+async function impostor(page, token) {
+	const { id, key } = await sessionOf(page);
+	let got = '';
+	const server = http.createServer((ask, answer) => {
+		got += `${ask.method} ${ask.url} ${JSON.stringify(ask.headers)}\n`;
+		ask.on('data', d => { got += d; });
+		ask.on('end', () => { answer.writeHead(200, { 'Content-Type': 'application/json' }); answer.end(JSON.stringify({ challenge: '0'.repeat(80), proof: '0'.repeat(64), session: '0'.repeat(32) })); });
+	});
+	await new Promise(done => server.listen(port, '127.0.0.1', done));
+	await page.waitForSelector('#token', { timeout: patience });
+	check('a program that took the port is not believed', got.includes('/login') && got.includes(id));
+	check('and asked for nothing before it has proved itself', !got.includes('/v1/'), got);
+	await page.fill('#token', token);
+	await page.keyboard.press('Enter');
+	check('not even with the right token', await until('it is refused', () => seen(page, 'not the daemon that it belongs to')));
+	check('which it does not get, nor the key', !got.includes(token) && !got.includes(key), got);
+	server.closeAllConnections();
+	await new Promise(done => server.close(done));
+}
+
+async function leaving(page, url) {
+	const session = await sessionOf(page);
 	await page.click('#logout');
 	await page.waitForSelector('#token', { timeout: patience });
 	check('logging out shows the login', true);
-	check('and ends the session at the daemon', (await raw('GET', '/v1/jobs', { Cookie: session.cookie, 'X-Stint-Key': session.key })).status === 401);
+	check('and ends the session at the daemon', (await raw('GET', '/v1/jobs', signed(session, 'GET', '/v1/jobs'))).status === 401);
 	const address = stint('open', '--quiet').trim();
 	check('stint open prints an address with a code', address.startsWith(url + '#code='), address);
 	await page.goto('about:blank');
@@ -284,11 +311,19 @@ function synthetic() {
 }
 const middle = list => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];
 
-// The daemon again, at another port, but for three answers that are made up.
+// The daemon again, at another port, but for three answers that are made up; with the session's key it
+// can pretend to be the daemon, without it cannot.
+const staged = { key: null };
 function stage(fake) {
 	const made = { '/v1/timeline': JSON.stringify(fake.timeline), '/v1/jobs': JSON.stringify(fake.jobs), '/v1/nodes': JSON.stringify(fake.nodes) };
 	const server = http.createServer((ask, answer) => {
 		const body = made[ask.url.split('?')[0]];
+		if (ask.url === '/login' && staged.key) {
+			let said = '';
+			ask.on('data', d => { said += d; });
+			ask.on('end', () => { answer.writeHead(200, { 'Content-Type': 'application/json' }); answer.end(JSON.stringify({ challenge: 'x', proof: hmac(staged.key, `stint server\n${ask.headers.host}\n${JSON.parse(said).nonce}\nx`) })); });
+			return;
+		}
 		if (body) { answer.writeHead(200, { 'Content-Type': 'application/json' }); answer.end(body); return; }
 		const headers = { ...ask.headers, host: `127.0.0.1:${port}` };
 		if (headers.origin) headers.origin = `http://127.0.0.1:${port}`;
@@ -297,11 +332,15 @@ function stage(fake) {
 	return new Promise(done => server.listen(0, '127.0.0.1', () => done(server)));
 }
 
-async function many(page, token) {
+async function many(page, token, session) {
 	const server = await stage(synthetic()), url = `http://127.0.0.1:${server.address().port}/`;
 	await page.goto(url);
 	await page.fill('#token', token);
 	await page.keyboard.press('Enter');
+	check('a port that passes everything on to the daemon leads nowhere', await until('it is refused', () => seen(page, 'not the daemon that it belongs to')));
+	staged.key = session.key;
+	await page.evaluate(s => localStorage.setItem('stint-session', JSON.stringify(s)), session);
+	await page.reload();
 	await page.waitForSelector('#page .dev', { timeout: patience });
 	await page.goto('about:blank');
 	await page.goto(url + '#/timeline');
@@ -361,7 +400,7 @@ try {
 	const wide = await browser.newContext({ viewport: { width: 1280, height: 900 } });
 	const page = await wide.newPage();
 	watch(page);
-	const session = await comingIn(page, url, token);
+	await comingIn(page, url, token);
 	for (const p of pages) await visit(page, p, '1280');
 	took('every page at 1280');
 	await page.setViewportSize({ width: 390, height: 844 });
@@ -372,10 +411,10 @@ try {
 	took('every page at 390');
 	check('a name is text, not markup', await page.evaluate(() => window.xss === undefined) && !await page.$('img[src=x]'));
 	await doing(page);
-	await comingBack(page);
+	await comingBack(page, url, token);
 	took('doing and coming back');
-	await leaving(page, session, url);
-	await many(await wide.newPage(), token);
+	await leaving(page, url);
+	await many(await wide.newPage(), token, await sessionOf(page));
 	check('the browser had nothing to complain of', !problems.length, problems);
 } catch (e) {
 	check('the test came to its end', false, e.stack);
