@@ -44,7 +44,8 @@ static void read_last(struct daemon *d, struct last_health *out)
 	struct err ignored = { 0 };
 
 	if (record_last_of_kind(d->record, "epoch", d->last_seq, see_epoch, out, &ignored) == 0)
-		record_last_of_kind(d->record, "health", d->last_seq, see_health, out, &ignored);
+		record_last_of_kind_from(d->record, "health", out->epoch_seq, d->last_seq,
+			see_health, out, &ignored);
 }
 
 static const struct machine_device *device_at(const struct daemon *d, uint32_t node, uint32_t device)

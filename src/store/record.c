@@ -606,6 +606,21 @@ static bool is_consistent(const struct record_event *event, const struct record_
 				attempt->attempt == event->attempt && attempt->status));
 }
 
+/* In the transaction of its event. */
+static int put_last(struct record *record, const char *key, uint64_t seq, struct err *err)
+{
+	struct record_query query;
+	char text[32];
+	int rc = record_take(record, SQL_PUT_META, &query, err);
+
+	if (rc)
+		return rc;
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)seq);
+	bind_text(query.st, 1, key);
+	bind_text(query.st, 2, text);
+	return finish(record, &query, err);
+}
+
 int record_append(struct record *record, struct record_event *event, const struct record_job *job,
 	const struct record_attempt *attempt, struct err *err)
 {
@@ -626,6 +641,8 @@ int record_append(struct record *record, struct record_event *event, const struc
 		rc = put_attempt(record, attempt, err);
 	if (!rc)
 		rc = put_event(record, &a, err);
+	if (!rc && record_last_key(event->kind))
+		rc = put_last(record, record_last_key(event->kind), a.seq, err);
 	if (rc) {
 		record_rollback(record);
 		return rc;

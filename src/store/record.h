@@ -118,6 +118,9 @@ int record_event_at(struct record *record, uint64_t seq, record_see_event *see, 
 /* The last one of a kind up to `seq`; looks back until it has found one.  ERR_MISSING */
 int record_last_of_kind(struct record *record, const char *kind, uint64_t seq,
 	record_see_event *see, void *ctx, struct err *err);
+/* The same from event `from_seq` on. */
+int record_last_of_kind_from(struct record *record, const char *kind, uint64_t from_seq,
+	uint64_t seq, record_see_event *see, void *ctx, struct err *err);
 /* The job with that key, or 0. */
 uint32_t record_find_key(struct record *record, uint32_t uid, const char *key);
 /* The newest whose key begins so, of any user; looks at every key. */

@@ -20,6 +20,9 @@
 #define EVENT_SEEN "seq, at_s, kind, job, attempt, body, status, live, attempt_status, over"
 #define ATTEMPT_COLUMNS "job, attempt, over, status"
 
+/* The fact that says which event is the last of a kind; NULL: none does, and looking back must do. */
+const char *record_last_key(const char *kind);
+
 /* The fact that says what was pruned, as record_prune.c writes it. */
 #define RECORD_PRUNED "pruned"
 
@@ -80,7 +83,7 @@
 		" ORDER BY seq LIMIT ?2") \
 	S(LAST_OF_KIND, \
 		"SELECT " EVENT_SEEN \
-		" FROM event WHERE seq <= ?1 AND kind = ?2 ORDER BY seq DESC LIMIT 1") \
+		" FROM event WHERE seq <= ?1 AND seq >= ?3 AND kind = ?2 ORDER BY seq DESC LIMIT 1") \
 	S(EVENT_AT, "SELECT " EVENT_SEEN " FROM event WHERE seq = ?1") \
 	/* Of a bounded number of jobs: a job that is a summary has no events. */ \
 	S(PEAKS, \
@@ -107,8 +110,22 @@
 	S(OPEN_OF_JOB, "SELECT 1 FROM attempt WHERE job = ?1 AND over = 0") \
 	S(DROP_EVENTS, "DELETE FROM event WHERE job = ?1") \
 	S(DROP_EVENT, "DELETE FROM event WHERE seq = ?1") \
-	S(SUM_JOB, "UPDATE job SET submit_seq = 0, status = ?2 WHERE id = ?1") \
-	S(SUM_ATTEMPT, "UPDATE attempt SET status = ?2 WHERE job = ?1 AND attempt = ?3") \
+	S(SUM_JOB, \
+		"INSERT INTO temp.past_job SELECT id, uid, key, name, tenant, state, live, arrival_s," \
+		" end_s, 0, ?2 FROM main.job WHERE id = ?1") \
+	S(SUM_ATTEMPT, \
+		"INSERT INTO temp.past_attempt SELECT job, attempt, over, ?2 FROM main.attempt" \
+		" WHERE job = ?1 AND attempt = ?3") \
+	S(OUT_JOBS, "DELETE FROM main.job WHERE id IN (SELECT id FROM temp.past_job)") \
+	S(OUT_ATTEMPTS, "DELETE FROM main.attempt WHERE job IN (SELECT id FROM temp.past_job)") \
+	S(IN_JOBS, \
+		"INSERT INTO main.job(" JOB_COLUMNS ") SELECT " JOB_COLUMNS \
+		" FROM temp.past_job ORDER BY id") \
+	S(IN_ATTEMPTS, \
+		"INSERT INTO main.attempt(" ATTEMPT_COLUMNS ") SELECT " ATTEMPT_COLUMNS \
+		" FROM temp.past_attempt ORDER BY job, attempt") \
+	S(PAST_JOBS, "DELETE FROM temp.past_job") \
+	S(PAST_ATTEMPTS, "DELETE FROM temp.past_attempt") \
 	S(OLD_EVENTS, \
 		"SELECT seq, kind, job IS NOT NULL, state IS NULL AND over IS NULL AND uid IS NULL" \
 		" FROM event WHERE seq >= ?1 AND seq < ?2 ORDER BY seq LIMIT ?3") \

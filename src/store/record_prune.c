@@ -233,6 +233,20 @@ static int write_cut(struct prune *p, struct err *err)
 	return rc;
 }
 
+/* Of this connection, and in memory. */
+static int make_tables(struct record *record, struct err *err)
+{
+	static const char tables[] =
+		"CREATE TEMP TABLE IF NOT EXISTS past_job(id INTEGER PRIMARY KEY, uid, key, name, tenant,"
+		"	state, live, arrival_s, end_s, submit_seq, status);"
+		"CREATE TEMP TABLE IF NOT EXISTS past_attempt(job, attempt, over, status,"
+		"	PRIMARY KEY(job, attempt)) WITHOUT ROWID;";
+
+	return sqlite3_exec(record->db, tables, NULL, NULL, NULL) == SQLITE_OK
+		? 0
+		: failed(record, "prepare pruning of", err);
+}
+
 int prune_create(struct record *record, double before_s, record_summarise *summarise,
 	struct prune **out, struct err *err)
 {
@@ -243,7 +257,9 @@ int prune_create(struct record *record, double before_s, record_summarise *summa
 	p->summarise = summarise;
 	p->end_s = -INFINITY;
 	record_pruned(record, &p->total);
-	rc = find_cut(record, before_s, &p->total, err);
+	rc = make_tables(record, err);
+	if (!rc)
+		rc = find_cut(record, before_s, &p->total, err);
 	if (!rc && p->total.seq)
 		rc = write_cut(p, err);
 	else
@@ -447,8 +463,24 @@ static int prune_job(struct prune *p, const struct old_job *job, struct err *err
 	return 0;
 }
 
+/*
+ * Rows that become shorter where they are leave their pages half empty, which nothing gives back.  So all of
+ * a step are taken out and put in again.
+ */
+static int put_summaries(struct prune *p, struct err *err)
+{
+	static const enum record_sql in_order[] = { SQL_OUT_JOBS, SQL_OUT_ATTEMPTS, SQL_IN_JOBS,
+		SQL_IN_ATTEMPTS, SQL_PAST_JOBS, SQL_PAST_ATTEMPTS };
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < sizeof(in_order) / sizeof(*in_order); i++)
+		rc = run(p->record, in_order[i], 0, 0, NULL, err);
+	return rc;
+}
+
 static int prune_found(struct prune *p, struct err *err)
 {
+	uint64_t before = p->jobs;
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < p->found.n; i++) {
@@ -458,6 +490,8 @@ static int prune_found(struct prune *p, struct err *err)
 		if (!rc && past)
 			rc = prune_job(p, &p->found.at[i], err);
 	}
+	if (!rc && p->jobs > before)
+		rc = put_summaries(p, err);
 	return rc;
 }
 

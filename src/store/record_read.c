@@ -2,6 +2,7 @@
  * The live record: reading.
  */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "store/record.h"
@@ -233,8 +234,36 @@ int record_events(struct record *record, uint64_t from_seq, uint32_t job, uint64
 	return walk(record, &query, &(struct viewer){ .event = see, .ctx = ctx }, NULL, err);
 }
 
+const char *record_last_key(const char *kind)
+{
+	/* Every start looks for these, and there may be millions of others behind them. */
+	return !strcmp(kind, "epoch")     ? "last_epoch"
+		: !strcmp(kind, "health") ? "last_health"
+					  : NULL;
+}
+
+/* Its number if the record says it and it is not after `seq`; else 0. */
+static uint64_t known_last(struct record *record, const char *kind, uint64_t seq)
+{
+	const char *key = record_last_key(kind);
+	struct buf text = { 0 };
+	uint64_t last = key && record_meta(record, key, &text) ? strtoull(text.at, NULL, 10) : 0;
+
+	buf_fini(&text);
+	return last <= seq ? last : 0;
+}
+
 int record_last_of_kind(struct record *record, const char *kind, uint64_t seq,
 	record_see_event *see, void *ctx, struct err *err)
+{
+	uint64_t last = known_last(record, kind, seq);
+	int rc = last ? record_event_at(record, last, see, ctx, err) : ERR_MISSING;
+
+	return rc == ERR_MISSING ? record_last_of_kind_from(record, kind, 0, seq, see, ctx, err) : rc;
+}
+
+int record_last_of_kind_from(struct record *record, const char *kind, uint64_t from_seq,
+	uint64_t seq, record_see_event *see, void *ctx, struct err *err)
 {
 	struct record_query query;
 	uint64_t rows;
@@ -243,6 +272,7 @@ int record_last_of_kind(struct record *record, const char *kind, uint64_t seq,
 	if (rc)
 		return rc;
 	sqlite3_bind_int64(query.st, 1, (int64_t)seq);
+	sqlite3_bind_int64(query.st, 3, (int64_t)from_seq);
 	sqlite3_bind_text(query.st, 2, kind, -1, SQLITE_STATIC);
 	rc = walk(record, &query, &(struct viewer){ .event = see, .ctx = ctx }, &rows, err);
 	return rc || rows ? rc : err_set(err, ERR_MISSING, "there is no event of kind %s", kind);
