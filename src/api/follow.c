@@ -220,6 +220,15 @@ static void ask(struct follow *f)
 	inquiry_ask(f->inquiry, &f->server->back, f->log, &f->caller, json_deep_copy(f->args));
 }
 
+/* A file that was shortened (its job empties it, or kept output was cut) is followed from its end on. */
+static void see_cut(struct follow *f)
+{
+	struct stat st;
+
+	if (fstat(f->fd, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size < f->offset)
+		f->offset = (uint64_t)st.st_size;
+}
+
 static ssize_t read_file(struct follow *f, char *out, size_t max)
 {
 	ssize_t n;
@@ -228,6 +237,7 @@ static ssize_t read_file(struct follow *f, char *out, size_t max)
 		f->fd = log_open(&f->caller, &f->place);
 	if (f->fd < 0)
 		return 0; /* not yet */
+	see_cut(f);
 	do
 		n = pread(f->fd, out, max, (off_t)f->offset);
 	while (n < 0 && errno == EINTR);
@@ -295,7 +305,7 @@ static bool has_grown(const struct follow *f)
 	if (f->fd < 0)
 		return (!f->place.named || geteuid() != 0) && lstat(f->place.path, &st) == 0 &&
 			S_ISREG(st.st_mode);
-	return fstat(f->fd, &st) == 0 && (uint64_t)st.st_size > f->offset;
+	return fstat(f->fd, &st) == 0 && (uint64_t)st.st_size != f->offset;
 }
 
 /* ---- all of them */

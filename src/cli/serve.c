@@ -24,6 +24,7 @@
 #include "cli/ui.h"
 #include "daemon/daemon.h"
 #include "daemon/limits.h"
+#include "daemon/output_caps.h"
 #include "hook/event.h"
 #include "hook/notifier.h"
 
@@ -278,7 +279,7 @@ static int serve(const struct args *args, const struct places *places, struct ho
 }
 
 static int open_and_serve(const struct args *args, const struct places *places,
-	const struct rules_named *rules, const struct idle_rule *idle,
+	const struct rules_named *rules, const struct idle_rule *idle, const struct output_caps *output,
 	const struct serve_world *world, struct hooks *hooks, struct log *log, struct err *err)
 {
 	struct daemon_config config = {
@@ -301,6 +302,7 @@ static int open_and_serve(const struct args *args, const struct places *places,
 			/* No user alone may take devices from the others. */
 			.drain_users = args->system ? 2 : 1 },
 		.idle = *idle,
+		.output = output,
 		.slurm = world->slurm,
 		.observe = world->observe,
 		.shadow = world->observe ? rules->policy.full : NULL,
@@ -334,6 +336,7 @@ int serve_daemon(const struct args *args, const struct serve_world *world, struc
 	struct hooks hooks = { 0 };
 	struct idle_rule idle = { 0 };
 	struct limits limits;
+	struct output_caps output;
 	enum log_level level = LEVEL_NOTICE;
 	struct log log;
 	int rc;
@@ -349,6 +352,8 @@ int serve_daemon(const struct args *args, const struct serve_world *world, struc
 	if (limits_parse(args->limits, &limits, err) < 0)
 		return err_prefix(err, "--limits");
 	limits_fini(&limits);
+	if (output_caps_parse(args->output_cap, args->output_reserve, &output, err) < 0)
+		return err->code;
 	log_init(&log, STDERR_FILENO, args->quiet ? LEVEL_WARNING : level);
 	rc = name_rules(args, &rules, err);
 	if (rc == 0)
@@ -356,7 +361,8 @@ int serve_daemon(const struct args *args, const struct serve_world *world, struc
 	if (rc == 0 && args->notify)
 		rc = hooks_read(args->notify, &hooks, err);
 	if (rc == 0)
-		rc = open_and_serve(args, &places, &rules, &idle, world, &hooks, &log, err);
+		rc = open_and_serve(args, &places, &rules, &idle, &output, world, &hooks, &log, err);
+	output_caps_fini(&output);
 	hooks_fini(&hooks);
 	free_places(&places);
 	chosen_fini(&rules.policy);
@@ -379,6 +385,10 @@ const struct flag_group serve_flags_place = {
 			NUMBER(port, FLAG_INT, "PORT", 0, 0, 65535,
 				"HTTP port; 0: any that is free, see DIR/address"),
 			SWITCH(no_http, "unix socket only"),
+			TEXT(output_cap, "SIZE",
+				"most output kept of a job, beyond which its middle is cut; other caps by tenant: 10G,nlp=50G; none: no cap (10G)"),
+			TEXT(output_reserve, "SIZE",
+				"space of the disk, as 2G or 10%, that kept output leaves free (5 %, at most 1G)"),
 			TEXT(runs, "DIR", "simulator results that the page shows (STATE/runs)"),
 			SWITCH(expose,
 				"allow --listen on an address that other machines reach; the token is sent in the clear"),

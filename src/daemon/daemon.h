@@ -30,6 +30,7 @@
 
 struct daemon;
 struct log;
+struct output_caps;
 
 struct daemon_config {
 	const char *state_dir; /* absolute; made if it is not there */
@@ -53,6 +54,7 @@ struct daemon_config {
 	struct care care;      /* when failures count against devices */
 	struct idle_rule idle; /* a zeroed one: nobody is watched */
 	double keep_s;         /* what is older becomes summaries; 0: nothing does by itself */
+	const struct output_caps *output; /* of output that is kept; NULL: no bounds.  Kept */
 	bool cgroups;
 	bool system;     /* jobs run as whoever submitted them; needs root */
 	struct log *log; /* NULL: silent */
@@ -108,7 +110,10 @@ void daemon_metrics(struct daemon *daemon, struct buf *out);
 void daemon_count(struct daemon *daemon, const char *route, int status);
 /* Counts a notification by what became of it; thread-safe. */
 void daemon_notified(struct daemon *daemon, const char *result);
-/* Whether it decides and accepts: "ok", "disk-full: …", …; thread-safe. */
+/*
+ * Whether it decides and accepts: "ok", "disk-full: …", …; thread-safe.  "degraded: …" of one that does and cannot
+ * do something else.
+ */
 bool daemon_healthy(struct daemon *daemon, struct buf *out);
 
 #endif

@@ -5,10 +5,12 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "daemon/daemon_state.h"
+#include "daemon/output_caps.h"
 
 /* ---- launching */
 
@@ -61,6 +63,20 @@ static bool shares_output(const struct live_job *job, const struct submission *w
 			(what->err_out && !submission_output_is_own(what->err_out)));
 }
 
+/* What of its output is kept, and what the disk of the record keeps free. */
+static void bound_output(const struct daemon *d, const struct live_job *job, struct launch *out)
+{
+	const struct output_caps *caps = d->config.output;
+	struct statvfs disk;
+
+	if (!caps)
+		return;
+	out->out_cap = output_cap_of(caps, job->tenant);
+	if (statvfs(d->config.state_dir, &disk) == 0)
+		out->out_reserve = output_reserve_of(caps,
+			(double)disk.f_blocks * (double)disk.f_frsize);
+}
+
 /* What there is beside the launch while it lasts. */
 struct launch_words {
 	char *dir, *out, *err_out;
@@ -103,6 +119,7 @@ static void fill_launch(struct daemon *d, const struct live_job *job, const stru
 		.gpus = job->cpu_only ? 0 : (uint32_t)job->base.gpus,
 		.requeue = job->requeue,
 	};
+	bound_output(d, job, out);
 	daemon_environment(d, &words->env, job, a, what, words->dir);
 	out->env = words->env.at.at;
 }

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "live/local/kept_output.h"
 
 /* How long processes that we may not kill hold up the ending. */
 static const double forbidden_patience_s = 2;
@@ -46,12 +47,14 @@ struct guard {
 	int report; /* to the daemon that launched it, which may be gone; -1: nothing more to say */
 	int signals; /* signalfd */
 	int started; /* read end: closed by a successful exec */
-	int out, err_out, oom_score;
+	int oom_score;
+	struct kept_output kept;
 	enum stage stage;
 	double until_s;    /* monotonic */
 	double stop_s;     /* monotonic; when the stop signal was sent */
 	double deadline_s; /* monotonic; when its time is over, counted from the claim */
 	double look_s;     /* monotonic; when memory is looked at next */
+	double kept_s;     /* monotonic; when kept output is looked at next */
 	pid_t command, checkpointer;
 	bool over; /* the command was reaped */
 	struct arena memory;
@@ -139,22 +142,30 @@ static int claim(struct guard *g, struct err *err)
 
 /* ---- starting */
 
-/* Called before any child exists: what it writes as the guard's user is out of the job's reach. */
-static int open_kept_output(struct guard *g, const char *name)
+static bool open_kept(struct guard *g, int which, const char *name)
 {
 	const struct launch *l = &g->order.launch;
-	int fd = openat(g->dir, name, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 
-	if (fd >= 0 && l->uid != geteuid() && fchown(fd, l->uid, l->gid) < 0) {
-		close(fd);
-		fd = -1;
-	}
-	if (fd < 0) {
-		g->ending.code = 126;
-		snprintf(g->ending.text, sizeof(g->ending.text), "cannot write %s/%s: %s",
-			g->order.dir, name, strerror(errno));
-	}
-	return fd;
+	if (kept_open(&g->kept, which, name, l->uid, l->gid))
+		return true;
+	g->over = true;
+	g->ending.code = 126;
+	snprintf(g->ending.text, sizeof(g->ending.text), "cannot write %s/%s: %s", g->order.dir,
+		name, strerror(errno));
+	return false;
+}
+
+/* False: the ending says why. */
+static bool open_outputs(struct guard *g)
+{
+	const struct launch *l = &g->order.launch;
+
+	g->kept.dir = g->dir;
+	if ((!l->out && !open_kept(g, KEPT_OUT, "stdout")) ||
+		(!l->err_out && !open_kept(g, KEPT_ERR, "stderr")))
+		return false;
+	kept_bound(&g->kept, l->attempt, l->out_cap, l->out_reserve);
+	return true;
 }
 
 /* The words of a script's #! line at `to`: the interpreter, and the rest as one word as the kernel has it. */
@@ -208,8 +219,8 @@ static pid_t start(struct guard *g, const char *const *argv, const char *const *
 		.group = &g->group,
 		.argv = argv,
 		.env = env,
-		.out = g->out,
-		.err_out = g->err_out,
+		.out = g->kept.files[KEPT_OUT].fd,
+		.err_out = g->kept.files[KEPT_ERR].fd,
 		.oom_score = g->oom_score,
 		.is_checkpoint = is_checkpoint,
 		.guard = g->self.pid };
@@ -235,12 +246,8 @@ static void start_command(struct guard *g)
 	struct cgroup_limits limits = { l->cpus, l->mem_bytes, l->tasks_max };
 	int tell[2];
 
-	g->out = l->out ? -1 : open_kept_output(g, "stdout");
-	g->err_out = l->err_out ? -1 : open_kept_output(g, "stderr");
-	if (g->ending.text[0]) {
-		g->over = true;
+	if (!open_outputs(g))
 		return;
-	}
 	cgroup_make(&g->group, &limits);
 	if (pipe2(tell, O_CLOEXEC | O_NONBLOCK) < 0) {
 		cannot_start(g, errno);
@@ -427,6 +434,12 @@ static double stop_until_s(const struct guard *g)
 	return g->started >= 0 ? fmin(g->until_s, g->stop_s + start_patience_s) : g->until_s;
 }
 
+static void see_output(struct guard *g)
+{
+	if (proc_monotonic_s() >= g->kept_s)
+		g->kept_s = proc_monotonic_s() + kept_look(&g->kept);
+}
+
 static void see_clock(struct guard *g)
 {
 	double now = proc_monotonic_s();
@@ -449,7 +462,8 @@ static int patience_ms(const struct guard *g)
 
 	if (g->stage == RUNNING && g->order.launch.mem_watch && (until <= 0 || g->look_s < until))
 		until = fmax(g->look_s, 1e-9);
-
+	if (isfinite(g->kept_s) && (until <= 0 || g->kept_s < until))
+		until = fmax(g->kept_s, 1e-9);
 	if (until <= 0)
 		return -1;
 	ms = ceil((until - proc_monotonic_s()) * 1000);
@@ -478,6 +492,7 @@ static void watch(struct guard *g)
 		hear(g);
 		children = reap(g);
 		see_clock(g);
+		see_output(g);
 		if (!g->over)
 			see_memory(g);
 	}
@@ -587,6 +602,7 @@ static void finish(struct guard *g)
 		see_start(g);
 	report_no_more(g);
 	kill_everything(g);
+	kept_look(&g->kept);
 	sum_up(g);
 	/* The kernel may have been quicker than we. */
 	if (g->order.launch.mem_watch && !g->ending.over_memory && !g->ending.asked &&
@@ -658,8 +674,7 @@ int guard_run(int order_fd, int report_fd)
 		.report = report_fd,
 		.signals = -1,
 		.started = -1,
-		.out = -1,
-		.err_out = -1 };
+		.kept = { .files = { { .fd = -1, .reader = -1 }, { .fd = -1, .reader = -1 } } } };
 	struct err err = { 0 };
 	int rc;
 

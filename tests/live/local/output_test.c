@@ -320,6 +320,130 @@ static void a_dead_file_system_is_given_up(void **state)
 	fixture_destroy(f);
 }
 
+/* ---- output that is kept */
+
+static int64_t size_at(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 ? (int64_t)st.st_size : -1;
+}
+
+static void assert_has(const char *text, const char *part)
+{
+	if (!strstr(text, part))
+		fail_msg("there is no '%s'", part);
+}
+
+/*
+ * A job that prints five times the cap, and a last line when the guard has cut: `most` is what the file then has at
+ * most.
+ */
+static char *wordy(struct fixture *f, uint32_t job, int most)
+{
+	char *path = hands_output(f->hands, job, 1, false);
+	char *script = mem_printf(
+		"for i in 1 2 3 4 5; do seq -f 'line %%.0f' 40000; "
+		"until [ $(stat -c %%s %s) -lt %d ]; do sleep 0.02; done; done; echo bad >&2; echo bye",
+		path, most);
+
+	free(path);
+	return script;
+}
+
+static void kept_output_has_a_cap(void **state)
+{
+	enum { CAP = 256 << 10 };
+	struct fixture *f = fixture_create(true);
+	char *path = hands_output(f->hands, 1, 1, false), *script = wordy(f, 1, CAP), *text;
+	const char *argv[4];
+	struct launch l = shell(1, script, argv);
+
+	(void)state;
+	l.out_cap = CAP;
+	launch(f, &l);
+	assert_int_equal(ending_of(f, 1)->code, 0);
+	assert_true(size_at(path) <= CAP);
+	text = output_of(f, 1, false);
+	assert_int_equal(strncmp(text, "line 1\nline 2\n", 14), 0);
+	assert_has(text, "an attempt of this job may keep 256");
+	assert_has(text, "bye\n");
+	free(text);
+	text = output_of(f, 1, true);
+	assert_string_equal(text, "bad\n");
+	free(text);
+	free(path);
+	free(script);
+	fixture_destroy(f);
+}
+
+/* A job that writes as fast as it can: it goes on, and what is left in the end is within the cap. */
+static void a_fast_writer_goes_on(void **state)
+{
+	enum { CAP = 1 << 20 };
+	struct fixture *f = fixture_create(true);
+	char *path = hands_output(f->hands, 1, 1, false),
+	     *err_path = hands_output(f->hands, 1, 1, true);
+	const char *argv[4];
+	struct launch l = shell(1, "seq -f 'line %.0f' 1000000; seq -f 'line %.0f' 300000 >&2", argv);
+
+	(void)state;
+	l.out_cap = CAP;
+	launch(f, &l);
+	assert_int_equal(ending_of(f, 1)->code, 0);
+	assert_true(size_at(path) + size_at(err_path) <= CAP);
+	free(path);
+	free(err_path);
+	fixture_destroy(f);
+}
+
+/* All attempts together have the cap; the last has a sixteenth in any case. */
+static void attempts_share_the_cap(void **state)
+{
+	enum { CAP = 1 << 20 };
+	struct fixture *f = fixture_create(true);
+	char *first = hands_output(f->hands, 1, 1, false), *path = hands_output(f->hands, 1, 2, false);
+	const char *argv[4];
+	struct launch l = shell(1, "seq -f 'line %.0f' 100000", argv);
+
+	(void)state;
+	l.out_cap = CAP;
+	launch(f, &l);
+	assert_int_equal(ending_of(f, 1)->code, 0);
+	f->nendings = 0;
+	l.attempt = 2;
+	launch(f, &l);
+	assert_int_equal(ending_of(f, 1)->code, 0);
+	assert_true(size_at(path) > 0 && size_at(first) + size_at(path) <= CAP);
+	free(first);
+	free(path);
+	fixture_destroy(f);
+}
+
+/* On a disk whose free space is below the reserve files stay small, and jobs run. */
+static void a_low_disk_holds_output_back(void **state)
+{
+	enum { MOST = 128 << 10 };
+	struct fixture *f = fixture_create(true);
+	char *path = hands_output(f->hands, 1, 1, false), *script = wordy(f, 1, MOST), *text;
+	const char *argv[4];
+	struct launch l = shell(1, script, argv);
+
+	(void)state;
+	l.out_reserve = INT64_MAX; /* no disk is that large */
+	launch(f, &l);
+	assert_int_equal(ending_of(f, 1)->code, 0);
+	assert_true(size_at(path) <= MOST);
+	text = output_of(f, 1, false);
+	assert_int_equal(strncmp(text, "line 1\nline 2\n", 14), 0);
+	assert_has(text, "because the disk is nearly full");
+	assert_has(text, "bye\n");
+	free(text);
+	free(path);
+	free(script);
+	fixture_destroy(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -329,6 +453,10 @@ int main(void)
 		cmocka_unit_test(a_fifo_with_a_reader_gets_everything),
 		cmocka_unit_test(the_time_limit_counts_from_the_claim),
 		cmocka_unit_test(an_opening_that_hangs_can_be_stopped),
+		cmocka_unit_test(kept_output_has_a_cap),
+		cmocka_unit_test(a_fast_writer_goes_on),
+		cmocka_unit_test(attempts_share_the_cap),
+		cmocka_unit_test(a_low_disk_holds_output_back),
 		cmocka_unit_test(a_dead_file_system_is_given_up),
 	};
 
