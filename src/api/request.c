@@ -59,8 +59,9 @@ const struct verb server_routes[] = {
 	{ "logout", "POST", "/logout", "end it", NEEDS_READ, NULL, "login/1", false },
 	{ "open", "POST", "/v1/open", "an address of the page that logs in once", NEEDS_USER, NULL,
 		"open/1", false },
-	{ "healthz", "GET", "/healthz", "whether the daemon decides and accepts", NEEDS_READ, NULL,
-		"health/1", false },
+	{ "healthz", "GET", "/healthz",
+		"whether the daemon decides and accepts: ok or degraded, with detail; 503 if not",
+		NEEDS_READ, NULL, "health/1", false },
 	{ "metrics", "GET", "/metrics", "counters and times", NEEDS_READ, NULL,
 		"application/openmetrics-text", false },
 	{ "openapi", "GET", "/v1/openapi.json", "this document", NEEDS_READ, NULL, NULL, false },
@@ -436,6 +437,9 @@ static enum MHD_Result ask(struct request *r, const struct verb *verb, json_t *a
 
 /* ---- routes of our own */
 
+#define DEGRADED \
+	"degraded: " /* jobs are accepted and decided on, and something else does not work */
+
 static enum MHD_Result serve_healthz(struct request *r, const json_t *args)
 {
 	struct buf text = { 0 };
@@ -446,7 +450,14 @@ static enum MHD_Result serve_healthz(struct request *r, const json_t *args)
 	if (!r->server->back.healthy(r->server->back.self, &text)) {
 		request_refuse(r, 503, "%s", text.at ? text.at : "not healthy");
 	} else {
-		body = json_pack("{s:s, s:s}", "schema", "health/1", "status", text.n ? text.at : "ok");
+		bool degraded = text.n && !strncmp(text.at, DEGRADED, strlen(DEGRADED));
+
+		body = json_pack("{s:s, s:s}", "schema", "health/1", "status",
+			degraded         ? "degraded"
+				: text.n ? text.at
+					 : "ok");
+		if (degraded)
+			json_object_set_new(body, "detail", json_string(text.at + strlen(DEGRADED)));
 		dumped = body ? json_dumps(body, JSON_COMPACT) : NULL;
 		buf_str(&r->answer, dumped ? dumped : "{}");
 		free(dumped);

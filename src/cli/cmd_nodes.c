@@ -93,6 +93,8 @@ static void put_nodes(const json_t *reply, const struct term *term, struct buf *
 	live_line(out, "host", live_text(reply, "host"));
 	live_line(out, "driver", live_text(reply, "driver"));
 	live_line(out, "cgroups", live_text(reply, "cgroups"));
+	if (live_text(reply, "degraded"))
+		live_line(out, "degraded", live_text(reply, "degraded"));
 	buf_char(out, '\n');
 	table_column(&table, "NODE", ALIGN_LEFT, 0);
 	table_column(&table, "DEVICE", ALIGN_RIGHT, 0);

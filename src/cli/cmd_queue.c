@@ -71,7 +71,10 @@ static void tell_more(const struct args *args, const json_t *reply)
 static void tell_trouble(const struct args *args, const json_t *reply)
 {
 	const char *trouble = json_string_value(json_object_get(reply, "trouble"));
+	const char *degraded = json_string_value(json_object_get(reply, "degraded"));
 
+	if (degraded)
+		ui_say(args, "%s", degraded);
 	if (trouble)
 		ui_say(args,
 			"the daemon cannot write its record (%s): it takes and starts nothing new; what runs goes on",

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -17,6 +18,7 @@
 #include "daemon/shadow.h"
 
 #define RETRY_S 1.0 /* a disk that was full is asked again so often */
+#define FULL_S 1.0  /* a disk that has just become full is waited for so long */
 
 /* ---- rows */
 
@@ -181,6 +183,25 @@ static void move_stamp(struct daemon *d)
 	}
 }
 
+/*
+ * A disk that output of jobs has filled is full for a moment only: their guards cut it.  That moment is waited out
+ * before it counts as trouble.
+ */
+static bool write_patiently(struct daemon *d, struct err *err)
+{
+	const struct timespec pause = { 0, 20000000 };
+	double until_s = clock_wall_s() + FULL_S;
+
+	for (;;) {
+		if (write_rows(d, err) == 0)
+			return true;
+		record_rollback(d->record);
+		if (d->trouble[0] || !daemon_disk_is_low(d) || clock_wall_s() >= until_s)
+			return false;
+		nanosleep(&pause, NULL);
+	}
+}
+
 bool daemon_flush(struct daemon *d)
 {
 	struct err err = { 0 };
@@ -192,8 +213,7 @@ bool daemon_flush(struct daemon *d)
 		return false;
 	if (d->rows.n == 0)
 		return try_again(d);
-	if (write_rows(d, &err) < 0) {
-		record_rollback(d->record);
+	if (!write_patiently(d, &err)) {
 		daemon_trouble(d, err.text);
 		return false;
 	}
@@ -527,5 +547,6 @@ int daemon_cycle(struct daemon *d, struct err *err)
 	do_waiting(d);
 	set_gauges(d);
 	set_care_gauges(d);
+	daemon_look_degraded(d);
 	return 0;
 }

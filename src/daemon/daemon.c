@@ -346,6 +346,7 @@ void daemon_close(struct daemon *d)
 	vec_fini(&d->news);
 	vec_fini(&d->rows);
 	vec_fini(&d->errands);
+	vec_fini(&d->failed_launches);
 	vec_fini(&d->submitted);
 	vec_fini(&d->asked);
 	vec_fini(&d->done);
@@ -463,7 +464,10 @@ bool daemon_healthy(struct daemon *d, struct buf *out)
 
 	pthread_mutex_lock(&d->mutex);
 	fine = !strcmp(d->health, "ok");
-	buf_str(out, d->health);
+	if (fine && d->degraded[0])
+		buf_printf(out, "degraded: %s", d->degraded);
+	else
+		buf_str(out, d->health);
 	pthread_mutex_unlock(&d->mutex);
 	return fine;
 }
@@ -509,8 +513,7 @@ static double next_in_s(struct daemon *d)
 	next = fmin(next, forecaster_next_s(d) - wall_s);
 	next = fmin(next, shadow_next_s(d) - wall_s);
 	next = fmin(next, retain_next_s(d) - wall_s);
-	if (d->errands.n)
-		next = fmin(next, 0.5);
+	next = fmin(next, daemon_errand_in_s(d));
 	if (d->news.n)
 		next = 0;
 	for (size_t i = 0; i < d->waiting.n; i++)

@@ -10,6 +10,7 @@
 #include "base/vec.h"
 #include "daemon/daemon.h"
 #include "daemon/limits.h"
+#include "daemon/launch_retry.h"
 #include "daemon/metrics.h"
 #include "daemon/reasons.h"
 #include "daemon/verbs.h"
@@ -154,11 +155,14 @@ struct daemon {
 	VEC(struct call *) waiting;         /* long polls */
 	char trouble[1100];                 /* why rows cannot be written; "": they can */
 	double retry_s;                     /* when to try again */
+	VEC(struct failed_launch) failed_launches;
+	bool disk_low; /* less is free than the reserve of kept output */
 
-	pthread_mutex_t mutex; /* of the three below */
+	pthread_mutex_t mutex; /* of those below */
 	struct call *calls, **calls_end;
 	char health[1100]; /* "ok", or what is wrong */
-	bool closed;       /* calls are refused */
+	char degraded[512]; /* what does not work though jobs are accepted and decided on; "": nothing */
+	bool closed;        /* calls are refused */
 };
 
 /* ---- daemon.c */
@@ -225,6 +229,13 @@ void daemon_keep_health(struct daemon *d);
 void daemon_run_errands(struct daemon *d);
 /* Of these the stops that users asked for, though they are not durable: nothing is lost if they are asked again. */
 void daemon_run_cancels(struct daemon *d);
+
+/* Seconds until an errand is to be tried again; INFINITY: there is none. */
+double daemon_errand_in_s(const struct daemon *d);
+/* ---- degraded.c */
+bool daemon_disk_is_low(const struct daemon *d);
+/* Sets d->degraded. */
+void daemon_look_degraded(struct daemon *d);
 
 void daemon_errand(struct daemon *d, enum errand_kind kind, uint32_t job, uint32_t attempt);
 void daemon_claim_attempts(struct daemon *d);

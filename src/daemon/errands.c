@@ -8,6 +8,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "daemon/daemon_state.h"
 #include "daemon/output_caps.h"
@@ -224,22 +225,30 @@ static bool launch(struct daemon *d, const struct errand *errand)
 	struct err err = { 0 };
 	int rc;
 
-	if (!job || !a || a->phase != PHASE_LAUNCHED)
+	if (!job || !a || a->phase != PHASE_LAUNCHED) {
+		launch_settled(d, errand->job, errand->attempt, false);
 		return true;
-	if (a->stop)
+	}
+	if (a->stop) {
+		launch_settled(d, errand->job, errand->attempt, false);
 		return find_out(d, a);
+	}
+	if (!launch_is_due(d, job->id, a->number))
+		return false;
 	if (daemon_submission(d, job->id, &what, &err) < 0) {
+		launch_settled(d, job->id, a->number, false);
 		news_of_failure(d, job->id, a->number, err.text);
 		return true;
 	}
 	rc = launch_with(d, job, a, &what, &err);
 	submission_fini(&what);
+	if (rc == 0 || rc == ERR_REFUSED)
+		launch_settled(d, job->id, a->number, rc == 0);
 	if (rc == 0)
 		return true;
 	if (rc == ERR_REFUSED)
 		return take_over(d, a);
-	log_warning(d->log, "job %u, attempt %u could not be launched (%s): trying again", job->id,
-		a->number, err.text);
+	launch_failed(d, job->id, a->number, err.text);
 	return false;
 }
 
@@ -362,6 +371,21 @@ void daemon_run_cancels(struct daemon *d)
 		if (errand->kind == ERRAND_STOP && a && a->stop == STOP_CANCEL)
 			stop(d, errand);
 	}
+}
+
+double daemon_errand_in_s(const struct daemon *d)
+{
+	double in_s = INFINITY, now_s = clock_wall_s();
+
+	for (size_t i = 0; i < d->errands.n; i++) {
+		const struct errand *errand = &d->errands.at[i];
+		const struct failed_launch *f = errand->kind == ERRAND_LAUNCH
+			? launch_trouble(d, errand->job)
+			: NULL;
+
+		in_s = fmin(in_s, f ? fmax(0, f->due_s - now_s) : 0.5);
+	}
+	return in_s;
 }
 
 void daemon_run_errands(struct daemon *d)

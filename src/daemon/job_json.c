@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "daemon/daemon_state.h"
 #include "daemon/loans.h"
 
@@ -201,12 +202,29 @@ static const char *idle_reason(const struct daemon *d, const struct live_job *jo
 	return "idle";
 }
 
+/* Of one that has its devices and cannot be launched. */
+static const char *launch_reason(const struct daemon *d, const struct live_job *job, struct buf *text)
+{
+	const struct failed_launch *f = launch_trouble(d, job->id);
+	char time[32];
+
+	if (!f)
+		return NULL;
+	buf_clear(text);
+	buf_printf(text, "cannot be launched: %s; next try in %s", f->why,
+		text_duration(ceil(fmax(1, f->due_s - clock_wall_s())), time));
+	return "launch";
+}
+
 static void put_reason(const struct daemon *d, const struct live_job *job, double now_s, struct json *j)
 {
 	struct buf text = { 0 };
 	uint32_t about;
-	const char *why = core_reason(d->core, job, now_s, &text, &about);
+	const char *why = launch_reason(d, job, &text);
 
+	about = 0;
+	if (!why)
+		why = core_reason(d->core, job, now_s, &text, &about);
 	if (!why)
 		why = idle_reason(d, job, now_s, &text);
 	if (why) {

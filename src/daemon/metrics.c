@@ -38,6 +38,8 @@ static const struct family gauges[METRICS_GAUGES] = {
 	[METRICS_FORECAST_OUTCOMES] = { "stint_forecast_outcomes", "Starts that this was measured on." },
 	[METRICS_FORECAST_ERROR] = { "stint_forecast_median_error_seconds",
 		"Median distance of starts from the middle of their forecast." },
+	[METRICS_FAILED_LAUNCHES] = { "stint_failed_launches",
+		"Jobs that have devices and cannot be launched." },
 	[METRICS_IDLE_DEVICES] = { "stint_idle_devices", "Devices held by jobs that do nothing." },
 	[METRICS_DRAINED_DEVICES] = { "stint_drained_devices", "Devices that go to nobody new." },
 };

@@ -216,6 +216,8 @@ static void end_list(struct daemon *d, struct call *call)
 	json_bool(&list->j, "more", list->l.more);
 	if (d->trouble[0])
 		json_str(&list->j, "trouble", d->trouble);
+	else if (d->degraded[0])
+		json_str(&list->j, "degraded", d->degraded);
 	json_end(&list->j, '}');
 	call->status = 200;
 }

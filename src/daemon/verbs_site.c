@@ -147,6 +147,8 @@ void verb_nodes(struct daemon *d, struct call *call)
 	json_str(&j, "host", d->machine.host);
 	json_str(&j, "driver", d->machine.driver);
 	json_str(&j, "cgroups", hands_kind(d->hands));
+	if (d->degraded[0])
+		json_str(&j, "degraded", d->degraded);
 	json_int(&j, "cpus", d->machine.cpus);
 	json_int(&j, "mem_bytes", d->machine.mem_bytes);
 	put_host_shape(d, &j);
