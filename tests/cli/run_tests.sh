@@ -85,6 +85,10 @@ is "its output is kept" grep -rq '^not ok - the second time' logs
 run "$root/tools/repeat" --busy=1 --logs "$work/logs" 2 ./good.sh
 want 0 "a test that always passes"
 is "and that is said at the end" closing '2 runs of 1 test: 2 passed, 0 failed'
+rm -f hanging
+interrupt "$work/hanging" "$root/tools/repeat" --busy=1 --logs "$work/logs" 2 ./hangs.sh
+want 130 "Ctrl-C stops it"
+is "and the test" gone hanging
 fails 2 'how often' "it must be said how often" "$root/tools/repeat" often ./good.sh
 fails 2 'which tests' "and which tests" "$root/tools/repeat" 3
 fails 3 'no test' "which must be there" "$root/tools/repeat" 3 no-such-test-here
