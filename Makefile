@@ -84,7 +84,7 @@ TEST_BIN := $(if $(T),$(TEST_BIN),$(filter-out %_parity_test,$(TEST_BIN)))
 endif
 # Built where libslurm is.
 BRIDGE := $(if $(wildcard $(SLURM_PREFIX)/include/slurm/slurm.h),$(B)/stint-slurm,no-slurm)
-FAKES := $(B)/tests/fake/libnvidia-ml.so.1 $(B)/tests/fake/libfaults.so
+FAKES := $(B)/tests/fake/libnvidia-ml.so.1 $(B)/tests/fake/libfaults.so $(B)/tests/fake/libclock.so
 FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(FUZZ_SRC))
 
 # A target that sets up and then needs the build runs make again, on all cores
@@ -156,6 +156,9 @@ $(B)/tests/%_test: $(B)/obj/tests/%_test.o $(call obj,$(SUPPORT_SRC)) $(LIB)
 $(B)/tests/fake/libfaults.so: tests/support/faults/faults.c
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)$(CC) -std=c11 -D_GNU_SOURCE $(WARN) -O2 -g -fPIC -shared -o $@ $< -ldl
+$(B)/tests/fake/libclock.so: tests/support/clock/clock.c
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)$(CC) -std=c11 -D_GNU_SOURCE $(WARN) -O2 -g -fPIC -shared -o $@ $<
 $(B)/tests/store/record_faults_test $(B)/tests/daemon/crash_test: | $(B)/tests/fake/libfaults.so
 
 # Test doubles of libraries that are loaded at run time.

@@ -34,7 +34,8 @@ enum { STEP_JOBS = 1000 }; /* where no daemon waits */
 struct pruning {
 	const struct args *args;
 	char *path, *dir; /* of the record, and the directory it is in */
-	double born_s, before_s;
+	struct wallclock wall;
+	double before_s;
 	struct record_prune_plan plan;
 	struct record_pruned pruned;
 	struct record_size size;
@@ -45,6 +46,7 @@ static void pruning_fini(struct pruning *p)
 {
 	free(p->path);
 	free(p->dir);
+	wallclock_fini(&p->wall);
 }
 
 static bool has_meta(struct record *record, const char *key)
@@ -78,7 +80,7 @@ static bool daemon_runs(const char *dir)
 /* A record that is not in use is as old as its last event: a wrong clock of today prunes nothing. */
 static double now_of(const struct pruning *p, double last_s)
 {
-	return daemon_runs(p->dir) ? fmax(last_s, clock_real_s() - p->born_s) : last_s;
+	return daemon_runs(p->dir) ? fmax(last_s, clock_real_s() - wallclock_offset(&p->wall)) : last_s;
 }
 
 static int look(const struct args *args, double older_s, struct pruning *out, struct err *err)
@@ -91,7 +93,7 @@ static int look(const struct args *args, double older_s, struct pruning *out, st
 		return rc;
 	out->dir = dir_of(out->path);
 	record_view_begin(record);
-	out->born_s = pruned_born_s(record);
+	pruned_clock(record, &out->wall);
 	out->before_s = now_of(out, record_last_s(record)) - older_s;
 	out->confirmed = has_meta(record, RETENTION_CONFIRMED);
 	record_pruned(record, &out->pruned);
@@ -123,10 +125,10 @@ static void plan_text(const struct pruning *p, struct buf *out)
 {
 	char when[32];
 
-	pruned_moment(p->born_s + p->plan.at_s, when);
+	pruned_moment(wallclock_s(&p->wall, p->plan.at_s), when);
 	if (!p->plan.jobs && !p->plan.events) {
 		buf_printf(out, "%s: nothing before %s is left to prune\n", p->path,
-			pruned_moment(p->born_s + p->before_s, when));
+			pruned_moment(wallclock_s(&p->wall, p->before_s), when));
 		return;
 	}
 	buf_printf(out,
@@ -155,7 +157,7 @@ static int tell_run(const struct pruning *p, const struct pruned_run *run, struc
 		json_str(&j, "schema", "db-prune/1");
 		json_str(&j, "path", p->path);
 		json_bool(&j, "dry_run", false);
-		json_double(&j, "before", p->born_s + p->plan.at_s);
+		json_double(&j, "before", wallclock_s(&p->wall, p->plan.at_s));
 		json_int(&j, "jobs", (int64_t)run->jobs);
 		json_int(&j, "events", (int64_t)run->events);
 		json_int(&j, "directories", (int64_t)run->dirs.removed);
@@ -203,7 +205,7 @@ static int tell_plan(const struct pruning *p, struct err *err)
 		json_str(&j, "schema", "db-prune/1");
 		json_str(&j, "path", p->path);
 		json_bool(&j, "dry_run", true);
-		json_double(&j, "before", p->born_s + p->plan.at_s);
+		json_double(&j, "before", wallclock_s(&p->wall, p->plan.at_s));
 		json_int(&j, "jobs", (int64_t)p->plan.jobs);
 		json_int(&j, "events", (int64_t)p->plan.events);
 		json_bool(&j, "confirmed", p->confirmed);
@@ -553,11 +555,11 @@ static void status_json(const struct status *s, struct buf *out)
 	json_bool(&j, "gives_back", s->p.size.gives_back);
 	json_int(&j, "last_seq", (int64_t)s->last_seq);
 	json_int(&j, "last_job", s->last_job);
-	json_double(&j, "last", s->p.born_s + s->last_s);
+	json_double(&j, "last", wallclock_s(&s->p.wall, s->last_s));
 	if (s->p.pruned.seq) {
 		json_begin_object(&j, "pruned");
 		json_int(&j, "seq", (int64_t)s->p.pruned.seq);
-		json_double(&j, "before", s->p.born_s + s->p.pruned.at_s);
+		json_double(&j, "before", wallclock_s(&s->p.wall, s->p.pruned.at_s));
 		json_int(&j, "jobs", (int64_t)s->p.pruned.jobs);
 		json_int(&j, "events", (int64_t)s->p.pruned.events);
 		json_end(&j, '}');
@@ -610,10 +612,10 @@ static void status_text(const struct status *s, struct buf *out)
 	add_size(out, (double)s->p.size.free_bytes);
 	buf_str(out, " free\n");
 	buf_printf(out, "events  last %llu, %s; last job %u\n", (unsigned long long)s->last_seq,
-		pruned_moment(s->p.born_s + s->last_s, when), s->last_job);
+		pruned_moment(wallclock_s(&s->p.wall, s->last_s), when), s->last_job);
 	if (s->p.pruned.seq)
 		buf_printf(out, "pruned  before %s: %llu job%s %s, %llu events deleted\n",
-			pruned_moment(s->p.born_s + s->p.pruned.at_s, when),
+			pruned_moment(wallclock_s(&s->p.wall, s->p.pruned.at_s), when),
 			(unsigned long long)s->p.pruned.jobs, plural(s->p.pruned.jobs),
 			s->p.pruned.jobs == 1 ? "is a summary" : "are summaries",
 			(unsigned long long)s->p.pruned.events);

@@ -1,17 +1,27 @@
 #include "cli/db_pruned.h"
 
-#include <stdlib.h>
 #include <time.h>
 
 #include "cli/ui.h"
+#include "store/record_clock.h"
 
-double pruned_born_s(struct record *record)
+void pruned_clock(struct record *record, struct wallclock *out)
 {
-	struct buf text = { 0 };
-	double born_s = record_meta(record, "born", &text) ? strtod(text.at, NULL) : 0;
+	struct record_clock clock;
 
-	buf_fini(&text);
-	return born_s;
+	record_clock_read(record, &clock);
+	*out = clock.wall;
+}
+
+double pruned_wall_s(struct record *record, double at_s)
+{
+	struct wallclock wall;
+	double wall_s;
+
+	pruned_clock(record, &wall);
+	wall_s = wallclock_s(&wall, at_s);
+	wallclock_fini(&wall);
+	return wall_s;
 }
 
 const char *pruned_moment(double at, char *text)
@@ -28,7 +38,7 @@ void pruned_sentence(struct record *record, const struct record_pruned *pruned, 
 	char when[32];
 
 	buf_printf(out, "pruned before %s: %llu job%s kept as %s, %llu events deleted\n",
-		pruned_moment(pruned_born_s(record) + pruned->at_s, when),
+		pruned_moment(pruned_wall_s(record, pruned->at_s), when),
 		(unsigned long long)pruned->jobs, pruned->jobs == 1 ? " is" : "s are",
 		pruned->jobs == 1 ? "a summary" : "summaries", (unsigned long long)pruned->events);
 }
@@ -37,7 +47,7 @@ void pruned_to_json(struct record *record, const struct record_pruned *pruned, s
 {
 	json_begin_object(j, "pruned");
 	json_int(j, "seq", (int64_t)pruned->seq);
-	json_double(j, "before", pruned_born_s(record) + pruned->at_s);
+	json_double(j, "before", pruned_wall_s(record, pruned->at_s));
 	json_int(j, "jobs", (int64_t)pruned->jobs);
 	json_int(j, "events", (int64_t)pruned->events);
 	json_end(j, '}');

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "base/wallclock.h"
 #include "cli/command.h"
 #include "store/record_prune.h"
 
@@ -15,8 +16,10 @@ void pruned_sentence(struct record *record, const struct record_pruned *pruned, 
 void pruned_to_json(struct record *record, const struct record_pruned *pruned, struct json *j);
 /* The sentence as a message, if anything was pruned. */
 void pruned_say(const struct args *args, struct record *record);
-/* Seconds since 1970 of the record's zero. */
-double pruned_born_s(struct record *record);
+/* How the record's time becomes wall time.  wallclock_fini(). */
+void pruned_clock(struct record *record, struct wallclock *out);
+/* Seconds since 1970 of a moment of the record. */
+double pruned_wall_s(struct record *record, double at_s);
 /* "2026-08-20 12:00"; `text` has room for 32. */
 const char *pruned_moment(double at, char *text);
 

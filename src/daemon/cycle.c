@@ -104,6 +104,18 @@ void daemon_row(struct daemon *d, const char *kind, uint32_t job, uint32_t attem
 		daemon_row_of(d, of);
 }
 
+/* With the row that tells of it: the next daemon must know which offset jobs' moments are in. */
+static int write_clock(struct daemon *d, struct err *err)
+{
+	struct buf text = { 0 };
+	int rc;
+
+	record_clock_text(&d->clock, &text);
+	rc = record_put_meta(d->record, "clock", text.at, err);
+	buf_fini(&text);
+	return rc;
+}
+
 static int write_rows(struct daemon *d, struct err *err)
 {
 	if (record_begin(d->record, err) < 0)
@@ -115,6 +127,8 @@ static int write_rows(struct daemon *d, struct err *err)
 			    row->has_attempt ? &row->attempt : NULL, err) < 0)
 			return err->code;
 	}
+	if (d->clock_moved && write_clock(d, err) < 0)
+		return err->code;
 	return record_commit(d->record, err);
 }
 
@@ -224,6 +238,7 @@ bool daemon_flush(struct daemon *d)
 	d->last_seq = d->rows.at[d->rows.n - 1].event.seq;
 	move_stamp(d);
 	d->rows.n = 0;
+	d->clock_moved = false;
 	arena_reset(&d->row_words);
 	trouble_over(d);
 	return true;
@@ -529,6 +544,7 @@ int daemon_cycle(struct daemon *d, struct err *err)
 		return err->code;
 	/* What was decided for moments before this one is written before what happens now. */
 	daemon_take_notes(d);
+	daemon_read_clock(d);
 	do_calls(d, take_calls(d));
 	do_news(d);
 	if (decide(d, err) < 0)

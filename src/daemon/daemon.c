@@ -40,10 +40,10 @@ enum { COMPACT_JOBS = 200000 };
 
 enum { LOCK_TRIES = 200 }; /* every 10 ms */
 
-/* Whoever sets the machine's clock while we run does not move it.  No two cycles have the same time. */
+/* No setting of the machine's clock moves it (daemon/clock.c).  No two cycles have the same time. */
 double daemon_now_s(struct daemon *d)
 {
-	return fmax(nextafter(d->last_s, INFINITY), d->boot_s + clock_boot_s());
+	return fmax(nextafter(d->last_s, INFINITY), d->clock.boot_s + clock_boot_s());
 }
 
 /* ---- opening */
@@ -140,10 +140,9 @@ static int open_record(struct daemon *d, struct err *err)
 		d->born_s = strtod(born.at, NULL);
 	buf_fini(&born);
 	d->last_s = record_last_s(d->record);
-	d->boot_s = fmax(d->last_s, clock_real_s() - d->born_s) - clock_boot_s();
 	d->next_job = record_last_job(d->record) + 1;
 	d->stamp = d->last_seq = record_last_seq(d->record);
-	return rc;
+	return rc < 0 ? rc : daemon_open_clock(d, err);
 }
 
 static const char *rule(const char *said, const char *before, const char *preset)
@@ -202,6 +201,8 @@ static int open_epoch(struct daemon *d, struct err *err)
 	d->last_s = daemon_now_s(d);
 	if (daemon_first_epoch(d, err) < 0)
 		return err->code;
+	daemon_read_clock(d);
+	d->opened_offset_s = wallclock_offset(&d->clock.wall);
 	daemon_claim_attempts(d);
 	return 0;
 }
@@ -226,8 +227,11 @@ static int open_loop(struct daemon *d, struct err *err)
 	d->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	d->timer_fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
 	d->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	d->clock_fd = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+	daemon_arm_clock(d);
 	if (d->epoll_fd < 0 || watch_fd(d, d->wake_fd) < 0 || watch_fd(d, d->timer_fd) < 0 ||
-		watch_fd(d, d->signal_fd) < 0 || watch_fd(d, hands_fd(d->hands)) < 0)
+		watch_fd(d, d->signal_fd) < 0 || watch_fd(d, d->clock_fd) < 0 ||
+		watch_fd(d, hands_fd(d->hands)) < 0)
 		return err_set(err, ERR_IO, "cannot set up the daemon's loop: %s", strerror(errno));
 	return 0;
 }
@@ -236,7 +240,7 @@ int daemon_open(const struct daemon_config *config, struct daemon **out, struct 
 {
 	struct daemon *d = mem_alloc(sizeof(*d));
 
-	d->lock_fd = d->epoll_fd = d->wake_fd = d->timer_fd = d->signal_fd = -1;
+	d->lock_fd = d->epoll_fd = d->wake_fd = d->timer_fd = d->signal_fd = d->clock_fd = -1;
 	d->calls_end = &d->calls;
 	pthread_mutex_init(&d->mutex, NULL);
 	snprintf(d->health, sizeof(d->health), "ok");
@@ -343,6 +347,7 @@ void daemon_close(struct daemon *d)
 	metrics_destroy(d->metrics);
 	for (size_t i = 0; i < d->news.n; i++)
 		json_decref(d->news.at[i].body);
+	wallclock_fini(&d->clock.wall);
 	vec_fini(&d->news);
 	vec_fini(&d->rows);
 	vec_fini(&d->errands);
@@ -356,6 +361,7 @@ void daemon_close(struct daemon *d)
 	close_fd(d->wake_fd);
 	close_fd(d->timer_fd);
 	close_fd(d->signal_fd);
+	close_fd(d->clock_fd);
 	close_fd(d->lock_fd);
 	pthread_mutex_destroy(&d->mutex);
 	free((char *)d->config.state_dir);
@@ -563,6 +569,7 @@ static int wait_for_something(struct daemon *d, struct err *err)
 		return err_set(err, ERR_IO, "epoll: %s", strerror(errno));
 	drain(d->wake_fd);
 	drain(d->timer_fd);
+	daemon_arm_clock(d);
 	read_signals(d);
 	if (hands_poll(d->hands, err) < 0)
 		return err->code;

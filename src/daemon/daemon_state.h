@@ -19,6 +19,7 @@
 #include "live/epoch.h"
 #include "live/hands.h"
 #include "store/record.h"
+#include "store/record_clock.h"
 
 #define DAEMON_LOOK_S 5.0 /* so often it looks at devices, unless it is told of a change */
 
@@ -126,10 +127,14 @@ struct daemon {
 	struct log *log;
 	const struct notify *notify; /* NULL: nobody to tell */
 	double told_s;               /* when it last was */
-	double born_s;               /* the core's zero */
-	double boot_s;               /* the core's time when clock_boot_s() was 0 */
-	double epoch_s;              /* the core's time when the present epoch began */
-	double last_s;               /* the core's time of the last cycle: time never goes back */
+	double born_s;               /* the record's zero by the wall clock of its first start */
+	struct record_clock clock; /* how the core's time becomes wall time; boot_s for daemon_now_s() */
+	double clock_seen_s; /* offset at the last look, to tell a jump from a clock that is slewed */
+	double opened_offset_s; /* offset when this daemon opened */
+	bool clock_armed;       /* the kernel tells when the clock is set */
+	bool clock_moved;       /* `clock` is to be written with the next rows */
+	double epoch_s;         /* the core's time when the present epoch began */
+	double last_s;          /* the core's time of the last cycle: time never goes back */
 	uint32_t next_job;
 	struct limits limits;
 	struct tally tally; /* of what is limited */
@@ -137,7 +142,7 @@ struct daemon {
 	char *user;
 	uint64_t last_seq;
 	uint64_t stamp; /* the last of what may change decisions: not what jobs report of themselves */
-	int lock_fd, epoll_fd, wake_fd, timer_fd, signal_fd;
+	int lock_fd, epoll_fd, wake_fd, timer_fd, signal_fd, clock_fd;
 	bool stopping;
 	double looked_s;             /* at the machine */
 	VEC(struct idle_seen) idle;  /* attempts that are watched, by job and attempt */
@@ -174,6 +179,18 @@ void daemon_give_beside(struct daemon *d, struct worker **worker, struct task *t
 void daemon_give(struct daemon *d, struct call *call, struct task *task);
 /* The same by a worker of the caller's choice, made if there is none yet. */
 void daemon_give_to(struct daemon *d, struct worker **worker, struct call *call, struct task *task);
+
+/* ---- clock.c */
+/* Where record time stands now, from the record and the machine's clocks. */
+int daemon_open_clock(struct daemon *d, struct err *err);
+/* Arms the notice of a clock that is set: readable then. */
+void daemon_arm_clock(struct daemon *d);
+/* Reads the wall clock again; an offset that has changed is an input, recorded and logged. */
+void daemon_read_clock(struct daemon *d);
+/* Seconds since 1970 of a moment of record time. */
+double daemon_wall_s(const struct daemon *d, double at_s);
+/* Record time of a moment that the machine told of an attempt. */
+double daemon_told_s(const struct daemon *d, const struct attempt *a, double wall_s);
 
 /* ---- cycle.c */
 /* One turn of the loop: everything that came, decided, written down and carried out. */

@@ -76,8 +76,8 @@ static void put_span(const struct snapshot *from, const struct desk *desk,
 		json_str(j, "tenant", from->tenant_names.at[one->job.tenant]);
 	json_str(j, "node", desk->nodes[span->node]);
 	desk_put_devices(desk, span->node, span->devices, "devices", j);
-	json_double(j, "from", desk->born_s + span->from_s);
-	json_double(j, "to", desk->born_s + span->to_s);
+	json_double(j, "from", wallclock_s(&desk->wall, span->from_s));
+	json_double(j, "to", wallclock_s(&desk->wall, span->to_s));
 	json_double(j, "sure", span->sure);
 	json_end(j, '}');
 }
@@ -85,7 +85,7 @@ static void put_span(const struct snapshot *from, const struct desk *desk,
 void forecast_to_json(const struct forecast *f, const struct snapshot *from,
 	const struct desk *desk, double computed_at, struct buf *out)
 {
-	double zero_s = desk->born_s + f->at_s;
+	double zero_s = wallclock_offset(&desk->wall) + f->at_s;
 	struct json j;
 
 	json_init(&j, out, false);

@@ -63,7 +63,7 @@ struct reports {
 struct history {
 	struct record *record;
 	struct json *j;
-	double born_s;
+	const struct wallclock *wall;
 	VEC(struct rules) rules; /* in order */
 	size_t next_rules;       /* not told yet */
 	struct reports reports;
@@ -156,7 +156,7 @@ static void put_line(struct history *h, const struct line *line)
 
 	json_begin_object(h->j, NULL);
 	json_int(h->j, "seq", (int64_t)line->seq);
-	json_double(h->j, "at", h->born_s + line->at_s);
+	json_double(h->j, "at", wallclock_s(h->wall, line->at_s));
 	json_str(h->j, "kind", line->kind);
 	json_str(h->j, "who", line->who);
 	json_str(h->j, "rule", line->rule);
@@ -176,7 +176,7 @@ static void put_reports(struct history *h)
 
 	if (r->n) {
 		json_object_set_new(inputs, "reports", json_integer(r->n));
-		json_object_set_new(inputs, "since", json_real(h->born_s + r->since_s));
+		json_object_set_new(inputs, "since", json_real(wallclock_s(h->wall, r->since_s)));
 		if (!isnan(r->last_step)) {
 			json_object_set_new(inputs, "first_step", json_real(r->first_step));
 			json_object_set_new(inputs, "last_step", json_real(r->last_step));
@@ -427,9 +427,10 @@ static int put_summary(struct history *h, uint32_t job, struct err *err)
 	return rc;
 }
 
-int history_to_json(struct record *record, uint32_t job, double born_s, struct json *j, struct err *err)
+int history_to_json(struct record *record, uint32_t job, const struct wallclock *wall,
+	struct json *j, struct err *err)
 {
-	struct history h = { .record = record, .j = j, .born_s = born_s };
+	struct history h = { .record = record, .j = j, .wall = wall };
 	int rc = record_events(record, 0, job, 0, see_ends, &h, err);
 
 	if (rc == 0 && !h.rows)

@@ -10,13 +10,14 @@
 #define DAEMON_HISTORY_H
 
 #include "base/json.h"
+#include "base/wallclock.h"
 #include "store/record.h"
 
 /*
- * Adds the array "events"; zero of the record's time is `born_s` since 1970.  What the job's submission
+ * Adds the array "events"; `wall` makes record time seconds since 1970.  What the job's submission
  * says of commands and variables is not in it.  ERR_MISSING: there is no such job.
  */
-int history_to_json(struct record *record, uint32_t job, double born_s, struct json *j,
-	struct err *err);
+int history_to_json(struct record *record, uint32_t job, const struct wallclock *wall,
+	struct json *j, struct err *err);
 
 #endif

@@ -303,7 +303,7 @@ static void end_look(struct daemon *d)
 			compare_uses);
 
 		if (use && is_watched(d, attempts[i]))
-			all[seen++] = look_at(d, attempts[i], use, d->boot_s + look->boot_s);
+			all[seen++] = look_at(d, attempts[i], use, d->clock.boot_s + look->boot_s);
 	}
 	qsort(all, seen, sizeof(*all), compare_seen);
 	d->idle.n = 0;

@@ -34,7 +34,7 @@ static struct live_job *as_ended(struct daemon *d, const struct past_job *past, 
 	what.gpus = what.min_gpus = what.max_gpus = (int32_t)past->gpus;
 	what.time_s = past->limit_s;
 	what.submitted_s = past->submitted_s;
-	job = live_job_create(id, &what, d->born_s, d->last_s);
+	job = live_job_create(id, &what, wallclock_offset(&d->clock.wall), d->last_s);
 	submission_fini(&what);
 	job->uid = geteuid();
 	job->user = mem_strdup(tenant ? tenant : "?");
@@ -43,8 +43,8 @@ static struct live_job *as_ended(struct daemon *d, const struct past_job *past, 
 	job->state = LIVE_COMPLETED;
 	job->attempt = 1;
 	job->code = 0;
-	job->first_begun_s = past->begun_s - d->born_s;
-	job->end_s = past->ended_s - d->born_s;
+	job->first_begun_s = past->begun_s - wallclock_offset(&d->clock.wall);
+	job->end_s = past->ended_s - wallclock_offset(&d->clock.wall);
 	job->used_s = past->ran_s;
 	job->base.start_s = job->first_begun_s;
 	job->base.finish_s = job->end_s;

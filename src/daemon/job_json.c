@@ -9,10 +9,20 @@
 #include "daemon/daemon_state.h"
 #include "daemon/loans.h"
 
-static void put_moment(const struct daemon *d, struct json *j, const char *key, double at_s)
+/*
+ * One offset for all moments of a job, so that they agree with each other and with its lengths of time: the one that
+ * holds now, and of a job that has ended the one that held then.
+ */
+static double offset_of(const struct daemon *d, const struct live_job *job)
+{
+	return live_ended(job) ? wallclock_offset_at(&d->clock.wall, job->end_s)
+			       : wallclock_offset(&d->clock.wall);
+}
+
+static void put_moment(double offset_s, struct json *j, const char *key, double at_s)
 {
 	if (isfinite(at_s))
-		json_double(j, key, d->born_s + at_s);
+		json_double(j, key, offset_s + at_s);
 }
 
 static void put_seconds(struct json *j, const char *key, double s)
@@ -109,10 +119,10 @@ static void put_asked(const struct daemon *d, const struct live_job *job, struct
 		json_int(j, "mem_most", job->mem_most);
 	json_int(j, "priority", job->base.priority);
 	json_double(j, "weight", job->base.weight);
-	put_moment(d, j, "submit", job->arrival_s);
-	put_moment(d, j, "deadline", job->deadline_s);
+	put_moment(offset_of(d, job), j, "submit", job->arrival_s);
+	put_moment(offset_of(d, job), j, "deadline", job->deadline_s);
 	if (job->begin_s > 0)
-		put_moment(d, j, "begin", job->begin_s);
+		put_moment(offset_of(d, job), j, "begin", job->begin_s);
 	if (job->time_s > 0)
 		json_double(j, "time_limit_s", job->time_s);
 	if (job->estimate_s > 0)
@@ -145,9 +155,9 @@ static void put_totals(const struct daemon *d, const struct live_job *job, const
 {
 	double until_s = live_ended(job) ? job->end_s : now_s;
 
-	put_moment(d, j, "start", job->first_begun_s);
-	put_moment(d, j, "begun", job->begun_s);
-	put_moment(d, j, "end", job->end_s);
+	put_moment(offset_of(d, job), j, "start", job->first_begun_s);
+	put_moment(offset_of(d, job), j, "begun", job->begun_s);
+	put_moment(offset_of(d, job), j, "end", job->end_s);
 	json_double(j, "wait_s", wait_s_of(job, until_s));
 	json_double(j, "run_s", run_s_of(job, until_s));
 	json_int(j, "attempt", job->attempt);
@@ -181,7 +191,7 @@ static void put_progress(const struct daemon *d, const struct live_job *job, str
 	put_seconds(j, "per_s", p->per_s);
 	put_seconds(j, "loss", p->loss);
 	json_double(j, "saved", job->base.saved);
-	put_moment(d, j, "at", p->at_s);
+	put_moment(offset_of(d, job), j, "at", p->at_s);
 	json_end(j, '}');
 }
 
@@ -255,15 +265,16 @@ static const struct attempt *present(const struct daemon *d, const struct live_j
 struct listing {
 	struct daemon *d;
 	struct json *j;
+	double offset_s;
 };
 
-static void put_status_moment(const struct daemon *d, struct json *j, const char *key,
+static void put_status_moment(double offset_s, struct json *j, const char *key,
 	const json_t *status, const char *member)
 {
-	put_moment(d, j, key, member_number(status, member, NAN));
+	put_moment(offset_s, j, key, member_number(status, member, NAN));
 }
 
-static void put_attempt(struct daemon *d, const json_t *status, struct json *j)
+static void put_attempt(struct daemon *d, const json_t *status, double offset_s, struct json *j)
 {
 	uint32_t job = (uint32_t)member_int(status, "job", 0);
 	uint32_t number = (uint32_t)member_int(status, "attempt", 0);
@@ -282,11 +293,11 @@ static void put_attempt(struct daemon *d, const json_t *status, struct json *j)
 		put_devices(d, j, grant);
 		free(grant);
 	}
-	put_status_moment(d, j, "ordered", status, "ordered_s");
-	put_status_moment(d, j, "launched", status, "launched_s");
-	put_status_moment(d, j, "begun", status, "begun_s");
-	put_status_moment(d, j, "asked", status, "asked_s");
-	put_status_moment(d, j, "ended", status, "over_s");
+	put_status_moment(offset_s, j, "ordered", status, "ordered_s");
+	put_status_moment(offset_s, j, "launched", status, "launched_s");
+	put_status_moment(offset_s, j, "begun", status, "begun_s");
+	put_status_moment(offset_s, j, "asked", status, "asked_s");
+	put_status_moment(offset_s, j, "ended", status, "over_s");
 	if (member_int(status, "code", -1) >= 0)
 		json_int(j, "code", member_int(status, "code", -1));
 	if (member_int(status, "signal", 0))
@@ -306,7 +317,7 @@ static int see_attempt(void *ctx, const struct record_attempt *attempt)
 	json_t *status = json_loads(attempt->status, 0, NULL);
 
 	if (status)
-		put_attempt(l->d, status, l->j);
+		put_attempt(l->d, status, l->offset_s, l->j);
 	json_decref(status);
 	return 0;
 }
@@ -390,7 +401,7 @@ static void put_loan(const struct daemon *d, const struct live_job *job, struct 
 
 static void put_more(struct daemon *d, const struct live_job *job, struct json *j, enum job_detail detail)
 {
-	struct listing listing = { d, j };
+	struct listing listing = { d, j, offset_of(d, job) };
 	struct err ignored = { 0 };
 
 	json_str(j, "stop_signal", signal_name(job->stop_signal));
@@ -429,7 +440,7 @@ static void put_idle(const struct daemon *d, const struct live_job *job, double 
 	if (job->state != LIVE_RUNNING || !daemon_is_idle(d, job, now_s, &idle))
 		return;
 	json_begin_object(j, "idle");
-	json_double(j, "since", d->born_s + idle.since_s);
+	json_double(j, "since", offset_of(d, job) + idle.since_s);
 	json_double(j, "for_s", fmax(0, now_s - idle.since_s));
 	json_bool(j, "warned", idle.warned);
 	json_end(j, '}');

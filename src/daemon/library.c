@@ -69,7 +69,7 @@ struct desk *desk_create(struct daemon *d)
 {
 	struct desk *desk = mem_alloc(sizeof(*desk));
 
-	desk->born_s = d->born_s;
+	wallclock_copy(&d->clock.wall, &desk->wall);
 	desk->now_s = daemon_now_s(d);
 	desk->runs = arena_strdup(&desk->words, d->config.runs);
 	desk->policy = arena_strdup(&desk->words, core_rules(d->core)->policy);
@@ -83,6 +83,7 @@ struct desk *desk_create(struct daemon *d)
 void desk_destroy(struct desk *desk)
 {
 	arena_fini(&desk->words);
+	wallclock_fini(&desk->wall);
 	free(desk);
 }
 

@@ -41,8 +41,9 @@ struct desk_device {
 /* What a reader works with; text is in `words`. */
 struct desk {
 	struct arena words;
-	double born_s, now_s; /* the record's zero; the daemon's time */
-	const char *runs;     /* directory */
+	struct wallclock wall;
+	double now_s;     /* the daemon's time */
+	const char *runs; /* directory */
 	uint32_t nnodes, ndevices;
 	const char **nodes;          /* names */
 	struct desk_device *devices; /* by node, then bit */

@@ -53,7 +53,7 @@ static void put_body(const struct record_event *event, struct json *j)
 /* Of some rows the body says what people want to know. */
 static void put_about(const struct row *row, struct json *j)
 {
-	static const char *const kinds[] = { "drained", "resumed", "idle_warned", "reclaim" };
+	static const char *const kinds[] = { "drained", "resumed", "idle_warned", "reclaim", "clock" };
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
 		if (!strcmp(row->event.kind, kinds[i]))
@@ -69,7 +69,7 @@ void daemon_publish(struct daemon *d, const struct row *row)
 	json_init(&j, &text, false);
 	json_begin_object(&j, NULL);
 	json_int(&j, "seq", (int64_t)row->event.seq);
-	json_double(&j, "at", d->born_s + row->event.at_s);
+	json_double(&j, "at", daemon_wall_s(d, row->event.at_s));
 	json_str(&j, "kind", row->event.kind);
 	if (row->event.job)
 		json_int(&j, "job", row->event.job);

@@ -145,7 +145,8 @@ static const struct waiter *find(const struct reasons *r, uint32_t job)
 	return NULL;
 }
 
-void reasons_to_json(const struct reasons *r, uint32_t job, double born_s, struct json *j)
+void reasons_to_json(const struct reasons *r, uint32_t job, const struct wallclock *wall,
+	struct json *j)
 {
 	const struct waiter *w = find(r, job);
 
@@ -154,7 +155,7 @@ void reasons_to_json(const struct reasons *r, uint32_t job, double born_s, struc
 		const struct waiting_for *one = &w->reasons.at[i];
 
 		json_begin_object(j, NULL);
-		json_double(j, "at", born_s + one->at_s);
+		json_double(j, "at", wallclock_s(wall, one->at_s));
 		json_str(j, "reason", one->word);
 		json_str(j, "text", one->text);
 		if (one->about)

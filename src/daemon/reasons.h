@@ -9,6 +9,7 @@
 #define DAEMON_REASONS_H
 
 #include "base/json.h"
+#include "base/wallclock.h"
 #include "live/core.h"
 
 enum { REASONS_KEPT = 32 };
@@ -19,7 +20,8 @@ struct reasons *reasons_create(void);
 void reasons_destroy(struct reasons *reasons);
 /* After a decision: what is new is kept, and jobs that are gone are forgotten. */
 void reasons_see(struct reasons *reasons, const struct core *core, double now_s);
-/* Adds the array "waits": {at, reason, text, job?} in order; zero of time is `born_s` since 1970. */
-void reasons_to_json(const struct reasons *reasons, uint32_t job, double born_s, struct json *j);
+/* Adds the array "waits": {at, reason, text, job?} in order; `wall` makes record time seconds since 1970. */
+void reasons_to_json(const struct reasons *reasons, uint32_t job, const struct wallclock *wall,
+	struct json *j);
 
 #endif

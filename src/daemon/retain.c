@@ -364,7 +364,7 @@ static void put_pruned(struct daemon *d, struct json *j)
 		return;
 	json_begin_object(j, "pruned");
 	json_int(j, "seq", (int64_t)pruned.seq);
-	json_double(j, "before", d->born_s + pruned.at_s);
+	json_double(j, "before", daemon_wall_s(d, pruned.at_s));
 	json_int(j, "jobs", (int64_t)pruned.jobs);
 	json_int(j, "events", (int64_t)pruned.events);
 	json_end(j, '}');

@@ -18,7 +18,7 @@ struct explain_task {
 	bool slots;
 	const char *gate;
 	struct buf gate_text;
-	double born_s;
+	double offset_s; /* of record time to seconds since 1970 */
 	int rc;
 	struct err err;
 	struct buf members; /* of the answer */
@@ -54,7 +54,7 @@ static void run_task(struct task *task)
 	if (t->rc == 0) {
 		json_init(&j, &t->members, false);
 		json_begin_object(&j, NULL);
-		explain_to_json(&e, t->born_s, &j);
+		explain_to_json(&e, t->offset_s, &j);
 		json_end(&j, '}');
 	}
 	explanation_fini(&e);
@@ -99,7 +99,7 @@ static bool begin_task(struct daemon *d, struct call *call, const struct live_jo
 
 	t->task.run = run_task;
 	t->task.destroy = destroy_task;
-	t->born_s = d->born_s;
+	t->offset_s = wallclock_offset(&d->clock.wall);
 	core_snapshot_of(d->core, daemon_now_s(d),
 		&(struct snapshot_want){ .most = CORE_FIRST_JOBS, .keep = job->id }, &t->snapshot);
 	t->job = snapshot_find(&t->snapshot, job->id);
@@ -122,7 +122,7 @@ static void put_head(struct daemon *d, struct call *call, const char *state, str
 	call_begin(call, j);
 	json_int(j, "job", call->job);
 	json_str(j, "state", state);
-	json_double(j, "at", d->born_s + daemon_now_s(d));
+	json_double(j, "at", daemon_wall_s(d, daemon_now_s(d)));
 	json_int(j, "stamp", (int64_t)d->stamp);
 }
 

@@ -108,8 +108,8 @@ static void read_fairness(struct record *record, const struct desk *desk, struct
 	}
 	fairness_finish(&s.f);
 	call_begin(call, &j);
-	json_double(&j, "from", desk->born_s + s.f.from_s);
-	json_double(&j, "to", desk->born_s + desk->now_s);
+	json_double(&j, "from", wallclock_s(&desk->wall, s.f.from_s));
+	json_double(&j, "to", wallclock_s(&desk->wall, desk->now_s));
 	json_double(&j, "step_s", s.f.step_s);
 	json_double(&j, "devices", s.f.devices);
 	put_tenants(&s.f, &j);

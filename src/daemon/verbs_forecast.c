@@ -29,7 +29,7 @@ void verb_forecast(struct daemon *d, struct call *call)
 	finishes = forecaster_track(d, false);
 	text = forecaster_text(d);
 	call_begin(call, &j);
-	json_double(&j, "now", d->born_s + daemon_now_s(d));
+	json_double(&j, "now", daemon_wall_s(d, daemon_now_s(d)));
 	put_track("calibration", &starts, &j);
 	put_track("calibration_finish", &finishes, &j);
 	/* The members of one object go into another: without its braces. */
@@ -45,7 +45,7 @@ static void put_eta(struct daemon *d, struct call *call, const struct live_job *
 	const struct forecast *f = forecaster_last(d);
 	struct track track = forecaster_track(d, said->waits);
 	bool known = !absent && !said->bounded;
-	double zero_s = d->born_s + f->at_s;
+	double zero_s = wallclock_offset(&d->clock.wall) + f->at_s;
 	struct buf reason = { 0 };
 	uint32_t about;
 	struct json j;
@@ -57,7 +57,7 @@ static void put_eta(struct daemon *d, struct call *call, const struct live_job *
 	core_reason(d->core, job, daemon_now_s(d), &reason, &about);
 	json_str(&j, "reason", reason.n ? reason.at : NULL);
 	buf_fini(&reason);
-	json_double(&j, "at", d->born_s + daemon_now_s(d));
+	json_double(&j, "at", daemon_wall_s(d, daemon_now_s(d)));
 	json_double(&j, "computed_at", forecaster_computed_at(d));
 	json_int(&j, "futures", f->futures);
 	if (said->waits && known)

@@ -11,7 +11,7 @@ struct history_task {
 	struct task task;
 	char *path; /* of the record */
 	uint32_t job;
-	double born_s;
+	struct wallclock wall;
 	int rc;
 	struct err err;
 	struct buf members; /* of the answer: an object */
@@ -28,7 +28,7 @@ static void run_task(struct task *task)
 		return;
 	json_init(&j, &t->members, false);
 	json_begin_object(&j, NULL);
-	t->rc = history_to_json(record, t->job, t->born_s, &j, &t->err);
+	t->rc = history_to_json(record, t->job, &t->wall, &j, &t->err);
 	json_end(&j, '}');
 	record_close(record);
 }
@@ -38,6 +38,7 @@ static void destroy_task(struct task *task)
 	struct history_task *t = (struct history_task *)task;
 
 	free(t->path);
+	wallclock_fini(&t->wall);
 	buf_fini(&t->members);
 	free(t);
 }
@@ -50,7 +51,7 @@ static void begin_task(struct daemon *d, struct call *call)
 	t->task.destroy = destroy_task;
 	t->path = mem_printf("%s/stint.db", d->config.state_dir);
 	t->job = call->job;
-	t->born_s = d->born_s;
+	wallclock_copy(&d->clock.wall, &t->wall);
 	daemon_give(d, call, &t->task);
 }
 
@@ -72,7 +73,7 @@ void verb_history(struct daemon *d, struct call *call)
 	call_begin(call, &j);
 	json_int(&j, "job", call->job);
 	if (d->reasons)
-		reasons_to_json(d->reasons, call->job, d->born_s, &j);
+		reasons_to_json(d->reasons, call->job, &d->clock.wall, &j);
 	/* The members of one object go into another: without its braces. */
 	buf_char(&call->body, ',');
 	buf_add(&call->body, t->members.at + 1, t->members.n - 2);

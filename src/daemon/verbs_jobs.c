@@ -497,7 +497,8 @@ void verb_update(struct daemon *d, struct call *call)
 		json_object_del(body, "id");
 		json_object_del(body, "deadline");
 		if (!isnan(deadline))
-			json_object_set_new(body, "deadline_s", json_real(deadline - d->born_s));
+			json_object_set_new(body, "deadline_s",
+				json_real(deadline - wallclock_offset(&d->clock.wall)));
 		if (json_object_size(body) == 0) {
 			call_problem(call, 400, 2,
 				"nothing to change was named: priority, weight, time_s or deadline");
@@ -549,7 +550,7 @@ static bool call_begin_attempt(struct daemon *d, struct call *call, uint32_t id,
 
 	if (!a || a->phase != PHASE_LAUNCHED)
 		return true;
-	body = json_pack("{s:f,s:f}", "at", d->born_s + d->last_s, "at_s", d->last_s);
+	body = json_pack("{s:f,s:f}", "at", daemon_wall_s(d, d->last_s), "at_s", d->last_s);
 	fine = call_apply(d, call, "begun", id, number, body);
 	json_decref(body);
 	return fine;

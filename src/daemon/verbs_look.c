@@ -198,7 +198,7 @@ static struct call_list *begin_list(struct daemon *d, struct call *call)
 		.j = &list->j,
 	};
 	call_begin(call, &list->j);
-	json_double(&list->j, "now", d->born_s + daemon_now_s(d));
+	json_double(&list->j, "now", daemon_wall_s(d, daemon_now_s(d)));
 	json_str(&list->j, "policy", core_rules(d->core)->policy);
 	put_counts(d, &list->j);
 	json_begin_array(&list->j, "jobs");
@@ -264,7 +264,7 @@ static void answer_job(struct daemon *d, struct call *call, uint32_t id)
 	struct listing l = { .d = d, .j = &j, .caller = &call->caller };
 
 	call_begin(call, &j);
-	json_double(&j, "now", d->born_s + daemon_now_s(d));
+	json_double(&j, "now", daemon_wall_s(d, daemon_now_s(d)));
 	if (job)
 		job_to_json(d, job, &call->caller, &j, detail_for(&call->caller, job->uid));
 	else if (record_job(d->record, id, see_job, &l, &err) < 0) {

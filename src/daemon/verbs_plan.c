@@ -138,7 +138,7 @@ static void answer_task(struct daemon *d, struct call *call)
 	const struct plan_task *t = (const struct plan_task *)call->task;
 	const struct dry_run *r = &t->result;
 	struct track track = forecaster_track(d, true);
-	double zero_s = d->born_s + t->snapshot.now_s;
+	double zero_s = wallclock_offset(&d->clock.wall) + t->snapshot.now_s;
 	struct json j;
 
 	if (t->rc < 0) {

@@ -116,8 +116,8 @@ static void read_report(struct record *record, const struct desk *desk, struct c
 		qsort(f.wait.at, f.wait.n, sizeof(double), ascending);
 	}
 	call_begin(call, &j);
-	json_double(&j, "from", desk->born_s + fmax(0, now_s - since_s));
-	json_double(&j, "to", desk->born_s + now_s);
+	json_double(&j, "from", wallclock_s(&desk->wall, fmax(0, now_s - since_s)));
+	json_double(&j, "to", wallclock_s(&desk->wall, now_s));
 	json_str(&j, "policy", desk->policy);
 	json_int(&j, "jobs_live", (int64_t)desk->live);
 	json_int(&j, "jobs_finished", f.finished);

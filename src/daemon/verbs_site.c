@@ -40,7 +40,7 @@ static void put_health(const struct daemon *d, uint32_t node, uint32_t device, s
 		json_bool(j, "drained", true);
 		json_str(j, "reason", h->drained);
 		json_bool(j, "drained_by_itself", h->by_itself);
-		json_double(j, "drained_since", d->born_s + h->since_s);
+		json_double(j, "drained_since", daemon_wall_s(d, h->since_s));
 	}
 	if (!h || !h->failed.n)
 		return;

@@ -127,7 +127,7 @@ static bool fits_a_node(const struct cluster *cluster, const struct live_job *jo
 static struct live_job *draft(struct daemon *d, const struct caller *caller, uint32_t id,
 	const struct submission *what)
 {
-	struct live_job *job = live_job_create(id, what, d->born_s, d->last_s);
+	struct live_job *job = live_job_create(id, what, wallclock_offset(&d->clock.wall), d->last_s);
 
 	/* A command sees one node's devices: a job that fits one is not spread, unless it can be of any size. */
 	if (d->hands->table->sets_devices && !job->base.nodes && !job->cpu_only &&

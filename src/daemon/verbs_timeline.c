@@ -33,8 +33,8 @@ static void put_job(void *ctx, const struct span_job *job)
 		put_text(d->j, "tenant", job->tenant);
 		json_str(d->j, "node", d->desk->nodes[span->node]);
 		desk_put_devices(d->desk, span->node, span->devices, "devices", d->j);
-		json_double(d->j, "from", d->desk->born_s + span->from_s);
-		json_double(d->j, "to", d->desk->born_s + span->to_s); /* NAN: null */
+		json_double(d->j, "from", wallclock_s(&d->desk->wall, span->from_s));
+		json_double(d->j, "to", wallclock_s(&d->desk->wall, span->to_s)); /* NAN: null */
 		json_str(d->j, "end", span->end);
 		json_end(d->j, '}');
 	}
@@ -66,8 +66,8 @@ static void read_timeline(struct record *record, const struct desk *desk, struct
 	struct drawing d = { desk, &j };
 
 	call_begin(call, &j);
-	json_double(&j, "from", desk->born_s + from_s);
-	json_double(&j, "now", desk->born_s + desk->now_s);
+	json_double(&j, "from", wallclock_s(&desk->wall, from_s));
+	json_double(&j, "now", wallclock_s(&desk->wall, desk->now_s));
 	put_site(desk, &j);
 	json_begin_array(&j, "spans");
 	if (spans_walk(record, desk, from_s, put_job, &d, &more, &err) < 0) {

@@ -18,6 +18,18 @@
 
 /* ---- what the hands tell */
 
+/* Begin and end are by one clock, whatever it shows: the run's length is right, and its begin is known. */
+static double ended_at_s(const struct daemon *d, const struct ending *e)
+{
+	const struct attempt *a = core_attempt(d->core, e->job, e->attempt);
+	double begun_s;
+
+	if (!a || !(e->begun_s > 0))
+		return daemon_told_s(d, a, e->ended_s);
+	begun_s = isnan(a->begun_s) ? daemon_told_s(d, a, e->begun_s) : a->begun_s;
+	return begun_s + fmax(0, e->ended_s - e->begun_s);
+}
+
 static void news_of_ending(struct daemon *d, const struct ending *e)
 {
 	json_t *body = json_pack("{s:b,s:i,s:i,s:b,s:b,s:f,s:f,s:f,s:I}", "known", e->known, "code",
@@ -32,7 +44,7 @@ static void news_of_ending(struct daemon *d, const struct ending *e)
 	else
 		json_object_set_new(body, "ran_s", json_real(0));
 	if (e->known && e->ended_s > 0)
-		json_object_set_new(body, "ended_at_s", json_real(e->ended_s - d->born_s));
+		json_object_set_new(body, "ended_at_s", json_real(ended_at_s(d, e)));
 	if (e->known && e->asked_s > 0)
 		json_object_set_new(body, "grace_s", json_real(fmax(0, e->ended_s - e->asked_s)));
 	if (e->bounced)
@@ -59,7 +71,8 @@ void daemon_hands_begun(void *ctx, uint32_t job, uint32_t attempt, double at_s)
 		.kind = "begun",
 		.job = job,
 		.attempt = attempt,
-		.body = json_pack("{s:f,s:f}", "at", at_s, "at_s", at_s - d->born_s),
+		.body = json_pack("{s:f,s:f}", "at", at_s, "at_s",
+			daemon_told_s(d, core_attempt(d->core, job, attempt), at_s)),
 	};
 
 	vec_push(&d->news, news);

@@ -72,6 +72,7 @@ static void yield(struct core *c, struct live_job *job, const struct over *over)
 		core_withdraw(c, job);
 		job->begin_s = c->now_s +
 			ldexp(1, job->yields - 2 < DOUBLINGS ? (int)job->yields - 2 : DOUBLINGS);
+		job->paused = true;
 	}
 	run_again(c, job, over);
 }

@@ -1,6 +1,7 @@
 /*
  * What happens to jobs: one function for each input of the record.
  */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -227,6 +228,33 @@ static int in_update(struct core *c, uint32_t id, uint32_t attempt, const json_t
 }
 
 /* ---- from the machine */
+
+/*
+ * The machine's clock was set, or has drifted: moments that users gave as wall time come `shift_s` later in record
+ * time.  A job whose begin has come stays eligible, and a pause is a length of time.
+ */
+static int in_clock(struct core *c, uint32_t id, uint32_t attempt, const json_t *body, struct err *err)
+{
+	double shift_s = member_number(body, "shift_s", 0);
+
+	(void)id;
+	(void)attempt;
+	(void)err;
+	for (size_t i = 0; i < c->jobs.n; i++) {
+		struct live_job *job = c->jobs.at[i];
+		bool begins = job->begin_s > c->now_s && !job->paused;
+
+		if (live_ended(job) || (!begins && !isfinite(job->deadline_s)))
+			continue;
+		if (begins)
+			job->begin_s = fmax(DBL_MIN, job->begin_s + shift_s);
+		if (isfinite(job->deadline_s))
+			job->deadline_s = job->base.deadline_s = job->deadline_s + shift_s;
+		core_note(c, NOTE_STATE, job->id, 0, NULL);
+	}
+	c->gates_moved = true;
+	return 0;
+}
 
 /* A mean that forgets. */
 static double blend(double before, double seen)
@@ -457,8 +485,10 @@ static void reclaim(struct core *c, struct live_job *job, const char *text, bool
 		job->reclaimed = mem_strdup(text);
 	}
 	/* Else it would have the devices again before anybody else. */
-	if (pause_s > 0)
-		job->begin_s = fmax(job->begin_s, c->now_s + pause_s);
+	if (pause_s > 0 && c->now_s + pause_s > job->begin_s) {
+		job->begin_s = c->now_s + pause_s;
+		job->paused = true;
+	}
 	take_back(c, job, STOP_IDLE);
 	core_wait_outside(c, job);
 }
@@ -503,6 +533,7 @@ static const struct {
 	{ "checkpointed", in_checkpointed },
 	{ "resized", in_resized },
 	{ "devices", in_devices },
+	{ "clock", in_clock },
 	{ "drain", in_drain },
 	{ "resume", in_resume },
 	{ "idle_warned", in_idle_warned },

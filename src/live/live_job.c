@@ -535,6 +535,7 @@ static void put_state(const struct live_job *job, struct json *j)
 	put_text(j, "reclaimed", job->reclaimed);
 	put_flag(j, "resizable", job->progress.resizable, false);
 	put_flag(j, "speed_seen", job->progress.seen, false);
+	put_flag(j, "paused", job->paused, false);
 	put_flag(j, "unpromised", job->unpromised, false);
 	put_flag(j, "silent", job->silent, false);
 	put_flag(j, "by_steps", job->base.by_steps, false);
@@ -666,6 +667,7 @@ static void get_state(struct live_job *job, const json_t *s)
 	job->reclaimed = copy_or_null(member_text(s, "reclaimed"));
 	job->progress.resizable = member_bool(s, "resizable", false);
 	job->progress.seen = member_bool(s, "speed_seen", false);
+	job->paused = member_bool(s, "paused", false);
 	job->unpromised = member_bool(s, "unpromised", false);
 	job->silent = member_bool(s, "silent", false);
 	job->base.by_steps = member_bool(s, "by_steps", false);

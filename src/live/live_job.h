@@ -130,6 +130,7 @@ struct live_job {
 	char *outside_reason;        /* why it does not, in their words; NULL */
 	double idle_since_s; /* it was warned of holding devices and doing nothing; NAN: it was not */
 	char *reclaimed;     /* why it is held, if that was not a user's wish; NULL */
+	bool paused;         /* begin_s ends a pause; else it is a moment that its user gave */
 	bool unpromised;     /* its deadline could not be promised when it came to the engine */
 	bool silent;         /* ran for long and did not show its speed */
 	bool learnt;         /* other speeds are believed of it than the engine was told */

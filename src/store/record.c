@@ -657,16 +657,20 @@ int record_append(struct record *record, struct record_event *event, const struc
 	return 0;
 }
 
-int record_set_meta(struct record *record, const char *key, const char *value, struct err *err)
+int record_put_meta(struct record *record, const char *key, const char *value, struct err *err)
 {
 	struct record_query query;
-	int rc;
+	int rc = record_take(record, SQL_PUT_META, &query, err);
 
-	assert(!record->readonly && !record->writing);
-	rc = record_take(record, SQL_PUT_META, &query, err);
 	if (rc)
 		return rc;
 	bind_text(query.st, 1, key);
 	bind_text(query.st, 2, value);
 	return finish(record, &query, err);
+}
+
+int record_set_meta(struct record *record, const char *key, const char *value, struct err *err)
+{
+	assert(!record->readonly && !record->writing);
+	return record_put_meta(record, key, value, err);
 }

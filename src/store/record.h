@@ -143,9 +143,11 @@ double record_mean_run_s(struct record *record, uint32_t uid, const char *name, 
 int record_lineage(struct record *record, struct lineage *out, struct err *err);
 
 /* Small facts that do not change by events: "born" (seconds since 1970), "epoch" (rules for
- * the next start), "devices" (their places). */
+ * the next start), "devices" (their places), "clock" (store/record_clock.h). */
 int record_set_meta(struct record *record, const char *key, const char *value,
 	struct err *err); /* its own transaction */
+/* The same inside a transaction. */
+int record_put_meta(struct record *record, const char *key, const char *value, struct err *err);
 bool record_meta(struct record *record, const char *key, struct buf *out);
 
 /*

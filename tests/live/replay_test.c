@@ -158,6 +158,10 @@ static void of_a_device(struct world *w)
 	snprintf(body, sizeof(body), "{\"node\":%u,\"devices\":%llu,\"up\":%s}", node,
 		(unsigned long long)device, up ? "true" : "false");
 	play_try(&w->p, "devices", 0, 0, body);
+	if (chance(w, 0.2)) {
+		snprintf(body, sizeof(body), "{\"shift_s\":%d}", (int)any(w, 200) - 100);
+		play_try(&w->p, "clock", 0, 0, body);
+	}
 }
 
 static void one_input(struct world *w)

@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -42,9 +43,14 @@ static double seconds(clockid_t clock)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+/* The wall clock is read once: the length of a run is right also where the clock is set meanwhile. */
 double proc_now_s(void)
 {
-	return seconds(CLOCK_REALTIME);
+	static double offset_s = NAN;
+
+	if (isnan(offset_s))
+		offset_s = seconds(CLOCK_REALTIME) - seconds(CLOCK_BOOTTIME);
+	return seconds(CLOCK_BOOTTIME) + offset_s;
 }
 
 double proc_monotonic_s(void)

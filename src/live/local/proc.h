@@ -49,7 +49,7 @@ void proc_cpu(struct proc_cpu *of, size_t n);
 /* Bytes of memory that everything which descends from this process has; what is shared counts for each. */
 int64_t proc_memory(void);
 
-double proc_now_s(void);       /* since 1970 */
+double proc_now_s(void);       /* since 1970, by the clock at the first call; steady from then on */
 double proc_monotonic_s(void); /* for durations */
 
 #endif
