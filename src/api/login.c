@@ -133,9 +133,10 @@ static json_t *prove(const struct server *s, struct login_talk *talk,
 }
 
 /* With the lock held.  NULL: the answer is wrong, or too late. */
-static json_t *begin_session(struct server *s, const struct login_talk *talk, const char *answer,
+static json_t *begin_session(struct request *r, const struct login_talk *talk, const char *answer,
 	const struct login_secret secrets[2], struct err *err)
 {
+	struct server *s = r->server;
 	const struct session *session;
 	char want[SHA256_DIGITS + 1];
 
@@ -148,6 +149,9 @@ static json_t *begin_session(struct server *s, const struct login_talk *talk, co
 			    err) < 0)
 			return NULL;
 		sessions_drop_code(&s->sessions, talk->about);
+		r->logged_in = true;
+		r->caller = session->caller;
+		r->by = talk->about[0] ? "code" : i ? "token.read" : "token";
 		return json_pack("{s:s, s:s, s:s, s:i}", "schema", "login/1", "session", session->id,
 			"role", caller_role(&session->caller), "lasts_s", (int)SESSION_S);
 	}
@@ -201,7 +205,7 @@ enum MHD_Result login_serve_login(struct request *r, const json_t *args)
 			code ? "the code is wrong, was used, or is too old: `stint open` makes another"
 			     : "the session is over: log in again");
 	else
-		body = answer ? begin_session(s, &talk, answer, secrets, &err)
+		body = answer ? begin_session(r, &talk, answer, secrets, &err)
 			      : prove(s, &talk, secrets);
 	pthread_mutex_unlock(&s->lock);
 	if (body)

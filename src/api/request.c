@@ -82,6 +82,7 @@ struct request *request_create(struct server *server, struct peer *peer, const c
 	r->connection = connection;
 	r->raw = mem_strdup(raw);
 	r->target = target_of(r->raw);
+	r->by = "none";
 	return r;
 }
 
@@ -108,6 +109,7 @@ void request_destroy(struct request *r)
 	buf_fini(&r->allow);
 	buf_fini(&r->answer);
 	free(r->raw);
+	free(r->detail);
 	free(r);
 }
 
@@ -189,15 +191,21 @@ static bool in_session(const struct request *r, const char *method, const char *
 }
 
 /* Whom a right token stands for. */
-static bool token_says(const struct server *s, const char *authorization, struct caller *out)
+static bool token_says(struct request *r, const char *authorization, struct caller *out)
 {
-	if (s->whole && gate_token(authorization, s->token))
+	const struct server *s = r->server;
+
+	if (s->whole && gate_token(authorization, s->token)) {
 		*out = login_full_caller();
-	else if (gate_token(authorization, s->read_token))
+		r->by = "token";
+		return true;
+	}
+	if (gate_token(authorization, s->read_token)) {
 		*out = login_read_caller();
-	else
-		return false;
-	return true;
+		r->by = "token.read";
+		return true;
+	}
+	return false;
 }
 
 static void refuse_stranger(struct request *r)
@@ -217,11 +225,13 @@ static void admit_tcp(struct request *r, const char *method)
 	const char *authorization = single(r, "Authorization");
 	const char *signature = single(r, "X-Stint-Session");
 	struct caller caller = { .uid = (uid_t)-2, .gid = (gid_t)-2, .role = ROLE_NONE };
-	bool good = token_says(s, authorization, &caller), ok;
+	bool good = token_says(r, authorization, &caller), ok;
 
 	pthread_mutex_lock(&s->lock);
-	if (!authorization)
-		good = in_session(r, method, origin, signature, &caller);
+	if (!authorization && in_session(r, method, origin, signature, &caller)) {
+		good = true;
+		r->by = "session";
+	}
 	ok = gate_rate_take(good ? &s->good : &s->bad, r->peer->hash, clock_wall_s());
 	r->peer->trusted |= good;
 	pthread_mutex_unlock(&s->lock);
@@ -245,6 +255,7 @@ static void admit_unix(struct request *r)
 	const struct peer *peer = r->peer;
 
 	r->caller = peer->caller;
+	r->by = peer->known ? "kernel" : "none";
 	if (single(r, "Origin"))
 		request_refuse(r, 403, "requests of web pages are refused");
 	else if (!peer->known || (!s->system && !peer->caller.admin))
@@ -706,6 +717,9 @@ enum MHD_Result request_serve(struct request *r)
 		request_refuse(r, 400, "%s", err.text);
 		return request_reply(r, NULL);
 	}
+	if (strcmp(r->verb->method, "GET") != 0 && r->verb->needs >= NEEDS_OPERATOR)
+		r->detail = mem_printf("%s %.*s", r->raw, (int)(body.n < 1000 ? body.n : 1000),
+			body.n ? body.at : "");
 	buf_fini(&r->body);
 	return is_own(r->verb) ? serve_own(r, args) : ask(r, r->verb, args);
 }

@@ -19,8 +19,11 @@ struct request {
 	struct buf body, allow;
 	uint64_t received;
 	bool begun, waits, busy, queued;
-	bool trusted; /* the kernel, a token or a session says who calls */
-	int status;   /* 0: not known yet */
+	bool trusted;   /* the kernel, a token or a session says who calls */
+	const char *by; /* which of them, for the audit */
+	char *detail;   /* what an operator or an admin asked for, likewise */
+	bool logged_in; /* it began a session, as r->caller */
+	int status;     /* 0: not known yet */
 	struct buf answer;
 	const struct page_file *page; /* NULL: no file of the page */
 	/* log/raw */
@@ -48,6 +51,8 @@ enum MHD_Result request_send(struct request *r, struct MHD_Response *response,
 /* How many bytes of body it says it has; UINT64_MAX: it does not say and has some. */
 uint64_t request_length(const struct request *r);
 
+/* It is over: what of it goes into the audit (api/audit_calls.c). */
+void request_audit(const struct request *r);
 /* How many bytes of body it may have. */
 uint64_t request_body_limit(const struct request *r);
 

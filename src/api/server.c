@@ -4,6 +4,7 @@
  */
 #include "api/server.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -71,6 +72,19 @@ bool fd_has(int fd, short events)
 	return poll(&p, 1, 0) > 0;
 }
 
+static void address_text(const struct sockaddr *address, char out[TCP_ADDRESS_MAX])
+{
+	const struct sockaddr_in *four = (const void *)address;
+	const struct sockaddr_in6 *six = (const void *)address;
+
+	if (address && address->sa_family == AF_INET)
+		inet_ntop(AF_INET, &four->sin_addr, out, TCP_ADDRESS_MAX);
+	else if (address && address->sa_family == AF_INET6)
+		inet_ntop(AF_INET6, &six->sin6_addr, out, TCP_ADDRESS_MAX);
+	else
+		snprintf(out, TCP_ADDRESS_MAX, "tcp");
+}
+
 static struct peer *peer_open(struct face *face, struct MHD_Connection *connection)
 {
 	const union MHD_ConnectionInfo *info;
@@ -83,9 +97,11 @@ static struct peer *peer_open(struct face *face, struct MHD_Connection *connecti
 	if (face->tcp) {
 		info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
 		peer->hash = info ? address_hash(info->client_addr) : 0;
+		address_text(info ? info->client_addr : NULL, peer->from);
 	} else {
 		peer->known = s->who(peer->fd, &peer->caller);
 		peer->trusted = peer->known;
+		snprintf(peer->from, sizeof(peer->from), "unix");
 	}
 	pthread_mutex_lock(&s->lock);
 	peer->next = s->peers;
@@ -173,6 +189,7 @@ static void on_completed(void *ctx, struct MHD_Connection *connection, void **ow
 	if (s->back.count && r->begun)
 		s->back.count(s->back.self, r->verb ? r->verb->path : "other",
 			r->queued ? r->status : 499);
+	request_audit(r);
 	request_destroy(r);
 	*own = NULL;
 }

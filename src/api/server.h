@@ -26,6 +26,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "daemon/audit.h"
 #include "daemon/daemon.h"
 #include "daemon/verbs.h"
 
@@ -43,6 +44,8 @@ struct api_back {
 	bool (*healthy)(void *self, struct buf *out);
 	/* Every request once it is over; NULL: nobody counts.  From any thread. */
 	void (*count)(void *self, const char *route, int status);
+	/* What daemon/audit.h is about; NULL: nobody keeps it.  From any thread. */
+	void (*audit)(void *self, const struct audit_entry *entry);
 };
 
 /* Zero means the default. */

@@ -96,8 +96,9 @@ struct peer {
 	bool spare;   /* beyond the limit: /healthz only */
 	bool cut;     /* we have cut it off: what it sent before must not count any more */
 	enum peer_state state;
-	double since_s; /* in that state */
-	uint64_t hash;  /* of its address */
+	double since_s;             /* in that state */
+	uint64_t hash;              /* of its address */
+	char from[TCP_ADDRESS_MAX]; /* its address, "unix" */
 	int fd;
 };
 

@@ -53,6 +53,11 @@ static void back_count(void *self, const char *route, int status)
 	daemon_count(self, route, status);
 }
 
+static void back_audit(void *self, const struct audit_entry *entry)
+{
+	daemon_audit(self, entry);
+}
+
 /* ---- starting */
 
 struct places {
@@ -135,6 +140,7 @@ static int start_server(const struct args *args, const struct places *places, st
 		.metrics = back_metrics,
 		.healthy = back_healthy,
 		.count = back_count,
+		.audit = back_audit,
 	};
 	struct server_config config = {
 		.socket = places->socket,

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "daemon/audit.h"
 #include "daemon/daemon_state.h"
 #include "daemon/forecaster.h"
 #include "daemon/library.h"
@@ -186,7 +187,13 @@ static void note_submitted(struct daemon *d)
 
 bool row_matters(const struct row *row)
 {
-	return strcmp(row->event.kind, "progress") != 0 && strcmp(row->event.kind, "checkpointed") != 0;
+	static const char *const aside[] = { "progress", "checkpointed", "audit" };
+
+	for (size_t i = 0; i < sizeof(aside) / sizeof(*aside); i++) {
+		if (!strcmp(row->event.kind, aside[i]))
+			return false;
+	}
+	return true;
 }
 
 static void move_stamp(struct daemon *d)
@@ -560,6 +567,7 @@ int daemon_cycle(struct daemon *d, struct err *err)
 	forecaster_turn(d);
 	shadow_turn(d);
 	retain_turn(d);
+	audit_turn(d);
 	do_waiting(d);
 	set_gauges(d);
 	set_care_gauges(d);

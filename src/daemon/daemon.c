@@ -1,6 +1,7 @@
 /*
  * The daemon's life and its loop.
  */
+#include "daemon/audit.h"
 #include "daemon/daemon.h"
 
 #include <errno.h>
@@ -254,6 +255,7 @@ int daemon_open(const struct daemon_config *config, struct daemon **out, struct 
 		return err->code;
 	}
 	d->stream = stream_create(d->last_seq);
+	d->audit = audit_create();
 	if (open_epoch(d, err) < 0) {
 		daemon_close(d);
 		return err->code;
@@ -315,6 +317,7 @@ static void stop_workers(struct daemon *d)
 	d->worker = d->whatif = d->watcher = NULL;
 	forecaster_stop(d->forecaster);
 	shadow_destroy(d->shadow);
+	audit_destroy(d->audit);
 	d->shadow = NULL;
 }
 
@@ -520,6 +523,8 @@ static double next_in_s(struct daemon *d)
 	next = fmin(next, shadow_next_s(d) - wall_s);
 	next = fmin(next, retain_next_s(d) - wall_s);
 	next = fmin(next, daemon_errand_in_s(d));
+	if (!d->trouble[0])
+		next = fmin(next, audit_next_s(d->audit) - wall_s);
 	if (d->news.n)
 		next = 0;
 	for (size_t i = 0; i < d->waiting.n; i++)

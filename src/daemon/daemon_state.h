@@ -117,6 +117,7 @@ struct daemon {
 	struct forecaster *forecaster;
 	struct shadow *shadow; /* NULL: nobody decides beside the others */
 	struct retain *retain; /* daemon/retain.h */
+	struct audit *audit;   /* daemon/audit.h */
 	struct stream *stream;
 	struct metrics *metrics;
 	struct worker *worker;

@@ -454,7 +454,7 @@ static int see_note(struct replay *r, const struct replay_row *row, struct err *
 
 bool replay_is_remark(const char *kind)
 {
-	static const char *const remarks[] = { "shadow", "imported" };
+	static const char *const remarks[] = { "shadow", "imported", "audit" };
 
 	for (size_t i = 0; i < sizeof(remarks) / sizeof(remarks[0]); i++) {
 		if (!strcmp(kind, remarks[i]))

@@ -91,6 +91,7 @@ struct fake {
 	VEC(struct fake_call) held; /* waits, until let go */
 	bool stop, at_once;         /* at_once: answers in the server's thread */
 	uint64_t changes, asked, counted;
+	struct buf audit; /* a line per entry */
 	struct caller last_caller;
 	/* the log */
 	char *log_path;
@@ -256,11 +257,40 @@ static inline void fake_count(void *self, const char *route, int status)
 	pthread_mutex_unlock(&f->lock);
 }
 
+/* The last of each kind that the tests ask for. */
+static inline void fake_audit(void *self, const struct audit_entry *entry)
+{
+	struct fake *f = self;
+
+	pthread_mutex_lock(&f->lock);
+	buf_printf(&f->audit, "%s by %s from %s verb %s role %s status %d detail %s\n", entry->what,
+		entry->by, entry->from, entry->verb ? entry->verb : "-",
+		caller_role(&entry->caller), entry->status, entry->detail ? entry->detail : "-");
+	pthread_cond_broadcast(&f->changed);
+	pthread_mutex_unlock(&f->lock);
+}
+
+/* Until the audit says so, at most a minute. */
+static inline void fake_until_audit(struct fake *f, const char *line)
+{
+	bool found = false;
+
+	for (int i = 0; i < 6000 && !found; i++) {
+		pthread_mutex_lock(&f->lock);
+		found = f->audit.n && strstr(f->audit.at, line);
+		pthread_mutex_unlock(&f->lock);
+		if (!found)
+			poll(NULL, 0, 10);
+	}
+	if (!found)
+		fail_msg("the audit has no '%s': %s", line, f->audit.n ? f->audit.at : "nothing");
+}
+
 /* A server in the directory there is, also again. */
 static inline void fake_serve(struct fake *f, struct server_config config)
 {
 	struct api_back back = { f, f->verbs ? f->verbs : fake_verbs, fake_call, f->stream,
-		fake_metrics, fake_healthy, fake_count };
+		fake_metrics, fake_healthy, fake_count, fake_audit };
 	struct err err = { 0 };
 
 	config.socket = f->socket;
@@ -324,6 +354,7 @@ static inline void fake_stop(struct fake *f)
 	vec_fini(&f->held);
 	free(f->socket);
 	free(f->log_path);
+	buf_fini(&f->audit);
 	pthread_mutex_destroy(&f->lock);
 	pthread_cond_destroy(&f->changed);
 }

@@ -589,6 +589,34 @@ static void a_daemon_for_all_has_no_full_token_on_a_free_port(void **state)
 	fake_stop(&f);
 }
 
+static void what_matters_is_audited(void **state)
+{
+	static const struct attack none = { .what = "no token", .host = good_host };
+	struct fake f = { .verbs = verbs };
+	struct buf got = { 0 };
+
+	(void)state;
+	fake_start(&f, (struct server_config){ .who = stranger, .system = true });
+	assert_int_equal(try(&f, false, &honest, "POST", "/v1/quota", &got), 403);
+	fake_until_audit(&f, "denied by kernel from unix verb set_quota role user status 403");
+	assert_int_equal(try(&f, true, &none, "GET", "/v1/jobs", &got), 401);
+	fake_until_audit(&f, "denied by none from 127.0.0.1 verb other role none status 401");
+	read_token_of(&f, "token.read", f.token);
+	assert_int_equal(try(&f, true, &honest, "GET", "/v1/jobs", &got), 200);
+	fake_until_audit(&f, "token by token.read from 127.0.0.1 verb - role read");
+	fake_stop(&f);
+	f = (struct fake){ .verbs = verbs };
+	fake_start(&f, (struct server_config){ 0 });
+	assert_int_equal(try(&f, true, &honest, "POST", "/v1/policy", &got), 200);
+	fake_until_audit(&f,
+		"change by token from 127.0.0.1 verb set_policy role admin status 200 detail /v1/policy {}");
+	assert_int_equal(try(&f, true, &honest, "POST", "/v1/open", &got), 200);
+	fake_until_audit(&f, "open by token from 127.0.0.1 verb open role admin");
+	assert_null(strstr(f.audit.at, f.token));
+	buf_fini(&got);
+	fake_stop(&f);
+}
+
 /* ---- what comes before the token */
 
 /* Only the head and a few bytes are sent: the answer must not wait for the rest. */
@@ -732,6 +760,7 @@ int main(void)
 		cmocka_unit_test(the_token_to_read_with_changes_nothing),
 		cmocka_unit_test(tokens_are_new_after_an_unclean_stop),
 		cmocka_unit_test(a_daemon_for_all_has_no_full_token_on_a_free_port),
+		cmocka_unit_test(what_matters_is_audited),
 		cmocka_unit_test(a_stranger_sends_four_kib_at_most),
 		cmocka_unit_test(silence_does_not_keep_health_from_answering),
 		cmocka_unit_test(health_answers_while_all_connections_are_busy),

@@ -248,6 +248,15 @@ is "again, after a kill" begin --listen 127.0.0.1
 is "the token is another" [ "$(cat "$STINT_STATE/token.read")" != "$token" ]
 is "the old one is void" [ "$(http GET /v1/jobs "$token")" = 401 ]
 is "and is for the same group" [ "$(stat -c '%a %g' "$STINT_STATE/token.read")" = "640 65533" ]
+fails 4 'administrator' "users do not see the audit" two audit
+audited() { # PATTERN
+	stint audit >audit.txt && grep -Eq "$1" audit.txt
+}
+soon "refused calls are in the audit" audited '^.* denied +65533 +user +unix +set_policy +403 '
+soon "and what another may not do with a job" audited '^.* denied +65533 +user +unix +cancel +403 '
+soon "and changes" audited '^.* change +root +admin +unix +set_policy +200 +1 .*fifo'
+soon "and tokens" audited '^.* token +token.read +read +127\.0\.0\.1 '
+soon "and tokens that are void" audited '^.* denied +none +none +127\.0\.0\.1 .* 401 '
 is "the log says why" grep -q 'did not stop cleanly.*tokens are new' daemon.log
 
 kill "$daemon"
