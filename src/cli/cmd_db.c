@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/plain.h"
 #include "cli/command.h"
 #include "cli/db_pruned.h"
 #include "cli/db_trace.h"
@@ -185,7 +186,7 @@ const struct command command_db_check = {
 
 struct exporting {
 	struct outfile *to;
-	struct buf line;
+	struct buf line, plain;
 	uint64_t events;
 };
 
@@ -220,7 +221,10 @@ static int export_event(void *ctx, const struct record_event *event)
 	e->events++;
 	if (ui_interrupted())
 		return ERR_REFUSED;
-	return fwrite(line->at, 1, line->n, e->to->to) == line->n ? 0 : ERR_IO;
+	/* The same JSON: names in old records may not be plain. */
+	buf_clear(&e->plain);
+	text_escape_lines(&e->plain, line->at, line->n);
+	return fwrite(e->plain.at, 1, e->plain.n, e->to->to) == e->plain.n ? 0 : ERR_IO;
 }
 
 static int export_events(const struct args *args, struct record *record, struct err *err)
@@ -243,6 +247,7 @@ static int export_events(const struct args *args, struct record *record, struct 
 		rc = outfile_commit(&file, err);
 	outfile_abandon(&file);
 	buf_fini(&e.line);
+	buf_fini(&e.plain);
 	if (!rc && args->out)
 		ui_say(args, "wrote %llu events to %s", (unsigned long long)e.events, to);
 	if (!rc)

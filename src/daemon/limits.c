@@ -181,27 +181,39 @@ static struct tally_row *tenant_row(struct tally *tally, const char *name)
 	return row_of(tally, key);
 }
 
+static bool same_tenant(const struct live_job *a, const struct live_job *b)
+{
+	return a->tenant && b->tenant && !strcmp(a->tenant, b->tenant);
+}
+
+static void add(struct tally_row *row, const struct live_job *job)
+{
+	row->queued += job->state == LIVE_PENDING;
+	row->bytes += job->submitted_bytes;
+}
+
 static void count(struct daemon *d)
 {
 	struct tally *t = &d->tally;
 	double began_s = clock_boot_s();
-	size_t n;
-	const struct live_job *const *jobs = core_jobs(d->core, &n);
+	size_t n, user = 0, tenant = 0;
+	const struct live_job *const *jobs = core_jobs(d->core, &n), *last = NULL;
 
 	for (size_t i = 0; i < t->rows.n; i++)
 		t->rows.at[i].queued = t->rows.at[i].bytes = 0;
 	for (size_t i = 0; i < n; i++) {
-		bool queued = jobs[i]->state == LIVE_PENDING;
-		struct tally_row *row;
+		const struct live_job *job = jobs[i];
 
-		if (live_ended(jobs[i]))
+		if (live_ended(job))
 			continue;
-		row = user_row(t, jobs[i]->uid);
-		row->queued += queued;
-		row->bytes += jobs[i]->submitted_bytes;
-		row = tenant_row(t, jobs[i]->tenant);
-		row->queued += queued;
-		row->bytes += jobs[i]->submitted_bytes;
+		/* Those of one user stand together, mostly. */
+		if (!last || last->uid != job->uid || !same_tenant(last, job)) {
+			user = (size_t)(user_row(t, job->uid) - t->rows.at);
+			tenant = (size_t)(tenant_row(t, job->tenant) - t->rows.at);
+			last = job;
+		}
+		add(&t->rows.at[user], job);
+		add(&t->rows.at[tenant], job);
 	}
 	t->counted_s = clock_boot_s();
 	t->cost_s = t->counted_s - began_s;
@@ -407,6 +419,20 @@ int limits_check_made(struct daemon *d, const struct call *call, struct err *err
 	if (check_made(d, call, false, &ignored) < 0 && is_stale(d))
 		count(d);
 	return check_made(d, call, false, err);
+}
+
+int limits_check_again(struct daemon *d, const struct call *call, size_t jobs, struct err *err)
+{
+	struct subject who = { .uid = call->caller.uid, .name = verb_user_name(d, call->caller.uid) };
+
+	if (is_exempt(d, &call->caller) || !jobs)
+		return 0;
+	if (is_stale(d))
+		count(d);
+	if (check_one(d, &who, (int64_t)jobs, 0, err) < 0)
+		return err->code;
+	subject_row(d, &who)->queued += (int64_t)jobs;
+	return 0;
 }
 
 int limits_check_whatifs(struct daemon *d, const struct call *call, size_t running, struct err *err)

@@ -72,6 +72,8 @@ int limits_check_rate(struct daemon *d, const struct call *call, struct err *err
 int limits_check_made(struct daemon *d, const struct call *call, struct err *err);
 /* They count from now on. */
 void limits_count_made(struct daemon *d, const struct call *call);
+/* Jobs of the caller's that have ended and shall be queued again: LIMIT_QUEUED.  They count from now on. */
+int limits_check_again(struct daemon *d, const struct call *call, size_t jobs, struct err *err);
 /* Another what-if of a user who has so many: LIMIT_RATE. */
 int limits_check_whatifs(struct daemon *d, const struct call *call, size_t running, struct err *err);
 

@@ -436,9 +436,17 @@ static bool refuse_pruned(struct daemon *d, struct call *call, const uint32_t *j
 void verb_requeue(struct daemon *d, struct call *call)
 {
 	uint32_t *jobs;
-	size_t n = call_jobs(d, call, true, &jobs);
+	size_t n = call_jobs(d, call, true, &jobs), again = 0;
+	struct err err = { 0 };
 
 	if (refuse_pruned(d, call, jobs, n)) {
+		free(jobs);
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		again += !core_job(d->core, jobs[i]);
+	if (limits_check_again(d, call, again, &err) < 0) {
+		call_fail(call, err.code, err.text);
 		free(jobs);
 		return;
 	}

@@ -45,8 +45,10 @@ submit --hold -- true
 is "room that was made can be used at once" [ -n "$job" ]
 run stint release "$job"
 is "a job that runs is not queued" stint wait "$job"
+ran=$job
 submit --hold -- true
 fails 4 'above the limit of 3' "and the limit holds on" stint submit --hold -- true
+fails 4 'above the limit of 3' "also for a job that shall run again" stint requeue "$ran"
 restart 'admins,queued=3'
 fails 4 "has 3 jobs queued" "also after another daemon has come" stint submit --hold -- true
 restart 'queued=3'
