@@ -317,7 +317,6 @@ static void stop_workers(struct daemon *d)
 	d->worker = d->whatif = d->watcher = NULL;
 	forecaster_stop(d->forecaster);
 	shadow_destroy(d->shadow);
-	audit_destroy(d->audit);
 	d->shadow = NULL;
 }
 
@@ -333,6 +332,7 @@ void daemon_close(struct daemon *d)
 	core_close(d->core);
 	hands_close(d->hands);
 	retain_close(d->retain);
+	audit_destroy(d->audit); /* not before: the server adds to it until it has stopped */
 	record_close(d->record);
 	machine_fini(&d->machine);
 	cluster_fini(&d->epoch.cluster);

@@ -261,6 +261,7 @@ is "the log says why" grep -q 'did not stop cleanly.*tokens are new' daemon.log
 
 kill "$daemon"
 wait "$daemon"
+is "the daemon stops without a fault" [ $? = 0 ]
 daemon=
 run stint replay "$STINT_STATE"
 want 0 "all of this replays"
