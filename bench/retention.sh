@@ -32,10 +32,10 @@ since() { # MOMENT: seconds
 	awk "BEGIN { printf \"%.2f\", $(now) - $1 }"
 }
 
-up() { # FLAG...: a daemon; $ready_s until it answers
+up() { # a daemon; $ready_s until it answers
 	local began
 	began=$(now)
-	"$stint" daemon --slots 2 --no-gpus --no-cgroups --no-http --quiet "$@" 2>>"$work/log" &
+	"$stint" daemon --slots 2 --no-gpus --no-cgroups --no-http --quiet 2>>"$work/log" &
 	pid=$!
 	until "$stint" nodes >"$work/out" 2>&1; do
 		kill -0 "$pid" || { cat "$work/log" >&2 && exit 1; }

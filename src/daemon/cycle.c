@@ -15,6 +15,7 @@
 #include "daemon/daemon_state.h"
 #include "daemon/forecaster.h"
 #include "daemon/library.h"
+#include "daemon/reports.h"
 #include "daemon/retain.h"
 #include "daemon/shadow.h"
 
@@ -433,6 +434,8 @@ static void do_news(struct daemon *d)
 		struct err err = { 0 };
 		char *body = json_dumps(news->body, JSON_COMPACT);
 
+		if (news->job)
+			reports_flush(d, news->job); /* what it said before its end counts before it */
 		if (core_apply(d->core, news->kind, news->job, news->attempt, d->last_s, news->body,
 			    &err) == 0)
 			take_news(d, news, body);
@@ -553,7 +556,10 @@ int daemon_cycle(struct daemon *d, struct err *err)
 	daemon_take_notes(d);
 	daemon_read_clock(d);
 	do_calls(d, take_calls(d));
+	reports_turn(d);
 	do_news(d);
+	if (__atomic_load_n(&d->stopping, __ATOMIC_SEQ_CST))
+		reports_flush(d, 0);
 	if (decide(d, err) < 0)
 		return err->code;
 	daemon_take_notes(d);

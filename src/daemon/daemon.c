@@ -27,6 +27,7 @@
 #include "daemon/daemon_state.h"
 #include "daemon/forecaster.h"
 #include "daemon/library.h"
+#include "daemon/reports.h"
 #include "daemon/retain.h"
 #include "daemon/shadow.h"
 #include "io/tenants_io.h"
@@ -352,6 +353,7 @@ void daemon_close(struct daemon *d)
 		json_decref(d->news.at[i].body);
 	wallclock_fini(&d->clock.wall);
 	vec_fini(&d->news);
+	reports_fini(d);
 	vec_fini(&d->rows);
 	vec_fini(&d->errands);
 	vec_fini(&d->failed_launches);
@@ -525,6 +527,7 @@ static double next_in_s(struct daemon *d)
 	next = fmin(next, daemon_errand_in_s(d));
 	if (!d->trouble[0])
 		next = fmin(next, audit_next_s(d->audit) - wall_s);
+	next = fmin(next, reports_in_s(d));
 	if (d->news.n)
 		next = 0;
 	for (size_t i = 0; i < d->waiting.n; i++)

@@ -105,6 +105,13 @@ struct news {
 	json_t *body;
 };
 
+/* What an attempt reported of its progress: daemon/reports.h. */
+struct report {
+	uint32_t job, attempt;
+	double taken_s; /* when the last row was made */
+	json_t *held;   /* that came since; NULL: nothing */
+};
+
 struct daemon {
 	struct daemon_config config; /* text is copied */
 	struct machine machine;
@@ -151,6 +158,7 @@ struct daemon {
 	struct idle_look *idle_look; /* under way, or NULL */
 
 	VEC(struct news) news;
+	VEC(struct report) reports;
 	VEC(struct row) rows; /* not durable yet */
 	struct arena row_words;
 	VEC(struct errand) errands;

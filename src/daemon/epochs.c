@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "daemon/daemon_state.h"
+#include "daemon/reports.h"
 #include "model/quota.h"
 #include "placement/placer.h"
 
@@ -284,6 +285,7 @@ int daemon_new_epoch(struct daemon *d, const char *why, struct err *err)
 {
 	struct core *next;
 
+	reports_flush(d, 0);
 	core_note_all(d->core);
 	daemon_take_notes(d);
 	if (!daemon_flush(d))

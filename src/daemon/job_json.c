@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "daemon/daemon_state.h"
 #include "daemon/loans.h"
+#include "daemon/reports.h"
 
 /*
  * One offset for all moments of a job, so that they agree with each other and with its lengths of time: the one that
@@ -177,9 +178,21 @@ static void put_totals(const struct daemon *d, const struct live_job *job, const
 	put_text(j, "end_text", job->end_text);
 }
 
+/* With the report that is held, which is not taken yet. */
+static struct live_progress progress_of(const struct daemon *d, const struct live_job *job)
+{
+	const json_t *held = reports_held(d, job->id, job->attempt);
+	struct live_progress p = job->progress;
+
+	p.step = member_number(held, "step", p.step);
+	p.total = member_number(held, "total", p.total);
+	p.loss = member_number(json_object_get(held, "metrics"), "loss", p.loss);
+	return p;
+}
+
 static void put_progress(const struct daemon *d, const struct live_job *job, struct json *j)
 {
-	const struct live_progress *p = &job->progress;
+	struct live_progress now = progress_of(d, job), *p = &now;
 
 	if (isnan(p->step))
 		return;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "daemon/reports.h"
 #include "daemon/verbs_run.h"
 
 void call_begin(struct call *call, struct json *j)
@@ -564,6 +565,22 @@ static bool call_begin_attempt(struct daemon *d, struct call *call, uint32_t id,
 	return fine;
 }
 
+/* Of reports of progress at most one a second becomes a row. */
+static bool take_word(struct daemon *d, struct call *call, const char *input, uint32_t id,
+	uint32_t attempt, const json_t *body)
+{
+	bool progress = !strcmp(input, "progress");
+
+	if (progress && reports_hold(d, id, attempt, body))
+		return true;
+	reports_flush(d, id);
+	if (!call_apply(d, call, input, id, attempt, body))
+		return false;
+	if (progress)
+		reports_taken(d, id, attempt);
+	return true;
+}
+
 static void say(struct daemon *d, struct call *call, const char *input)
 {
 	uint32_t id = call_job(d, call, true);
@@ -575,7 +592,7 @@ static void say(struct daemon *d, struct call *call, const char *input)
 	body = json_deep_copy(call->args);
 	json_object_del(body, "id");
 	json_object_del(body, "attempt");
-	if (call_begin_attempt(d, call, id, attempt) && call_apply(d, call, input, id, attempt, body))
+	if (call_begin_attempt(d, call, id, attempt) && take_word(d, call, input, id, attempt, body))
 		answer_changed(d, call, &id, 1);
 	json_decref(body);
 }
