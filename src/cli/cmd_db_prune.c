@@ -398,6 +398,7 @@ static int run_steps(const struct pruning *p, struct record *record, struct prun
 
 	if (rc < 0)
 		return rc;
+	prune_leave_pages(prune);
 	ui_guard();
 	bar_begin(&bar, p->args, "pruning");
 	do {
@@ -415,6 +416,24 @@ static int run_steps(const struct pruning *p, struct record *record, struct prun
 	return rc;
 }
 
+/* Worth to be written anew: what is left needs less room than what becomes free. */
+static bool is_mostly_free(const struct record_size *size)
+{
+	return size->gives_back && size->free_bytes > size->bytes / 2;
+}
+
+/* Unless it was asked for, a disk without room for it is no failure. */
+static int vacuum(const struct pruning *p, struct record *record, struct err *err)
+{
+	int rc = record_vacuum(record, err);
+
+	if (!rc || p->args->vacuum)
+		return rc;
+	ui_say(p->args, "free pages stay in the file: %s", err->text);
+	*err = (struct err){ 0 };
+	return 0;
+}
+
 static int prune_here(const struct pruning *p, struct pruned_run *out, struct err *err)
 {
 	struct record *record = NULL;
@@ -424,8 +443,10 @@ static int prune_here(const struct pruning *p, struct pruned_run *out, struct er
 		rc = remember_yes(p, record, err);
 	if (!rc)
 		rc = run_steps(p, record, out, err);
-	if (!rc && p->args->vacuum)
-		rc = record_vacuum(record, err);
+	if (!rc)
+		rc = record_size(record, &out->size, err);
+	if (!rc && (p->args->vacuum || is_mostly_free(&out->size)))
+		rc = vacuum(p, record, err);
 	if (!rc)
 		rc = job_dirs_sweep(p->dir, may_go, record, NULL, &out->dirs, err);
 	if (!rc)

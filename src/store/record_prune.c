@@ -17,6 +17,7 @@ enum {
 	WALK_JOBS = 20000,  /* summaries of earlier runs that a step passes over */
 	WALK_EVENTS = 4000, /* events that a step looks at */
 	GIVE_PAGES = 512,   /* that a step gives back */
+	GIVE_MOST = 20000, /* SQLite looks through all free pages for each that goes: more are not given back in steps */
 };
 
 enum phase { PRUNE_JOBS, PRUNE_DEFERRED, PRUNE_REST, PRUNE_PAGES, PRUNE_DONE };
@@ -33,6 +34,7 @@ struct prune {
 	record_summarise *summarise;
 	struct record_pruned total;
 	uint64_t jobs, events; /* of this run */
+	bool leaves_pages;     /* until the jobs are through */
 	enum phase phase;
 	double end_s; /* of the last job that was looked at */
 	uint32_t id;
@@ -615,23 +617,36 @@ int record_size(struct record *record, struct record_size *out, struct err *err)
 	return 0;
 }
 
-/* In a transaction of its own. */
-static int step_pages(struct prune *p, struct err *err)
+/* In a transaction of its own.  `more`: whether there are others. */
+static int give_pages(struct prune *p, bool *more, struct err *err)
 {
 	struct record_size size;
 	char sql[64];
 	int rc = record_size(p->record, &size, err);
 
-	if (rc)
+	*more = false;
+	if (rc || !size.gives_back || size.free_bytes == 0 || size.free_bytes > GIVE_MOST * 4096LL)
 		return rc;
-	if (!size.gives_back || size.free_bytes == 0) {
-		p->phase = PRUNE_DONE;
-		return 0;
-	}
+	*more = true;
 	snprintf(sql, sizeof(sql), "PRAGMA incremental_vacuum(%d)", GIVE_PAGES);
 	if (sqlite3_exec(p->record->db, sql, NULL, NULL, NULL) != SQLITE_OK)
 		return failed(p->record, "write", err);
 	return 0;
+}
+
+static int step_pages(struct prune *p, struct err *err)
+{
+	bool more;
+	int rc = give_pages(p, &more, err);
+
+	if (!rc && !more)
+		p->phase = PRUNE_DONE;
+	return rc;
+}
+
+void prune_leave_pages(struct prune *p)
+{
+	p->leaves_pages = true;
 }
 
 int record_vacuum(struct record *record, struct err *err)
@@ -699,5 +714,8 @@ int prune_step(struct prune *p, uint32_t jobs, struct err *err)
 		p->health = before.health;
 		return rc;
 	}
+	/* As they come, or there would be too many in the end.  If this fails the next step does it. */
+	if (before.phase == PRUNE_JOBS && !p->leaves_pages)
+		give_pages(p, &(bool){ false }, NULL);
 	return p->phase == PRUNE_DONE ? 0 : 1;
 }

@@ -61,6 +61,11 @@ void prune_destroy(struct prune *prune);
  * record_commit().  Returns 1 while there is more to do, 0 when all is done, or < 0: then the step may be repeated.
  */
 int prune_step(struct prune *prune, uint32_t jobs, struct err *err);
+/*
+ * Free pages stay until all jobs are through, and for good if there are more than 80 MB of them: for a record that
+ * is not in use record_vacuum() is quicker then.
+ */
+void prune_leave_pages(struct prune *prune);
 /* Of this run. */
 uint64_t prune_jobs(const struct prune *prune);
 uint64_t prune_events(const struct prune *prune);
