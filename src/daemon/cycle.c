@@ -19,6 +19,8 @@
 #include "daemon/retain.h"
 #include "daemon/shadow.h"
 
+enum { ROWS_KEPT = 20000 }; /* room for so many is kept for the next cycle */
+
 #define RETRY_S 1.0 /* a disk that was full is asked again so often */
 #define FULL_S 1.0  /* a disk that has just become full is waited for so long */
 
@@ -81,6 +83,10 @@ void daemon_row_of(struct daemon *d, const struct live_job *job)
 	row->name = keep_word(d, job->name);
 	row->tenant = keep_word(d, job->tenant);
 	row->user = keep_word(d, job->user);
+	row->has_end = live_ended(job);
+	row->code = job->code;
+	row->signal = job->signal;
+	row->end_text = row->has_end ? keep_word(d, job->end_text) : NULL;
 }
 
 void daemon_row(struct daemon *d, const char *kind, uint32_t job, uint32_t attempt, double at_s,
@@ -224,6 +230,18 @@ static bool write_patiently(struct daemon *d, struct err *err)
 	}
 }
 
+void daemon_drop_rows(struct daemon *d)
+{
+	d->rows.n = 0;
+	if (d->rows.cap <= ROWS_KEPT) {
+		arena_reset(&d->row_words);
+		return;
+	}
+	vec_fini(&d->rows);
+	arena_fini(&d->row_words);
+	d->spare = true;
+}
+
 bool daemon_flush(struct daemon *d)
 {
 	struct err err = { 0 };
@@ -245,9 +263,8 @@ bool daemon_flush(struct daemon *d)
 	note_submitted(d);
 	d->last_seq = d->rows.at[d->rows.n - 1].event.seq;
 	move_stamp(d);
-	d->rows.n = 0;
 	d->clock_moved = false;
-	arena_reset(&d->row_words);
+	daemon_drop_rows(d);
 	trouble_over(d);
 	return true;
 }

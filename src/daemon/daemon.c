@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -37,8 +38,11 @@
 #define LIVE_PLACER "first-fit"
 #define LIVE_ADMIT "all"
 
-/* Enough ended jobs in the core's engine that a fresh one is worth it. */
-enum { COMPACT_JOBS = 200000 };
+/*
+ * Enough ended jobs in the core's engine that a fresh one is worth it, whatever else is there; and where the queue has
+ * drained, so that only a tenth as many are left to be taken over.
+ */
+enum { COMPACT_JOBS = 200000, DRAINED_JOBS = 50000, DRAINED_PART = 10, MANY_JOBS = 10000 };
 
 enum { LOCK_TRIES = 200 }; /* every 10 ms */
 
@@ -587,15 +591,43 @@ static int wait_for_something(struct daemon *d, struct err *err)
 	return 0;
 }
 
+static bool is_worth_it(const struct daemon *d)
+{
+	size_t left, gone = core_forgotten(d->core);
+
+	core_jobs(d->core, &left);
+	return gone >= COMPACT_JOBS || (gone >= DRAINED_JOBS && left * DRAINED_PART <= gone);
+}
+
 /* If it cannot be done now it is done later. */
 static void compact(struct daemon *d)
 {
 	struct err err = { 0 };
 
-	if (core_forgotten(d->core) < COMPACT_JOBS || d->trouble[0])
+	if (!is_worth_it(d) || d->trouble[0])
 		return;
 	if (daemon_new_epoch(d, "compact", &err) < 0)
 		log_warning(d->log, "the core could not be made anew: %s", err.text);
+	d->spare = true;
+}
+
+/* What a great many rows or jobs took goes back to the system, which the C library does not do by itself. */
+static void give_memory_back(struct daemon *d)
+{
+	size_t n;
+
+	core_jobs(d->core, &n);
+	if (n > d->most_jobs)
+		d->most_jobs = n;
+	if (d->most_jobs >= MANY_JOBS && n * DRAINED_PART <= d->most_jobs) {
+		d->most_jobs = n;
+		d->spare = true;
+	}
+	if (!d->spare || d->rows.n)
+		return;
+	d->spare = false;
+	record_release_memory(d->record);
+	malloc_trim(0);
 }
 
 /* A policy that fails must not end the daemon, which would fail again when it is started again. */
@@ -621,6 +653,7 @@ int daemon_run(struct daemon *d, struct err *err)
 		if (rc < 0)
 			rc = go_on_without_policy(d, err);
 		compact(d);
+		give_memory_back(d);
 		if (rc == 0)
 			rc = wait_for_something(d, err);
 	}

@@ -74,6 +74,10 @@ struct row {
 	struct record_attempt attempt;
 	/* what followers see of the job; NULL: nothing */
 	const char *state, *name, *tenant, *user;
+	/* of a job that has ended, as in its status */
+	bool has_end;
+	int code, signal;
+	const char *end_text;
 };
 
 /* A job, and the event that has its submission. */
@@ -161,6 +165,8 @@ struct daemon {
 	VEC(struct report) reports;
 	VEC(struct row) rows; /* not durable yet */
 	struct arena row_words;
+	bool spare;       /* much memory was needed and is free now */
+	size_t most_jobs; /* that were here since memory was last given back */
 	VEC(struct errand) errands;
 	uint64_t refused;                   /* jobs whose deadlines could not be promised */
 	VEC(const struct live_job *) asked; /* that calls of this cycle have made so far */
@@ -215,6 +221,8 @@ bool row_matters(const struct row *row);
 bool daemon_flush(struct daemon *d);
 /* The record failed: nothing new is taken until it is found to work again. */
 void daemon_trouble(struct daemon *d, const char *text);
+/* Forgets rows that are written, or never will be; what a great many of them took is freed. */
+void daemon_drop_rows(struct daemon *d);
 /* Rows of the core's notes, and errands for those to be carried out. */
 void daemon_take_notes(struct daemon *d);
 

@@ -18,19 +18,14 @@ static void put_job(const struct row *row, struct json *j)
 	json_str(j, "user", row->user);
 }
 
-static void put_end(const char *status, struct json *j)
+static void put_end(const struct row *row, struct json *j)
 {
-	json_t *is = json_loads(status, 0, NULL);
-	int64_t code = member_int(is, "code", -1), signal = member_int(is, "signal", 0);
-	const char *text = member_text(is, "end_text");
-
-	if (code >= 0)
-		json_int(j, "exit_code", code);
-	if (signal > 0)
-		json_int(j, "signal_number", signal);
-	if (text)
-		json_str(j, "reason", text);
-	json_decref(is);
+	if (row->code >= 0)
+		json_int(j, "exit_code", row->code);
+	if (row->signal > 0)
+		json_int(j, "signal_number", row->signal);
+	if (row->end_text)
+		json_str(j, "reason", row->end_text);
 }
 
 /* Of the bodies of these kinds what everybody may know; others have words of the submission. */
@@ -77,8 +72,8 @@ void daemon_publish(struct daemon *d, const struct row *row)
 		json_int(&j, "attempt", row->event.attempt);
 	put_job(row, &j);
 	put_body(&row->event, &j);
-	if (row->has_job && !strcmp(row->event.kind, note_name(NOTE_END)))
-		put_end(row->job.status, &j);
+	if (row->has_end && !strcmp(row->event.kind, note_name(NOTE_END)))
+		put_end(row, &j);
 	put_about(row, &j);
 	json_end(&j, '}');
 	stream_push(d->stream, row->event.seq, row->event.kind, text.at);

@@ -11,6 +11,7 @@
 #include "io/hosting_io.h"
 #include "live/core_state.h"
 
+enum { NOTES_KEPT = 20000 };                /* room for so many is kept */
 enum { COPIED_JOBS = 2 * CORE_FIRST_JOBS }; /* that copies have, as a rule */
 
 static const char *const note_names[NOTE_KINDS] = {
@@ -544,6 +545,10 @@ void core_forget_notes(struct core *c)
 	for (size_t i = 0; i < c->notes.n; i++)
 		ended |= c->notes.at[i].kind == NOTE_END || c->notes.at[i].kind == NOTE_OVER;
 	c->notes.n = 0;
+	if (c->notes.cap > NOTES_KEPT) {
+		vec_fini(&c->notes);
+		arena_fini(&c->words);
+	}
 	arena_reset(&c->words);
 	/* Gates look at jobs that ended: only when they have looked are these forgotten. */
 	c->stale |= ended;

@@ -403,6 +403,11 @@ int record_open(const char *path, bool readonly, struct record **out, struct err
 	return 0;
 }
 
+void record_release_memory(struct record *r)
+{
+	sqlite3_db_release_memory(r->db);
+}
+
 void record_close(struct record *record)
 {
 	if (!record)

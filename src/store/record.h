@@ -34,6 +34,8 @@ enum { RECORD_SCHEMA = 2 };
  */
 int record_open(const char *path, bool readonly, struct record **out, struct err *err);
 void record_close(struct record *record);
+/* Pages that are kept in memory and not needed are freed. */
+void record_release_memory(struct record *record);
 
 /* One thing that happened.  Text is borrowed. */
 struct record_event {
