@@ -80,6 +80,7 @@ struct args {
 	const char *out, *html, *svg;
 	bool topology;
 	bool json, csv, markdown, yaml, quiet, timings, by_model;
+	bool now;
 	int64_t top; /* rows of a long table */
 	bool all;    /* every row */
 	int64_t threads;

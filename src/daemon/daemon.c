@@ -44,8 +44,6 @@
  */
 enum { COMPACT_JOBS = 200000, DRAINED_JOBS = 50000, DRAINED_PART = 10, MANY_JOBS = 10000 };
 
-enum { LOCK_TRIES = 200 }; /* every 10 ms */
-
 /* No setting of the machine's clock moves it (daemon/clock.c).  No two cycles have the same time. */
 double daemon_now_s(struct daemon *d)
 {
@@ -90,22 +88,6 @@ static int make_dirs(char *path, struct err *err)
 	}
 }
 
-/*
- * A child of a daemon that was killed, on its way to become a guard, holds the lock and the socket a
- * moment longer than its parent.
- */
-static bool take_lock(int fd)
-{
-	struct timespec pause = { 0, 10000000 };
-
-	for (int left = LOCK_TRIES; flock(fd, LOCK_EX | LOCK_NB) < 0; left--) {
-		if (errno != EWOULDBLOCK || !left)
-			return false;
-		nanosleep(&pause, NULL);
-	}
-	return true;
-}
-
 /* In system mode every user must be able to reach the logs of their jobs. */
 static int open_state(struct daemon *d, struct err *err)
 {
@@ -115,25 +97,17 @@ static int open_state(struct daemon *d, struct err *err)
 	if (rc == 0 && d->config.system)
 		chmod(path, 0711);
 	free(path);
-	if (rc < 0)
-		return rc;
-	path = mem_printf("%s/lock", d->config.state_dir);
-	d->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	if (d->lock_fd < 0)
-		rc = err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
-	else if (!take_lock(d->lock_fd))
-		rc = err_set(err, ERR_REFUSED,
-			"another daemon uses %s; ask it with 'stint queue', or choose another directory with --state",
-			d->config.state_dir);
-	free(path);
-	return rc;
+	return rc < 0 ? rc : state_lock(d->config.state_dir, &d->lock, err);
 }
 
 static int open_record(struct daemon *d, struct err *err)
 {
 	char *path = mem_printf("%s/stint.db", d->config.state_dir);
-	int rc = record_open(path, false, &d->record, err);
+	int rc = daemon_expect_record(d, path, err);
 	struct buf born = { 0 };
+
+	if (rc == 0)
+		rc = record_open(path, false, &d->record, err);
 
 	free(path);
 	if (rc < 0)
@@ -146,7 +120,7 @@ static int open_record(struct daemon *d, struct err *err)
 		d->born_s = strtod(born.at, NULL);
 	buf_fini(&born);
 	d->last_s = record_last_s(d->record);
-	d->next_job = record_last_job(d->record) + 1;
+	d->next_job = record_given(d->record) + 1;
 	d->stamp = d->last_seq = record_last_seq(d->record);
 	return rc < 0 ? rc : daemon_open_clock(d, err);
 }
@@ -210,6 +184,7 @@ static int open_epoch(struct daemon *d, struct err *err)
 	daemon_read_clock(d);
 	d->opened_offset_s = wallclock_offset(&d->clock.wall);
 	daemon_claim_attempts(d);
+	daemon_adopted_unmarked(d);
 	return 0;
 }
 
@@ -246,7 +221,8 @@ int daemon_open(const struct daemon_config *config, struct daemon **out, struct 
 {
 	struct daemon *d = mem_alloc(sizeof(*d));
 
-	d->lock_fd = d->epoll_fd = d->wake_fd = d->timer_fd = d->signal_fd = d->clock_fd = -1;
+	d->lock = STATE_UNLOCKED;
+	d->epoll_fd = d->wake_fd = d->timer_fd = d->signal_fd = d->clock_fd = -1;
 	d->calls_end = &d->calls;
 	pthread_mutex_init(&d->mutex, NULL);
 	snprintf(d->health, sizeof(d->health), "ok");
@@ -255,7 +231,8 @@ int daemon_open(const struct daemon_config *config, struct daemon **out, struct 
 	d->forecaster = forecaster_create(d, config->forecast_every_s);
 	if (limits_parse(config->limits, &d->limits, err) < 0 || open_state(d, err) < 0 ||
 		open_record(d, err) < 0 || retain_open(d, err) < 0 ||
-		daemon_open_hands(d, err) < 0 || open_loop(d, err) < 0) {
+		daemon_open_hands(d, err) < 0 || daemon_meet_foreign(d, err) < 0 ||
+		open_loop(d, err) < 0) {
 		daemon_close(d);
 		return err->code;
 	}
@@ -371,7 +348,7 @@ void daemon_close(struct daemon *d)
 	close_fd(d->timer_fd);
 	close_fd(d->signal_fd);
 	close_fd(d->clock_fd);
-	close_fd(d->lock_fd);
+	state_unlock(&d->lock);
 	pthread_mutex_destroy(&d->mutex);
 	free((char *)d->config.state_dir);
 	free((char *)d->config.guard);

@@ -20,6 +20,7 @@
 #include "live/hands.h"
 #include "store/record.h"
 #include "store/record_clock.h"
+#include "store/state_lock.h"
 
 #define DAEMON_LOOK_S 5.0 /* so often it looks at devices, unless it is told of a change */
 
@@ -100,6 +101,7 @@ enum errand_kind {
 struct errand {
 	enum errand_kind kind;
 	uint32_t job, attempt;
+	uint64_t seq; /* last event when it was first tried */
 };
 
 /* What the machine told since the last cycle. */
@@ -154,7 +156,8 @@ struct daemon {
 	char *user;
 	uint64_t last_seq;
 	uint64_t stamp; /* the last of what may change decisions: not what jobs report of themselves */
-	int lock_fd, epoll_fd, wake_fd, timer_fd, signal_fd, clock_fd;
+	struct state_lock lock;
+	int epoll_fd, wake_fd, timer_fd, signal_fd, clock_fd;
 	bool stopping;
 	double looked_s;             /* at the machine */
 	VEC(struct idle_seen) idle;  /* attempts that are watched, by job and attempt */
@@ -273,6 +276,18 @@ void daemon_look_degraded(struct daemon *d);
 
 void daemon_errand(struct daemon *d, enum errand_kind kind, uint32_t job, uint32_t attempt);
 void daemon_claim_attempts(struct daemon *d);
+
+/* ---- identity.c */
+/* Before the record at `db` is opened: ERR_REFUSED if there must have been one. */
+int daemon_expect_record(const struct daemon *d, const char *db, struct err *err);
+/* What the hands must know of the record; `foreign` keeps the text. */
+void daemon_tell_identity(struct daemon *d, struct hands_config *config, struct buf *foreign);
+/* After the hands were opened: ERR_REFUSED if attempts know more than the record; else what is not ours is told. */
+int daemon_meet_foreign(struct daemon *d, struct err *err);
+/* The record has the list of these for the next daemon. */
+int daemon_note_foreign(struct daemon *d, struct err *err);
+/* Attempts of before there were ids have been taken over, and none will be any more. */
+void daemon_adopted_unmarked(struct daemon *d);
 
 /* ---- world.c */
 int daemon_open_hands(struct daemon *d, struct err *err);

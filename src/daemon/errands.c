@@ -135,22 +135,27 @@ static void free_launch(struct launch_words *words)
 	free(words->places);
 }
 
-/* Without an attempt the world only gets to know the job. */
+/* Without an attempt the world only gets to know the job.  `seq`: launch.seq */
 static int launch_with(struct daemon *d, const struct live_job *job, const struct attempt *a,
-	const struct submission *what, struct err *err)
+	const struct submission *what, uint64_t seq, struct err *err)
 {
 	struct launch_words words;
 	struct launch launch;
 	int rc = 0;
 
 	fill_launch(d, job, a, what, &words, &launch);
+	launch.seq = seq;
 	if (!a) {
 		rc = hands_expect(d->hands, &launch, err);
 		free_launch(&words);
 		return rc;
 	}
 	/* Before the command can look for it, and before there is no way back. */
-	rc = hands_make_dir(d->hands, job->id, a->number, err);
+	rc = hands_clear(d->hands, job->id, a->number, err);
+	if (rc == ERR_REFUSED) /* what runs there is another record's, and not for us to take over */
+		rc = err_set(err, ERR_IO, "%s", err->text);
+	if (rc == 0)
+		rc = hands_make_dir(d->hands, job->id, a->number, err);
 	if (rc == 0)
 		rc = daemon_write_grant(d, job, a->number, a->grant, err);
 	if (rc == 0)
@@ -193,7 +198,9 @@ static bool find_out(struct daemon *d, const struct attempt *a)
 
 	if (!claim_it(d, a, a->stop != STOP_NONE, &claim))
 		return false;
-	if (claim == CLAIM_NEVER && a->stop)
+	if (claim == CLAIM_FOREIGN && !a->stop)
+		return false;
+	if ((claim == CLAIM_NEVER || claim == CLAIM_FOREIGN) && a->stop)
 		news_of_failure(d, a->job, a->number, "it was stopped before it began");
 	else if (claim == CLAIM_NEVER)
 		daemon_errand(d, ERRAND_LAUNCH, a->job, a->number);
@@ -213,7 +220,7 @@ static bool take_over(struct daemon *d, const struct attempt *a)
 		return false;
 	if (claim == CLAIM_NEVER)
 		news_of_failure(d, a->job, a->number, "its directory was claimed by somebody else");
-	return true;
+	return claim != CLAIM_FOREIGN;
 }
 
 /* False: to be tried again. */
@@ -240,7 +247,7 @@ static bool launch(struct daemon *d, const struct errand *errand)
 		news_of_failure(d, job->id, a->number, err.text);
 		return true;
 	}
-	rc = launch_with(d, job, a, &what, &err);
+	rc = launch_with(d, job, a, &what, errand->seq, &err);
 	submission_fini(&what);
 	if (rc == 0 || rc == ERR_REFUSED)
 		launch_settled(d, job->id, a->number, rc == 0);
@@ -328,7 +335,7 @@ static bool expect(struct daemon *d, const struct errand *errand)
 	rc = daemon_submission(d, job->id, &what, &err);
 	if (rc < 0)
 		return true; /* its launch will say why */
-	rc = launch_with(d, job, NULL, &what, &err);
+	rc = launch_with(d, job, NULL, &what, 0, &err);
 	submission_fini(&what);
 	if (rc < 0)
 		log_warning(d->log, "job %u cannot be announced (%s): trying again", job->id, err.text);
@@ -358,7 +365,7 @@ static bool run_errand(struct daemon *d, const struct errand *errand)
 
 void daemon_errand(struct daemon *d, enum errand_kind kind, uint32_t job, uint32_t attempt)
 {
-	vec_push(&d->errands, (struct errand){ kind, job, attempt });
+	vec_push(&d->errands, (struct errand){ .kind = kind, .job = job, .attempt = attempt });
 }
 
 /* With a disk that is full, whoever fills it can still be cancelled. */
@@ -395,6 +402,8 @@ void daemon_run_errands(struct daemon *d)
 	for (size_t i = 0; i < d->errands.n; i++) {
 		struct errand errand = d->errands.at[i];
 
+		if (!errand.seq)
+			errand.seq = d->last_seq;
 		if (!run_errand(d, &errand))
 			d->errands.at[kept++] = errand;
 	}
@@ -410,7 +419,7 @@ static void expect_all(struct daemon *d)
 	const struct live_job *const *jobs = core_jobs(d->core, &n);
 
 	for (size_t i = 0; d->hands->table->expect && i < n; i++) {
-		struct errand errand = { ERRAND_EXPECT, jobs[i]->id, 0 };
+		struct errand errand = { .kind = ERRAND_EXPECT, .job = jobs[i]->id };
 
 		if (!expect(d, &errand))
 			vec_push(&d->errands, errand);

@@ -225,8 +225,13 @@ int daemon_open_hands(struct daemon *d, struct err *err)
 		.changed = hands_changed,
 		.say = hands_say,
 	};
+	struct buf foreign = { 0 };
+	int rc;
 
-	return d->config.slurm ? open_slurm(d, &config, err) : open_local(d, &config, err);
+	daemon_tell_identity(d, &config, &foreign);
+	rc = d->config.slurm ? open_slurm(d, &config, err) : open_local(d, &config, err);
+	buf_fini(&foreign);
+	return rc;
 }
 
 /* ---- devices */

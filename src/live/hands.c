@@ -4,6 +4,7 @@
  */
 #include "live/hands.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -149,6 +150,61 @@ int hands_claim(struct hands *hands, const struct holding *of, bool void_it, enu
 	struct ending *ending, struct err *err)
 {
 	return hands->table->claim(hands, of, void_it, out, ending, err);
+}
+
+int hands_clear(struct hands *hands, uint32_t job, uint32_t attempt, struct err *err)
+{
+	return hands->table->clear ? hands->table->clear(hands, job, attempt, err) : 0;
+}
+
+const struct foreign_attempt *hands_foreign(const struct hands *hands, size_t *n)
+{
+	*n = 0;
+	return hands->table->foreign ? hands->table->foreign(hands, n) : NULL;
+}
+
+static int no_foreign(uint32_t job, uint32_t attempt, struct err *err)
+{
+	return err_set(err, ERR_MISSING, "no attempt %u of job %u of another record runs here",
+		attempt, job);
+}
+
+int hands_end_foreign(struct hands *hands, uint32_t job, uint32_t attempt, bool now, struct err *err)
+{
+	if (!hands->table->end_foreign)
+		return no_foreign(job, attempt, err);
+	return hands->table->end_foreign(hands, job, attempt, now, err);
+}
+
+int hands_adopt_foreign(struct hands *hands, uint32_t job, uint32_t attempt, struct err *err)
+{
+	if (!hands->table->adopt_foreign)
+		return no_foreign(job, attempt, err);
+	return hands->table->adopt_foreign(hands, job, attempt, err);
+}
+
+bool hands_newest(const struct hands *hands, struct lineage_point *out, uint32_t *job, uint32_t *attempt)
+{
+	return hands->table->newest && hands->table->newest(hands, out, job, attempt);
+}
+
+uint32_t hands_last_dir(const struct hands *hands)
+{
+	char *path = mem_printf("%s/jobs", hands->config.state_dir), *end;
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+	unsigned long last = 0;
+
+	while (dir && (entry = readdir(dir))) {
+		unsigned long id = strtoul(entry->d_name, &end, 10);
+
+		if (!*end && id > last && id < UINT32_MAX)
+			last = id;
+	}
+	if (dir)
+		closedir(dir);
+	free(path);
+	return (uint32_t)last;
 }
 
 char *hands_alias(const struct hands *hands, uint32_t job)

@@ -17,6 +17,7 @@
 #include <sys/types.h>
 
 #include "base/err.h"
+#include "base/lineage.h"
 #include "live/machine.h"
 
 struct hands;
@@ -40,7 +41,8 @@ struct ending {
 	char text[256];    /* why it could not start ("python3: not found"), else "" */
 };
 
-enum claim { CLAIM_RUNS, CLAIM_ENDED, CLAIM_NEVER };
+/* CLAIM_FOREIGN: another record's attempt runs in its place, see hands_clear(). */
+enum claim { CLAIM_RUNS, CLAIM_ENDED, CLAIM_NEVER, CLAIM_FOREIGN };
 
 /* An attempt and the devices it was given, as places in the machine's list. */
 struct holding {
@@ -76,6 +78,17 @@ struct launch {
 	int64_t tasks_max; /* processes and threads; 0: no limit */
 	uint32_t gpus;     /* that it asks for; 0: CPUs only */
 	bool requeue;      /* may run again */
+	uint64_t seq;      /* last event of the record when it was ordered */
+};
+
+/* An attempt that runs and is not this record's. */
+struct foreign_attempt {
+	uint32_t job, attempt;
+	struct lineage_point of; /* the record it was begun by; no id: from before there were any */
+	pid_t guard;
+	uid_t uid; /* as whom it runs; (uid_t)-1: not known */
+	double begun_s;
+	char devices[256]; /* as its grant names them: "0,1", "cpu-3" */
 };
 
 /* Somebody submitted a job to the world itself. */
@@ -90,6 +103,12 @@ struct arrival {
 
 struct hands_config {
 	const char *state_dir; /* absolute; STATE/jobs is made */
+	/* The record that attempts belong to, borrowed as long as the hands live; NULL: there is none. */
+	const struct lineage *lineage;
+	uint64_t seq; /* its last event now */
+	bool adopt_unmarked; /* claims that say nothing of a record are this one's: its first daemon that has an id */
+	/* Attempts of other records that run: "7/2 9/1" as hands_foreign() had them last; NULL: look for them. */
+	const char *foreign;
 	void *ctx;
 	/* The command of the attempt runs. */
 	void (*begun)(void *ctx, uint32_t job, uint32_t attempt, double at_s);
@@ -132,6 +151,14 @@ struct hands_table {
 		int64_t mem_bytes, struct err *err); /* or NULL */
 	int (*claim)(struct hands *hands, const struct holding *of, bool void_it, enum claim *out,
 		struct ending *ending, struct err *err);
+	int (*clear)(struct hands *hands, uint32_t job, uint32_t attempt, struct err *err); /* or NULL */
+	const struct foreign_attempt *(*foreign)(const struct hands *hands, size_t *n); /* or NULL */
+	int (*end_foreign)(struct hands *hands, uint32_t job, uint32_t attempt, bool now,
+		struct err *err); /* or NULL */
+	int (*adopt_foreign)(struct hands *hands, uint32_t job, uint32_t attempt,
+		struct err *err); /* or NULL */
+	bool (*newest)(const struct hands *hands, struct lineage_point *out, uint32_t *job,
+		uint32_t *attempt); /* or NULL */
 	void (*find_guards)(const struct hands *hands, struct hands_use *of, size_t n); /* or NULL */
 	char *(*output)(const struct hands *hands, uint32_t job, uint32_t attempt, bool err_out); /* or NULL */
 	char *(*alias)(const struct hands *hands, uint32_t job); /* or NULL */
@@ -205,6 +232,24 @@ int hands_limit(struct hands *hands, uint32_t job, uint32_t attempt, double cpus
  */
 int hands_claim(struct hands *hands, const struct holding *of, bool void_it, enum claim *out,
 	struct ending *ending, struct err *err);
+
+/*
+ * Before a launch: what another record left in the attempt's directory is moved aside.  ERR_REFUSED while an
+ * attempt of another record runs there: nothing may be launched, and neither may that one be taken for ours.
+ */
+int hands_clear(struct hands *hands, uint32_t job, uint32_t attempt, struct err *err);
+
+/* Attempts of other records that run.  Their devices are not up until they have ended. */
+const struct foreign_attempt *hands_foreign(const struct hands *hands, size_t *n);
+/* Stops one as hands_stop() does.  ERR_MISSING: there is none. */
+int hands_end_foreign(struct hands *hands, uint32_t job, uint32_t attempt, bool now, struct err *err);
+/* It is this record's from now on: hands_claim() finds it. */
+int hands_adopt_foreign(struct hands *hands, uint32_t job, uint32_t attempt, struct err *err);
+/* The claim of this record that is furthest on, as far as was looked at; false: none was found. */
+bool hands_newest(const struct hands *hands, struct lineage_point *out, uint32_t *job,
+	uint32_t *attempt);
+/* The largest number below STATE/jobs, 0: none. */
+uint32_t hands_last_dir(const struct hands *hands);
 
 /* Whose guards they are; then, by any thread and without the hands, what they have used: that looks at every process there is. */
 void hands_find_guards(const struct hands *hands, struct hands_use *of, size_t n);

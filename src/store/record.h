@@ -141,11 +141,16 @@ uint32_t record_peaks(struct record *record, uint32_t uid, const char *name, uin
 	double *bytes, double *ran_s);
 double record_mean_run_s(struct record *record, uint32_t uid, const char *name, uint32_t n);
 
-/* Which record this is.  Of a reader it is read anew; lineage_fini(). */
+/* Of a writer: which record this is, as long as it is open; whether there was no record.id beside it. */
+const struct lineage *record_identity(const struct record *record);
+bool record_was_unmarked(const struct record *record);
+/* The same of any, read anew; lineage_fini(). */
 int record_lineage(struct record *record, struct lineage *out, struct err *err);
 
 /* Small facts that do not change by events: "born" (seconds since 1970), "epoch" (rules for
  * the next start), "devices" (their places), "clock" (store/record_clock.h). */
+/* Value of "foreign" after a restore: everything that runs is to be looked at. */
+#define RECORD_LOOK "?"
 int record_set_meta(struct record *record, const char *key, const char *value,
 	struct err *err); /* its own transaction */
 /* The same inside a transaction. */

@@ -122,6 +122,16 @@ static int read_lineage(struct record *record, struct lineage *out, struct err *
 	return rc;
 }
 
+const struct lineage *record_identity(const struct record *record)
+{
+	return &record->lineage;
+}
+
+bool record_was_unmarked(const struct record *record)
+{
+	return record->unmarked;
+}
+
 int record_lineage(struct record *record, struct lineage *out, struct err *err)
 {
 	return read_lineage(record, out, err);
@@ -139,9 +149,15 @@ static int compare(const struct record *record, const struct lineage *lineage,
 			"%s is of generation %u of record %.*s, and record.id beside it says that a backup was "
 			"put back since, which made generation %u",
 			record->path, lineage->generation, LINEAGE_SHOWN, mark->id, mark->generation);
-	/* A restore that was interrupted after the record came and before its mark. */
-	if (lineage->generation > mark->generation)
+	/* A later generation that has all that was here: it was put back elsewhere, and moved here. */
+	if (lineage->generation > mark->generation &&
+		lineage_end(lineage, mark->generation) >= mark->seq)
 		return 0;
+	if (lineage->generation > mark->generation)
+		return refuse(record->path, err,
+			"%s is of generation %u of record %.*s, which does not have all of generation %u that was "
+			"here",
+			record->path, lineage->generation, LINEAGE_SHOWN, mark->id, mark->generation);
 	if (end->seq < mark->seq)
 		return refuse(record->path, err,
 			"%s ends with event %llu, and record.id beside it says that event %llu was recorded "
@@ -190,6 +206,7 @@ int identity_settle(struct record *record, const struct record_mark *mark, struc
 	if (mark && mark->job > now.job)
 		now.job = mark->job;
 	record->given = now.job;
+	record->unmarked = !mark;
 	if (!mark || mark->generation != now.generation || mark->seq != now.seq || mark->job != now.job)
 		rc = record_mark_write(record->path, &now, err);
 	if (!rc)

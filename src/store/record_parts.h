@@ -156,6 +156,7 @@ struct record {
 	struct tidy *tidy;              /* NULL in a reader */
 	struct lineage lineage;         /* of a writer */
 	struct mark_file mark;          /* of a writer: STATE/record.id */
+	bool unmarked;                  /* of a writer: there was no record.id */
 	uint32_t given; /* of a writer: the largest number that a job ever had here */
 };
 

@@ -14,7 +14,7 @@
 
 /* ---- the order: a head and then text, each "=text\0", or "-" where there is none */
 
-static const char magic[16] = "stint order 3";
+static const char magic[16] = "stint order 4";
 
 struct head {
 	char magic[16];
@@ -25,6 +25,8 @@ struct head {
 	int64_t mem_bytes, tasks_max;
 	int64_t mem_watch;
 	int64_t out_append, out_cap, out_reserve;
+	uint64_t seq;
+	uint64_t generation;
 };
 
 static uint32_t count(const char *const *list)
@@ -71,10 +73,13 @@ static void write_order(struct buf *to, const struct order *order)
 		.mem_watch = l->mem_watch,
 		.out_append = l->out_append,
 		.out_cap = l->out_cap,
-		.out_reserve = l->out_reserve };
+		.out_reserve = l->out_reserve,
+		.seq = order->of.seq,
+		.generation = order->of.generation };
 
 	memcpy(head.magic, magic, sizeof(magic));
 	buf_add(to, (const char *)&head, sizeof(head));
+	put_text(to, order->of.id);
 	put_text(to, order->dir);
 	put_text(to, l->script);
 	put_text(to, l->cwd);
@@ -193,6 +198,15 @@ static void take_head(struct order *out, const struct head *head)
 		.out_reserve = head->out_reserve };
 }
 
+static void take_id(struct cursor *from, char *out)
+{
+	const char *id = take_text(from);
+
+	from->bad |= !id || strlen(id) > LINEAGE_ID_DIGITS;
+	if (!from->bad)
+		memcpy(out, id, strlen(id) + 1);
+}
+
 static bool take_order(struct order *out, struct cursor *from)
 {
 	struct head head;
@@ -204,6 +218,9 @@ static bool take_order(struct order *out, struct cursor *from)
 	if (memcmp(head.magic, magic, sizeof(magic)) != 0)
 		return false;
 	take_head(out, &head);
+	out->of.seq = head.seq;
+	out->of.generation = (uint32_t)head.generation;
+	take_id(from, out->of.id);
 	out->dir = take_copy(from);
 	out->launch.script = take_text(from);
 	out->launch.cwd = take_text(from);
@@ -303,12 +320,22 @@ static int get_file(int dir, const char *name, struct buf *to, struct err *err)
 /* ---- begun: this line first, always of the same length, changed in place */
 
 #define RUNS_LINE "%c runs since %020.6f\n"
+#define VOID_LINE "void\n"
 enum { RUNS_MARK = 0 };
+
+/* Whose it is, in the last line of its kind. */
+static void write_record(struct buf *to, const struct lineage_point *of, uid_t uid)
+{
+	if (of->id[0])
+		buf_printf(to, "record %s %u %llu user %lld\n", of->id, of->generation,
+			(unsigned long long)of->seq, uid == (uid_t)-1 ? -1LL : (long long)uid);
+}
 
 static void write_note(struct buf *to, const struct claim_note *note)
 {
 	if (note->is_void) {
-		buf_str(to, "void\n");
+		buf_str(to, VOID_LINE);
+		write_record(to, &note->of, note->uid);
 		return;
 	}
 	buf_printf(to, RUNS_LINE, '-', 0.0);
@@ -317,6 +344,7 @@ static void write_note(struct buf *to, const struct claim_note *note)
 	buf_printf(to, "cgroup %d\n", (int)note->group.kind);
 	for (int part = 0; part < CGROUP_PARTS; part++)
 		buf_printf(to, "%s\n", note->group.dirs[part] ? note->group.dirs[part] : "");
+	write_record(to, &note->of, note->uid);
 }
 
 /*
@@ -367,11 +395,48 @@ void claim_mark(int dir, double begun_s)
 		close(fd);
 }
 
+int claim_stamp(int dir, const struct lineage_point *of, uid_t uid, struct err *err)
+{
+	int fd = openat(dir, "begun", O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC), rc = 0;
+	struct buf text = { 0 };
+
+	/* A line that a crash has cut is ended first. */
+	buf_char(&text, '\n');
+	write_record(&text, of, uid);
+	if (fd < 0 || write_all(fd, text.at, text.n) < 0 || fsync(fd) < 0)
+		rc = err_set(err, ERR_IO, "cannot write begun: %s", strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	buf_fini(&text);
+	return rc;
+}
+
 static char *take_dir(struct slice *rest)
 {
 	struct slice line = slice_cut(rest, '\n');
 
 	return line.n ? mem_strndup(line.at, line.n) : NULL;
+}
+
+static void take_records(struct claim_note *out, struct slice rest)
+{
+	out->uid = (uid_t)-1;
+	while (rest.n) {
+		struct slice line = slice_cut(&rest, '\n');
+		struct lineage_point of = { 0 };
+		unsigned long long seq;
+		long long uid;
+		char text[128];
+
+		snprintf(text, sizeof(text), "%.*s", (int)line.n, line.at);
+		if (sscanf(text, "record %32s %u %llu user %lld", of.id, &of.generation, &seq,
+			    &uid) != 4 ||
+			!lineage_id_is_good(of.id))
+			continue;
+		of.seq = seq;
+		out->of = of;
+		out->uid = (uid_t)uid;
+	}
 }
 
 static bool take_note(struct claim_note *out, const char *text)
@@ -382,8 +447,9 @@ static bool take_note(struct claim_note *out, const char *text)
 	char mark;
 	double since;
 
-	if (!strcmp(text, "void\n")) {
+	if (!strncmp(text, VOID_LINE, strlen(VOID_LINE))) {
 		out->is_void = true;
+		take_records(out, rest);
 		return true;
 	}
 	if (sscanf(slice_cut(&rest, '\n').at, "%c runs since %lf", &mark, &since) != 2 ||
@@ -397,6 +463,7 @@ static bool take_note(struct claim_note *out, const char *text)
 	out->group.kind = (enum cgroup_kind)kind;
 	for (int part = 0; part < CGROUP_PARTS; part++)
 		out->group.dirs[part] = take_dir(&rest);
+	take_records(out, rest);
 	return true;
 }
 

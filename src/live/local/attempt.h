@@ -9,6 +9,7 @@
 #ifndef LIVE_LOCAL_ATTEMPT_H
 #define LIVE_LOCAL_ATTEMPT_H
 
+#include "base/lineage.h"
 #include "live/local/cgroup.h"
 #include "live/local/hands.h"
 #include "live/local/proc.h"
@@ -27,9 +28,10 @@ enum {
 /* What the guard is to do.  Made by the daemon, sent through a descriptor. */
 struct order {
 	struct launch launch;
-	char *dir;          /* of the attempt, absolute */
-	struct cgroup base; /* where groups may be made */
-	void *bytes;        /* private: what a received one points into */
+	char *dir;               /* of the attempt, absolute */
+	struct cgroup base;      /* where groups may be made */
+	struct lineage_point of; /* the record that ordered it, and when; the claim repeats it */
+	void *bytes;             /* private: what a received one points into */
 };
 
 /* A descriptor from which order_receive() reads it, or < 0. */
@@ -42,12 +44,16 @@ void order_fini(struct order *order); /* of a received one */
 struct claim_note {
 	bool is_void;
 	struct proc_id guard;
-	double begun_s;      /* since when the command runs; 0: not yet */
-	struct cgroup group; /* owned */
+	double begun_s;          /* since when the command runs; 0: not yet */
+	struct cgroup group;     /* owned */
+	struct lineage_point of; /* the record it belongs to; no id: a claim of before there were any */
+	uid_t uid;               /* as whom the command runs; (uid_t)-1: not known */
 };
 
 /* Makes `begun` in the open directory; on the disk when it returns 0.  ERR_REFUSED if there is one. */
 int claim_make(int dir, const struct claim_note *note, struct err *err);
+/* Says that it belongs to this record from now on; on the disk when it returns 0. */
+int claim_stamp(int dir, const struct lineage_point *of, uid_t uid, struct err *err);
 /* Marks that the command runs. */
 void claim_mark(int dir, double begun_s);
 /* ERR_MISSING if there is none. */

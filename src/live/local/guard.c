@@ -132,6 +132,8 @@ static int claim(struct guard *g, struct err *err)
 	name_group(g);
 	note.guard = g->self;
 	note.group = g->group;
+	note.of = g->order.of;
+	note.uid = g->order.launch.uid;
 	rc = claim_make(g->dir, &note, err);
 	if (rc == 0 && g->order.launch.script)
 		renameat(g->dir, script, g->dir, "script");

@@ -25,6 +25,7 @@
 
 #include "base/mem.h"
 #include "base/vec.h"
+#include "live/local/foreign.h"
 #include "live/local/guard.h"
 
 enum { CLAIM_TIMEOUT_MS = 30000, TICK_MS = 20, EVENTS = 64 };
@@ -51,6 +52,7 @@ struct local {
 	uint64_t last_serial;
 	bool ticking;
 	VEC(struct watched) watched;
+	struct foreign foreign;
 };
 
 static struct local *of_hands(const struct hands *hands)
@@ -88,6 +90,21 @@ static int open_dir(struct local *hands, uint32_t job, uint32_t attempt, struct 
 	}
 	free(dir);
 	return fd < 0 ? ERR_IO : fd;
+}
+
+/* ---- whose */
+
+/* This record, as it is now. */
+static struct lineage_point point_at(const struct local *hands, uint64_t seq)
+{
+	const struct lineage *lineage = hands->base.config.lineage;
+	struct lineage_point of = { .seq = seq };
+
+	if (lineage) {
+		memcpy(of.id, lineage->id, sizeof(of.id));
+		of.generation = lineage->generation;
+	}
+	return of;
 }
 
 /* ---- watching */
@@ -486,7 +503,9 @@ static int dismiss(struct local *hands, const struct launch *l, pid_t pid, int w
 static int local_launch(struct hands *self, const struct launch *launch, struct err *err)
 {
 	struct local *hands = of_hands(self);
-	struct order order = { .launch = *launch, .base = hands->group };
+	struct order order = { .launch = *launch,
+		.base = hands->group,
+		.of = point_at(hands, launch->seq) };
 	struct watched w = { .job = launch->job, .attempt = launch->attempt, .report = -1 };
 	/* Kept open to have room for the pidfd: a guard that cannot be watched would have to go. */
 	int room = open_dir(hands, launch->job, launch->attempt, err), word;
@@ -563,16 +582,82 @@ static int local_limit(struct hands *self, uint32_t job, uint32_t attempt, doubl
 
 /* ---- after a restart */
 
+/* Of a claim of before there were ids the first daemon that has one takes possession. */
+static int take_possession(struct local *hands, int dir, struct claim_note *note, struct err *err)
+{
+	struct lineage_point of = point_at(hands, hands->base.config.seq);
+
+	if (note->of.id[0] || !of.id[0])
+		return 0;
+	note->of = of;
+	return claim_stamp(dir, &of, note->uid, err);
+}
+
+/* What to do with a claim that is not ours; 0: it is out of the way. */
+static int dispossess(struct local *hands, uint32_t job, uint32_t attempt, struct claim_note *note,
+	struct err *err)
+{
+	int guard = note->is_void ? ERR_MISSING : proc_open(&note->guard);
+	char *dir;
+	int rc;
+
+	claim_fini(note);
+	if (guard == ERR_IO)
+		return err_set(err, ERR_IO, "cannot tell whether its guard runs: %s", strerror(errno));
+	if (guard >= 0) {
+		close(guard);
+		return err_set(err, ERR_REFUSED,
+			"attempt %u of job %u of another record runs in its place: 'stint foreign' shows it",
+			attempt, job);
+	}
+	dir = hands_dir(&hands->base, job, attempt);
+	rc = foreign_set_aside(dir, &note->of, err);
+	free(dir);
+	return rc;
+}
+
+/* The claim that is there and is ours; ERR_MISSING: there is none, ERR_REFUSED: another record's runs. */
+static int read_own_claim(struct local *hands, uint32_t job, uint32_t attempt, int *dir,
+	struct claim_note *out, struct err *err)
+{
+	int rc;
+
+	*dir = open_dir(hands, job, attempt, err);
+	if (*dir < 0)
+		return *dir;
+	rc = claim_read(*dir, out, err);
+	if (rc < 0)
+		return rc;
+	if (foreign_is_ours(&hands->base.config, &out->of))
+		return take_possession(hands, *dir, out, err);
+	hang_up(dir);
+	rc = dispossess(hands, job, attempt, out, err);
+	*out = (struct claim_note){ 0 };
+	if (rc < 0)
+		return rc;
+	*dir = open_dir(hands, job, attempt, err);
+	return *dir < 0 ? *dir : ERR_MISSING;
+}
+
+static int local_clear(struct hands *self, uint32_t job, uint32_t attempt, struct err *err)
+{
+	struct claim_note note = { 0 };
+	int dir, rc = read_own_claim(of_hands(self), job, attempt, &dir, &note, err);
+
+	hang_up(&dir);
+	claim_fini(&note);
+	return rc == ERR_REFUSED || rc == ERR_IO ? rc : 0;
+}
+
 /* The note of whoever owns the attempt; with `void_it` that is us if nobody else does. */
 static int settle_owner(struct local *hands, uint32_t job, uint32_t attempt, bool void_it,
 	struct claim_note *out, struct err *err)
 {
-	struct claim_note mine = { .is_void = true };
-	int dir = open_dir(hands, job, attempt, err), rc;
+	struct claim_note mine = { .is_void = true,
+		.of = point_at(hands, hands->base.config.seq),
+		.uid = (uid_t)-1 };
+	int dir, rc = read_own_claim(hands, job, attempt, &dir, out, err);
 
-	if (dir < 0)
-		return dir;
-	rc = claim_read(dir, out, err);
 	if (rc == ERR_MISSING && void_it) {
 		rc = claim_make(dir, &mine, err);
 		if (rc == 0)
@@ -586,7 +671,7 @@ static int settle_owner(struct local *hands, uint32_t job, uint32_t attempt, boo
 		*out = (struct claim_note){ 0 }; /* cut short by a crash: somebody's who is dead */
 		rc = 0;
 	}
-	close(dir);
+	hang_up(&dir);
 	return rc;
 }
 
@@ -603,6 +688,10 @@ static int local_claim(struct hands *self, const struct holding *of, bool void_i
 	if (find(hands, job, attempt))
 		return 0;
 	rc = settle_owner(hands, job, attempt, void_it, &note, err);
+	if (rc == ERR_REFUSED) {
+		*out = CLAIM_FOREIGN;
+		return 0;
+	}
 	if (rc < 0)
 		return err_prefix(err, "attempt %u of job %u", attempt, job);
 	w.guard = note.is_void ? -1 : proc_open(&note.guard);
@@ -636,19 +725,69 @@ static void local_find_guards(const struct hands *self, struct hands_use *of, si
 
 static int local_discover(struct hands *self, struct machine *out, struct err *err)
 {
-	return machine_discover(&of_hands(self)->machine, out, err);
+	int rc = machine_discover(&of_hands(self)->machine, out, err);
+
+	if (rc == 0)
+		foreign_hold(&of_hands(self)->foreign, out);
+	return rc;
 }
 
 static int local_refresh(struct hands *self, struct machine *machine)
 {
-	(void)self;
-	return machine->has_gpus ? machine_refresh(machine) : 0;
+	int changed = machine->has_gpus ? machine_refresh(machine) : 0;
+
+	return changed | foreign_hold(&of_hands(self)->foreign, machine);
 }
 
 static int local_busy(const struct hands *self, const struct machine *machine, uint32_t device)
 {
 	(void)self;
 	return machine_busy(machine, device);
+}
+
+/* ---- other records' */
+
+static const struct foreign_attempt *local_foreign(const struct hands *self, size_t *n)
+{
+	const struct foreign *foreign = &of_hands(self)->foreign;
+
+	*n = foreign->at.n;
+	return foreign->at.at;
+}
+
+static bool local_newest(const struct hands *self, struct lineage_point *out, uint32_t *job,
+	uint32_t *attempt)
+{
+	const struct foreign *foreign = &of_hands(self)->foreign;
+
+	*out = foreign->newest;
+	*job = foreign->newest_job;
+	*attempt = foreign->newest_attempt;
+	return foreign->newest_job > 0;
+}
+
+static int local_end_foreign(struct hands *self, uint32_t job, uint32_t attempt, bool now,
+	struct err *err)
+{
+	return foreign_end(&of_hands(self)->foreign, job, attempt, now, err);
+}
+
+static int local_adopt_foreign(struct hands *self, uint32_t job, uint32_t attempt, struct err *err)
+{
+	struct local *hands = of_hands(self);
+	struct lineage_point of = point_at(hands, hands->base.config.seq);
+	int dir, rc = foreign_find(&hands->foreign, job, attempt, err);
+
+	if (rc < 0)
+		return rc;
+	dir = open_dir(hands, job, attempt, err);
+	if (dir < 0)
+		return dir;
+	rc = claim_stamp(dir, &of, hands->foreign.at.at[rc].uid, err);
+	close(dir);
+	if (rc == 0)
+		foreign_drop(&hands->foreign, job, attempt);
+	return rc;
 }
 
 /* ---- the whole */
@@ -678,6 +817,7 @@ static void local_close(struct hands *self)
 	while (hands->watched.n)
 		unwatch(hands, &hands->watched.at[hands->watched.n - 1]);
 	vec_fini(&hands->watched);
+	foreign_fini(&hands->foreign);
 	hang_up(&hands->timer);
 	hang_up(&hands->epoll);
 	cgroup_tidy(&hands->group);
@@ -698,6 +838,11 @@ static const struct hands_table local_table = {
 	.signal = local_signal,
 	.limit = local_limit,
 	.claim = local_claim,
+	.clear = local_clear,
+	.foreign = local_foreign,
+	.newest = local_newest,
+	.end_foreign = local_end_foreign,
+	.adopt_foreign = local_adopt_foreign,
 	.find_guards = local_find_guards,
 	.running = local_running,
 	.kind = local_kind,
@@ -721,6 +866,7 @@ int local_hands_open(const struct hands_config *config, const struct local_optio
 	}
 	if (options->cgroups)
 		cgroup_find(&hands->group, CGROUP_NONE);
+	foreign_look(&hands->foreign, &hands->base.config);
 	*out = &hands->base;
 	return 0;
 }
