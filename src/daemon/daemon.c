@@ -230,9 +230,8 @@ int daemon_open(const struct daemon_config *config, struct daemon **out, struct 
 	d->metrics = metrics_create();
 	d->forecaster = forecaster_create(d, config->forecast_every_s);
 	if (limits_parse(config->limits, &d->limits, err) < 0 || open_state(d, err) < 0 ||
-		open_record(d, err) < 0 || retain_open(d, err) < 0 ||
-		daemon_open_hands(d, err) < 0 || daemon_meet_foreign(d, err) < 0 ||
-		open_loop(d, err) < 0) {
+		open_record(d, err) < 0 || retain_open(d, err) < 0 || daemon_open_hands(d, err) < 0 ||
+		daemon_meet_foreign(d, err) < 0 || open_loop(d, err) < 0) {
 		daemon_close(d);
 		return err->code;
 	}
