@@ -25,6 +25,7 @@
 #include "cli/ui.h"
 #include "live/job_dirs.h"
 #include "live/summary.h"
+#include "store/state_lock.h"
 
 enum { STEP_JOBS = 1000 }; /* where no daemon waits */
 
@@ -342,26 +343,17 @@ static int ask_daemon(const struct pruning *p, struct pruned_run *out, struct er
 
 /* ---- by ourselves */
 
-/* As the daemon takes it.  -1 with ERR_BUSY's meaning in `busy`: a daemon has it. */
-static int take_lock(const struct pruning *p, bool *busy, struct err *err)
+/* As the daemon takes it; ERR_REFUSED: a daemon has it.  The files stay those of the record's owner. */
+static int take_lock(const struct pruning *p, struct state_lock *lock, struct err *err)
 {
-	char *path = path_join(p->dir, "lock");
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	int rc = state_lock_now(p->dir, lock, err);
 	struct stat st;
 
-	*busy = false;
-	if (fd < 0) {
-		err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
-	} else if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
-		*busy = errno == EWOULDBLOCK;
-		err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
-		close(fd);
-		fd = -1;
-	} else if (geteuid() == 0 && stat(p->path, &st) == 0 && fchown(fd, st.st_uid, st.st_gid) < 0) {
-		ui_say(p->args, "%s: %s", path, strerror(errno));
-	}
-	free(path);
-	return fd;
+	if (rc == 0 && geteuid() == 0 && stat(p->path, &st) == 0 &&
+		(fchown(lock->file, st.st_uid, st.st_gid) < 0 ||
+			fchown(lock->dir, st.st_uid, st.st_gid) < 0))
+		ui_say(p->args, "%s: %s", p->dir, strerror(errno));
+	return rc;
 }
 
 static int see_summary(void *ctx, const struct record_job *job)
@@ -458,19 +450,19 @@ static int prune_here(const struct pruning *p, struct pruned_run *out, struct er
 static int do_it(const struct pruning *p, struct err *err)
 {
 	struct pruned_run run = { 0 };
-	bool busy;
-	int lock = take_lock(p, &busy, err), rc;
+	struct state_lock lock;
+	int rc = take_lock(p, &lock, err);
+	bool busy = rc == ERR_REFUSED;
 
-	if (lock < 0 && !busy)
-		return err->code;
+	if (rc < 0 && !busy)
+		return rc;
 	if (busy && p->args->vacuum)
 		return err_set(err, ERR_REFUSED,
 			"--vacuum writes the whole record anew, which the daemon of %s keeps from happening: stop it first",
 			p->dir);
 	*err = (struct err){ 0 };
 	rc = busy ? ask_daemon(p, &run, err) : prune_here(p, &run, err);
-	if (lock >= 0)
-		close(lock);
+	state_unlock(&lock);
 	return rc ? rc : tell_run(p, &run, err);
 }
 

@@ -18,11 +18,11 @@ enum { TRIES = 200 }; /* every 10 ms */
  * A child of a daemon that was killed, on its way to become a guard, holds the locks and the socket a
  * moment longer than its parent.
  */
-static bool take(int fd)
+static bool take(int fd, int tries)
 {
 	struct timespec pause = { 0, 10000000 };
 
-	for (int left = TRIES; flock(fd, LOCK_EX | LOCK_NB) < 0; left--) {
+	for (int left = tries; flock(fd, LOCK_EX | LOCK_NB) < 0; left--) {
 		if (errno != EWOULDBLOCK || !left)
 			return false;
 		nanosleep(&pause, NULL);
@@ -30,7 +30,7 @@ static bool take(int fd)
 	return true;
 }
 
-static int take_both(const char *dir, struct state_lock *lock, struct err *err)
+static int take_both(const char *dir, int tries, struct state_lock *lock, struct err *err)
 {
 	char *path = mem_printf("%s/lock", dir), *jobs = mem_printf("%s/jobs", dir);
 	int rc = 0;
@@ -42,7 +42,7 @@ static int take_both(const char *dir, struct state_lock *lock, struct err *err)
 		rc = err_set(err, ERR_IO, "%s: %s", jobs, strerror(errno));
 	else if (lock->file < 0)
 		rc = err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
-	else if (!take(lock->dir) || !take(lock->file))
+	else if (!take(lock->dir, tries) || !take(lock->file, tries))
 		rc = errno == EWOULDBLOCK
 			? err_set(err, ERR_REFUSED,
 				  "another daemon uses %s; ask it with 'stint queue', or choose another directory with --state",
@@ -53,15 +53,25 @@ static int take_both(const char *dir, struct state_lock *lock, struct err *err)
 	return rc;
 }
 
-int state_lock(const char *dir, struct state_lock *out, struct err *err)
+static int lock_state(const char *dir, int tries, struct state_lock *out, struct err *err)
 {
 	int rc;
 
 	*out = STATE_UNLOCKED;
-	rc = take_both(dir, out, err);
+	rc = take_both(dir, tries, out, err);
 	if (rc < 0)
 		state_unlock(out);
 	return rc;
+}
+
+int state_lock(const char *dir, struct state_lock *out, struct err *err)
+{
+	return lock_state(dir, TRIES, out, err);
+}
+
+int state_lock_now(const char *dir, struct state_lock *out, struct err *err)
+{
+	return lock_state(dir, 0, out, err);
 }
 
 void state_unlock(struct state_lock *lock)

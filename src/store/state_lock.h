@@ -19,6 +19,8 @@ struct state_lock {
 
 /* The directory must be there; `jobs` is made.  Waits a moment for a daemon that is dying.  ERR_REFUSED: it is in use. */
 int state_lock(const char *dir, struct state_lock *out, struct err *err);
+/* The same without waiting. */
+int state_lock_now(const char *dir, struct state_lock *out, struct err *err);
 void state_unlock(struct state_lock *lock);
 
 #endif
