@@ -198,7 +198,8 @@ uint32_t hands_last_dir(const struct hands *hands)
 	while (dir && (entry = readdir(dir))) {
 		unsigned long id = strtoul(entry->d_name, &end, 10);
 
-		if (!*end && id > last && id < UINT32_MAX)
+		/* Of a file of that name nothing was ever started. */
+		if (!*end && entry->d_type != DT_REG && id > last && id < UINT32_MAX)
 			last = id;
 	}
 	if (dir)
