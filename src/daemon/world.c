@@ -16,6 +16,8 @@
 
 #define LOCAL_WORLD "this machine"
 
+enum { SITE_DIGITS = 12 };
+
 /* ---- what the hands tell */
 
 /* Begin and end are by one clock, whatever it shows: the run's length is right, and its begin is known. */
@@ -150,17 +152,15 @@ static void hands_say(void *ctx, int level, const char *text)
 	log_at(d->log, (enum log_level)level, "%s", text);
 }
 
-/* A word that no other record has, in the keys of jobs that are submitted elsewhere. */
+/*
+ * The beginning of the record's id, in the keys of jobs that are submitted elsewhere: jobs of another record are
+ * never taken for ours.  Records from before there were ids have a random word of their own.
+ */
 static int find_site(struct daemon *d, struct buf *out, struct err *err)
 {
-	unsigned char bytes[6];
-
 	if (record_meta(d->record, "site", out))
 		return 0;
-	if (getentropy(bytes, sizeof(bytes)) < 0)
-		return err_set(err, ERR_IO, "no random numbers: %s", strerror(errno));
-	for (size_t i = 0; i < sizeof(bytes); i++)
-		buf_printf(out, "%02x", bytes[i]);
+	buf_add(out, record_identity(d->record)->id, SITE_DIGITS);
 	return record_set_meta(d->record, "site", out->at, err);
 }
 

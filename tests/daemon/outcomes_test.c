@@ -29,7 +29,16 @@ static struct forecast_job waits(uint32_t number, double start_s)
 	struct moments start = { start_s / 2, start_s, start_s * 2 };
 	struct moments finish = { start_s, start_s + 100, start_s * 3 + 100 };
 
-	return (struct forecast_job){ number, true, start, start, finish, finish, start_s + 50, NAN, 0 };
+	return (struct forecast_job){
+		.number = number,
+		.waits = true,
+		.start = start,
+		.raw_start = start,
+		.finish = finish,
+		.raw_finish = finish,
+		.plain_start_s = start_s + 50,
+		.plain_finish_s = NAN,
+	};
 }
 
 static struct forecast_job runs(uint32_t number)
