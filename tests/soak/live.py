@@ -281,7 +281,7 @@ class Soak:
             time.sleep(0.1)
         words = ["db", "prune", "--older", "30s"]
         if not self.confirmed:
-            words.append("--yes")
+            words.append("--yes")  # a copy from before the first prune asks again
         code, text = self.daemon.run(*words)
         if code:
             self.failures.add("unwell", f"stint {' '.join(words)}: {code}: {text.strip()}")
@@ -308,6 +308,7 @@ class Soak:
         code, text = self.daemon.run("db", "restore", path)
         if code:
             self.failures.add("unwell", f"stint db restore: {code}: {text.strip()}")
+        self.confirmed = False
         self.begin()
         self.done["restores"] += 1
         # What the copy does not know is submitted again, under the same keys.
