@@ -84,6 +84,11 @@ all_steps() { # JOB: what it printed is what it reported
 	[ "$(digest "$1" | tr -dc '0-9')" = "$(number "$1" step)" ]
 }
 
+# It was measured on one device and on more.
+measured() { # JOB
+	stint show "$1" | grep -Eq '^steps took .* s on 1 \(batch 64\), .* s on '
+}
+
 whole_story() {
 	local a b c
 	train b bad restart
@@ -100,7 +105,8 @@ whole_story() {
 	soon "the other grows to all devices" has "$a" -eq 4
 	run stint show "$a"
 	out '^devices +0-3' "which show tells"
-	out '^steps took .* s on 1 \(batch 64\), .* s on ' "and how fast it was on how many"
+	soon "and how fast it was on how many" measured "$a"
+	run stint show "$a"
 	out '^believed +[0-9.]+ steps a second on 1, [0-9.]+ on 2, [0-9.]+ on 4' "and what is believed of it"
 	train c good stay
 	c=$job
