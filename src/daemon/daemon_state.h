@@ -335,6 +335,8 @@ void daemon_devices(const struct daemon *d, const struct grant *grant,
 const char *device_index(const struct machine_device *device);
 const char *device_visible(const struct machine_device *device);
 const char *device_uuid(const struct machine_device *device);
+/* As the file `grant` of an attempt names it: as CUDA does, else by its uuid. */
+const char *device_word(const struct machine_device *device);
 
 /* ---- verbs.c */
 /* Does a call: sets status and body, or leaves status 0 for one that waits. */

@@ -23,6 +23,11 @@ const char *device_uuid(const struct machine_device *device)
 	return device->uuid;
 }
 
+const char *device_word(const struct machine_device *device)
+{
+	return device->visible[0] ? device->visible : device->uuid;
+}
+
 void daemon_devices(const struct daemon *d, const struct grant *grant,
 	const char *(*of)(const struct machine_device *device), struct buf *out)
 {

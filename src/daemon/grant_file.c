@@ -9,11 +9,6 @@
 
 #include "daemon/daemon_state.h"
 
-static const char *device_word(const struct machine_device *device)
-{
-	return device->visible[0] ? device->visible : device->uuid;
-}
-
 static void grant_text(struct daemon *d, const struct live_job *job, const struct grant *grant,
 	struct buf *out)
 {

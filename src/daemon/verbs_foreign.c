@@ -42,6 +42,37 @@ void verb_foreign(struct daemon *d, struct call *call)
 	json_end(&j, '}');
 }
 
+static const char *devices_of_foreign(const struct daemon *d, uint32_t job, uint32_t attempt)
+{
+	size_t n;
+	const struct foreign_attempt *at = hands_foreign(d->hands, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (at[i].job == job && at[i].attempt == attempt)
+			return at[i].devices;
+	}
+	return NULL;
+}
+
+/* The record would count other devices as held than those that the process uses. */
+static int same_devices(const struct daemon *d, const struct attempt *a, struct err *err)
+{
+	const char *runs_on = devices_of_foreign(d, a->job, a->number);
+	struct buf given = { 0 };
+	int rc = 0;
+
+	buf_str(&given, "");
+	daemon_devices(d, a->grant, device_word, &given);
+	if (runs_on && strcmp(runs_on, given.at) != 0)
+		rc = err_set(err, ERR_REFUSED,
+			"attempt %u of job %u runs on %s, and this record has given that attempt %s: other jobs would "
+			"run on the same devices; end it with 'stint foreign end %u/%u', and the job starts again",
+			a->number, a->job, *runs_on ? runs_on : "no device",
+			given.n ? given.at : "none", a->job, a->number);
+	buf_fini(&given);
+	return rc;
+}
+
 static int adopt(struct daemon *d, uint32_t job, uint32_t attempt, struct err *err)
 {
 	const struct attempt *a = core_attempt(d->core, job, attempt);
@@ -52,7 +83,9 @@ static int adopt(struct daemon *d, uint32_t job, uint32_t attempt, struct err *e
 			"this record has no attempt %u of job %u that runs or is about to, so there is nothing that "
 			"it could be taken for: let it end, or end it with 'stint foreign end %u/%u'",
 			attempt, job, job, attempt);
-	rc = hands_adopt_foreign(d->hands, job, attempt, err);
+	rc = same_devices(d, a, err);
+	if (rc == 0)
+		rc = hands_adopt_foreign(d->hands, job, attempt, err);
 	if (rc == 0)
 		daemon_errand(d, ERRAND_FIND_OUT, job, attempt);
 	return rc;

@@ -184,6 +184,29 @@ run stint foreign end "$later/1" --now
 soon "what is foreign is gone" no_foreign
 run stint foreign --json
 is "JSON of its schema" valid_json stdout foreign/1
+
+# ---- an attempt that began after the backup is not taken over with devices that it does not have
+submit --hold --gpus 1 -- sleep 3600
+waits=$job
+run stint db backup copy3.db
+want 0 "a backup while a job is held"
+run stint release "$waits"
+soon "it begins after that" state "$waits" RUNNING
+stop
+run stint db restore copy3.db
+want 0 "which is put back"
+is "a daemon starts" begin
+run stint release "$waits"
+given() {
+	stint show "$waits" --json | grep -q '"state": "launched"'
+}
+soon "the record gives it another device" given
+fails 4 'runs on cpu-[0-9].* has given that attempt cpu-[0-9]' "which are not the same" stint foreign adopt "$waits/1"
+run stint foreign end "$waits/1" --now
+soon "the stranger is gone" no_foreign
+soon "and the job starts again" state "$waits" RUNNING
+run stint cancel "$waits"
+soon "it ends" ended "$waits" CANCELLED
 release_all
 stop
 run stint replay "$state"
