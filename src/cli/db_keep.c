@@ -164,12 +164,13 @@ static int replace(const struct args *args, const char *file, struct err *err)
 		rc = dir_make(state, err);
 	if (!rc)
 		rc = need_state(state, err);
-	if (!rc)
+	if (!rc) {
 		rc = state_lock(state, &lock, err);
-	if (rc == ERR_REFUSED && lock.dir < 0)
-		err_set(err, rc,
-			"a daemon uses %s: stop it first ('systemctl stop stint'); its jobs run on",
-			state);
+		if (rc == ERR_REFUSED)
+			err_set(err, rc,
+				"a daemon uses %s: stop it first ('systemctl stop stint'); its jobs run on",
+				state);
+	}
 	if (!rc) {
 		find_floor(state, id, &floor);
 		rc = file ? record_restore(file, db, &floor, &c, err)

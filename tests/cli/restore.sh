@@ -185,6 +185,11 @@ soon "what is foreign is gone" no_foreign
 run stint foreign --json
 is "JSON of its schema" valid_json stdout foreign/1
 
+echo junk >junk.db
+mkdir empty
+fails 4 'junk.db is not a record|not a record of Stint' "a file that is no record is named as such" \
+	stint db restore junk.db --state "$work/empty"
+
 # ---- an attempt that began after the backup is not taken over with devices that it does not have
 submit --hold --gpus 1 -- sleep 3600
 waits=$job
