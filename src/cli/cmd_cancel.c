@@ -245,8 +245,11 @@ static void tell_states(json_t *states)
 	const char *state;
 	json_t *n;
 
-	json_object_foreach(states, state, n) printf("%.0f job%s: %s\n", json_number_value(n),
-		json_number_value(n) == 1 ? "" : "s", state);
+	json_object_foreach(states, state, n)
+	{
+		printf("%.0f job%s: %s\n", json_number_value(n),
+			json_number_value(n) == 1 ? "" : "s", state);
+	}
 }
 
 static void tell_many(const struct args *args, const json_t *reply)

@@ -152,7 +152,10 @@ static void make_plain(json_t *value)
 		json_string_set(value, out.at);
 		buf_fini(&out);
 	}
-	json_array_foreach(value, i, member) make_plain(member);
+	json_array_foreach(value, i, member)
+	{
+		make_plain(member);
+	}
 	json_object_foreach(value, key, member)
 	{
 		/* These two have lines; ui_print() sees to the rest. */
