@@ -169,6 +169,7 @@ class _Stop:
         self.asked_s = None
         self.complained = False
         self.watched_in = None   # the worker whose thread waits for the signal
+        self.masks = {}          # signal masks of threads that fork just now
 
     @staticmethod
     def signal_number():
@@ -225,6 +226,27 @@ class _Stop:
             if self.asked_s is None:
                 self.asked_s = _now()
         os._exit(0)  # as PyTorch's own handler does; another code counts as a failure there
+
+    # ---- forks
+
+    def before_fork(self):
+        """Python forgets, in a new process, a signal that came before it had set itself up there.
+        So the signal is held back until in_child()."""
+        if self.number is not None and hasattr(signal, "pthread_sigmask"):
+            self.masks[threading.get_ident()] = signal.pthread_sigmask(signal.SIG_BLOCK, [self.number])
+
+    def after_fork(self):
+        mask = self.masks.pop(threading.get_ident(), None)
+        if mask is not None:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+    def in_child(self):
+        """A worker that never asks is ended by SIGTERM as if this module were not there.  A handler
+        in Python would do that too late for one that is about to wait for a lock: never."""
+        if self.number == signal.SIGTERM and signal.getsignal(self.number) == self.handle:
+            signal.signal(self.number, self.earlier or signal.SIG_DFL)
+        self.after_fork()
+        self.masks = {}  # of other threads, which are not here
 
 
 def should_stop():
@@ -888,6 +910,9 @@ def _sync_directory(path):
 _stop = _Stop()
 _link = _Link()
 _resize = _Resize()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_stop.before_fork, after_in_parent=_stop.after_fork,
+                        after_in_child=_stop.in_child)
 
 
 def _at_exit():
