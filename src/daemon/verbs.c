@@ -111,7 +111,7 @@ const char *verb_denial(const struct verb *verb)
 	case ROLE_USER:
 		return "the role read looks on and changes nothing";
 	default:
-		return "this user has no role here (stint daemon --roles)";
+		return "this user has no role here";
 	}
 }
 
