@@ -282,7 +282,7 @@ $(B)/fuzz/%: $(B)/obj/tests/fuzz/%.o $(FUZZ_MAIN) $(call obj,$(SUPPORT_SRC)) $(L
 .PHONY: lint lint-layers lint-format lint-shell lint-warnings lint-names lint-cppcheck fmt cov
 C_FILES = $(call find,src tests bench examples slurm,*.[ch])
 SHELL_FILES = $(shell grep -lE '^\#!/(usr/)?bin/(env )?(ba)?sh' \
-	tools/* .ci/* bench/* examples/* tests/*/*.sh 2>/dev/null)
+	tools/* .ci/* bench/* examples/* tests/*/*.sh tests/records/make 2>/dev/null)
 CLANG_FORMAT ?= $(firstword $(shell command -v clang-format-14 clang-format))
 
 lint: ## layers, format, shell, warnings as errors, cppcheck
