@@ -148,11 +148,15 @@ async function read(signal) {
 	let rest = '';
 	setLink('live');
 	tell({ kind: 'again' }); // whatever was missed: look at all of it
-	for (;;) {
-		const { done, value } = await reader.read();
-		if (done) return;
-		rest += value;
-		for (let end; (end = rest.indexOf('\n\n')) >= 0; rest = rest.slice(end + 2)) take(rest.slice(0, end));
+	try {
+		for (;;) {
+			const { done, value } = await reader.read();
+			if (done) return;
+			rest += value;
+			for (let end; (end = rest.indexOf('\n\n')) >= 0; rest = rest.slice(end + 2)) take(rest.slice(0, end));
+		}
+	} finally {
+		doubt = true; // the stream ends where the daemon does, also when another program has the port at once
 	}
 }
 

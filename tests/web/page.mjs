@@ -12,7 +12,7 @@ const axe = readFileSync(need.resolve('axe-core/axe.min.js'), 'utf8');
 const { STINT, WORK, ROOT, SHOTS } = process.env;
 const state = WORK + '/state';
 const env = { ...process.env, STINT_STATE: state, STINT_SOCKET: WORK + '/socket', NO_COLOR: '1' };
-const patience = 30000;
+const patience = 180000;
 let failures = 0;
 
 function check(what, good, detail) {
@@ -222,9 +222,9 @@ async function doing(page) {
 	await page.click('#run-whatif', { timeout: patience });
 	check('what-if says that something must be different', await until('what-if wants a change', () => seen(page, 'as it is now')));
 	await page.selectOption('#page form select >> nth=1', 'sjf');
-	await page.fill('#add', '2:a100');
+	await page.fill('#add', '8:a100');
 	await page.click('#run-whatif', { timeout: patience });
-	check('what-if answers, side by side', await until('what-if answers', async () => await seen(page, 'Side by side') && await seen(page, '+2:a100, sjf')));
+	check('what-if answers, side by side', await until('what-if answers', async () => await seen(page, 'Side by side') && await seen(page, '+8:a100, sjf')), (await page.innerText('[role=status] >> nth=-1')).slice(0, 1000));
 	await page.evaluate(() => { location.hash = '#/policy'; });
 	await page.waitForSelector('#change', { timeout: patience });
 	await page.selectOption('#page form select >> nth=0', 'fifo');
@@ -249,6 +249,7 @@ async function comingBack(page, url, token) {
 	await page.fill('#token', token);
 	await page.keyboard.press('Enter');
 	check('and a login leads back', await until('it is live again', () => isLive(page)));
+	await page.fill('#queue-filter', 'after-the-restart', { timeout: patience }); // the last of a long queue is out of view
 	stint('submit', '--quiet', '--name', 'after-the-restart', '--', 'sleep', '600');
 	check('what is new appears without a reload', await until('the new job appears', () => seen(page, 'after-the-restart')));
 }
@@ -398,6 +399,7 @@ try {
 	browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'] });
 	const url = `http://127.0.0.1:${port}/`, token = readFileSync(state + '/token', 'utf8').trim();
 	const wide = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+	wide.setDefaultTimeout(patience);
 	const page = await wide.newPage();
 	watch(page);
 	await comingIn(page, url, token);
