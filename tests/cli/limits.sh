@@ -13,16 +13,7 @@ restart() { # RULE
 	daemon_start --limits "$1"
 }
 post() { # PATH BODY: the status, and the answer in `answer`
-	python3 - "$STINT_STATE/socket" "$1" "$2" <<'PY'
-import http.client, socket, sys
-c = http.client.HTTPConnection("localhost")
-c.sock = socket.socket(socket.AF_UNIX)
-c.sock.connect(sys.argv[1])
-c.request("POST", sys.argv[2], sys.argv[3], {"Content-Type": "application/json"})
-r = c.getresponse()
-open("answer", "wb").write(r.read())
-print(r.status)
-PY
+	fetch --both answer "$@"
 }
 me=$(id -un)
 
@@ -145,5 +136,7 @@ out '2 of 2' "a user sees the own limits"
 is "and no other user's" [ "$(grep -c '^user' stdout)" = 1 ]
 run stint quota limits
 out '4 of 4' "root sees all"
+run stint cancel --all --user all --quiet
+want 0 "and cancels what every user has"
 
 finish
