@@ -403,7 +403,7 @@ static inline void read_to_end(int fd, struct buf *out)
 		struct pollfd p = { .fd = fd, .events = POLLIN };
 		ssize_t n;
 
-		if (poll(&p, 1, 20000) == 0)
+		if (poll(&p, 1, 120000) == 0)
 			fail_msg("no end of the answer: %s", out->at ? out->at : "");
 		n = recv(fd, bytes, sizeof(bytes), 0);
 		if (n <= 0)

@@ -111,7 +111,7 @@ static bool read_until(int fd, struct buf *got, const char *what)
 
 	while (!got->n || !strstr(got->at, what)) {
 		struct pollfd p = { .fd = fd, .events = POLLIN };
-		ssize_t n = poll(&p, 1, 20000) > 0 ? recv(fd, bytes, sizeof(bytes), 0) : 0;
+		ssize_t n = poll(&p, 1, 120000) > 0 ? recv(fd, bytes, sizeof(bytes), 0) : 0;
 
 		if (n <= 0)
 			return false;
@@ -168,7 +168,7 @@ static void readers_that_do_not_read_cost_nothing(void **state)
 	for (int i = 0; i < N; i++) {
 		struct pollfd p = { .fd = fds[i], .events = POLLRDHUP };
 
-		assert_int_equal(poll(&p, 1, 20000), 1);
+		assert_int_equal(poll(&p, 1, 120000), 1);
 		close(fds[i]);
 	}
 	free(large);

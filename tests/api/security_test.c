@@ -421,7 +421,7 @@ static void until_closed(struct pollfd *fds, nfds_t n, int closed)
 	int got = 0;
 
 	while (got < closed) {
-		got = poll(fds, n, 20000);
+		got = poll(fds, n, 120000);
 		assert_true(got > 0);
 	}
 	assert_int_equal(got, closed);

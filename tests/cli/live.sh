@@ -229,7 +229,7 @@ out 'PENDING' "also if it is released"
 run stint cancel "$later"
 want 0 "and can be cancelled"
 submit --begin now+1s --deadline now+6h -- true
-run stint wait "$job" --timeout 60s
+run stint wait "$job" --timeout 300s
 want 0 "a begin comes by itself"
 run stint show "$job"
 out 'deadline' "a deadline is shown"

@@ -134,7 +134,7 @@ again "the next daemon"
 is "does not know it" bash -c "! '$STINT' nodes | grep -q GPU-bb"
 is "and has the others" device GPU-cc 1 free
 end
-run timeout 60 "$STINT" daemon --no-http --no-cgroups --slots 2 --placer hived
+run timeout 300 "$STINT" daemon --no-http --no-cgroups --slots 2 --placer hived
 want 1 "what it never had cannot be promised"
 err 'tenants of the record: placer hived: .*there is no cell "pair"; there are device, node' "which is told"
 is "a daemon without that starts" begin

@@ -49,14 +49,14 @@ full_disk() { # HOW FILL FREE
 	run stint wait --timeout 1s "$runs"
 	want 7 "$how: an end that cannot be written down is not told"
 	$free
-	run stint wait --timeout 60s "$runs"
+	run stint wait --timeout 300s "$runs"
 	want 3 "$how: as soon as there is room it is, without a restart"
-	run stint wait --timeout 60s "$other"
+	run stint wait --timeout 300s "$other"
 	out 'CANCELLED' "$how: what was asked for first is done"
 	is "$how: nothing else was" [ ! -e held ]
 	run stint release "$held"
 	want 0 "$how: and changes are taken again"
-	run stint wait --timeout 60s "$held"
+	run stint wait --timeout 300s "$held"
 	want 0 "$how: jobs run again"
 	run stint policy show
 	is "$how: the policy is as it was" [ "$(grep -c fifo stdout)" = 0 ]
@@ -130,7 +130,7 @@ hostile() { # HOW FLAG...
 	# shellcheck disable=SC2046 # numbers
 	is "$how: and so do they" gone $(cat left)
 	run stint cancel "$crowd"
-	run stint wait --timeout 60s "$crowd"
+	run stint wait --timeout 300s "$crowd"
 	out 'CANCELLED' "$how: the runaway is cancelled"
 	# shellcheck disable=SC2046 # numbers
 	is "$how: with all it has started" gone $(cat kids)
@@ -145,7 +145,7 @@ hostile() { # HOW FLAG...
 	submit --grace 1s -- sh -c 'kill -STOP $PPID; echo $$ >stopper; while :; do sleep 0.1; done'
 	soon "$how: a job stops its guard" test -s stopper
 	run stint cancel "$job"
-	run stint wait --timeout 60s "$job"
+	run stint wait --timeout 300s "$job"
 	out 'CANCELLED' "$how: it is cancelled nevertheless"
 	is "$how: and gone" gone "$(cat stopper)"
 	run stint run --no-requeue -- sh -c 'sleep 1000 & echo $! $$ >killer; kill -KILL $PPID; sleep 1000'

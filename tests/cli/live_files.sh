@@ -48,25 +48,25 @@ echo old >own.txt
 submit --output own.txt --checkpoint 'echo saved' -- sh -c 'echo begins; echo x >began; while :; do sleep 0.05; done 2>/dev/null'
 soon "a job with a checkpoint command runs" test -s began
 run stint cancel "$job"
-run stint wait --timeout 60s "$job"
+run stint wait --timeout 300s "$job"
 out 'CANCELLED' "it is cancelled"
 is "its checkpoint command did not empty its output" same own.txt begins saved
 
 submit --array 1-3 --output all.txt -- sh -c 'echo element'
-run stint wait --timeout 60s "$job"
+run stint wait --timeout 300s "$job"
 soon "elements of an array append to one file" same all.txt element element element
 
 # ---- what is refused
 mkfifo pipe
 submit --output pipe --retries 0 -- echo hello
-run stint wait --timeout 60s "$job"
+run stint wait --timeout 300s "$job"
 want 126 "a FIFO that no process reads fails the job"
 run stint show "$job"
 out 'pipe: it is a FIFO that no process reads' "and says why"
 
 # ---- what is cut
 submit -- sh -c 'seq -f "line %.0f" 200000; until [ "$(stat -c %s "$STINT_DIR/stdout")" -lt 262000 ]; do sleep 0.05; done; echo bye'
-run stint wait --timeout 60s "$job"
+run stint wait --timeout 300s "$job"
 want 0 "a job that prints more than is kept goes on"
 run stint logs "$job"
 out '\[stint: .* of output were cut here' "its log says that it was cut"
@@ -95,10 +95,10 @@ soon "the pauses between tries grow" pause_grows
 is "it is in the log once" [ "$(grep -c 'could not be launched' daemon.log)" = 1 ]
 submit -- true
 run stint cancel "$job"
-run stint wait --timeout 60s "$job"
+run stint wait --timeout 300s "$job"
 out 'CANCELLED' "a job that cannot be launched can be cancelled"
 mv "$guard.away" "$guard"
-run stint wait --timeout 120s "$stuck"
+run stint wait --timeout 300s "$stuck"
 want 0 "as soon as launches work the job runs"
 is "and has run" test -s launched
 run health
@@ -112,17 +112,17 @@ if [ "$(id -u)" = 0 ] && mount -t tmpfs -o size=32m stint-test "$work/disk" 2>/d
 	export STINT_STATE=$work/disk/state
 	: >daemon.log
 	is "a daemon on a small disk" daemon_start --no-cgroups --output-cap none --output-reserve 16M
-	submit -- sh -c 'i=0; while [ $i -lt 96 ]; do head -c 524288 /dev/zero || exit 9; sleep 0.02; i=$((i + 1)); done; sleep 0.2; echo; echo bye'
+	submit -- sh -c 'i=0; while [ $i -lt 96 ]; do head -c 524288 /dev/zero || exit 9; sleep 0.06; i=$((i + 1)); done; sleep 0.2; echo; echo bye'
 	writer=$job
 	accepted=0
 	for _ in 1 2 3 4 5; do
 		submit -- true
-		run stint wait --timeout 60s "$job"
+		run stint wait --timeout 300s "$job"
 		[ "$code" = 0 ] && accepted=$((accepted + 1))
 		sleep 0.3
 	done
 	is "jobs are accepted and run while another fills the disk" [ "$accepted" = 5 ]
-	run stint wait --timeout 120s "$writer"
+	run stint wait --timeout 300s "$writer"
 	want 0 "which does not die of it"
 	run stint logs --tail 1 "$writer"
 	out '^bye$' "and ends as it should"

@@ -109,7 +109,7 @@ out '"attempt": 2' "in its second attempt"
 submit --gpus 1 --type v100 --no-requeue -- sh -c 'sleep 1000'
 soon "a job that must not run again runs" shows "$job" '"state": "RUNNING"'
 sed -i 's/^gpu.GPU-cc.*/&|lost/' gpus
-run stint wait "$job" --timeout 60s
+run stint wait "$job" --timeout 300s
 out 'NODE_FAIL' "when its device is lost it ends"
 sed -i 's/|lost//' gpus
 run stint cancel --all

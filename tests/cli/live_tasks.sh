@@ -86,7 +86,8 @@ label=$(sed -n 's/^ *"mem_bytes": \([0-9]*\).*/\1/p' stdout)
 is "the next gets what they had: $label bytes" [ "$label" -gt 40000000 -a "$label" -lt 400000000 ]
 run stint wait "$job"
 want 0 "which is enough"
-submit -J eater --mem auto:3 -- sh -c "$eat" sh 200
+# The first attempt stays until it is seen that it has too much.
+submit -J eater --mem auto:3 -- sh -c "$eat; [ \$STINT_ATTEMPT -gt 1 ] || sleep 1000" sh 200
 large=$job
 run stint wait "$large"
 want 0 "one that needs more completes all the same"

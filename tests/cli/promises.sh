@@ -47,7 +47,7 @@ printf 'tenants:\n  - {name: vision, cells: [{cell: pair}]}\n' >pairs.yaml
 printf 'tenants:\n  - {name: vision, cells: [{cell: node, count: 9}]}\n' >many.yaml
 printf 'bogus\n' >hosts.csv
 serve() {
-	run timeout 60 "$STINT" daemon --state state --slots 4 --no-cgroups --no-gpus --no-http "$@"
+	run timeout 300 "$STINT" daemon --state state --slots 4 --no-cgroups --no-gpus --no-http "$@"
 }
 serve --placer hived --tenants pairs.yaml
 want 1 "a cell that is not there"

@@ -250,7 +250,8 @@ sized own 2; first=$job
 soon "until its owner comes" is_state "$first" RUNNING
 told() { stint queue | grep -Eq "$1"; }
 soon "the borrower is told so" told 'is guaranteed 0; job 3 had a right to what it had borrowed'
-sleep 1.5
+sized guests 1
+soon "another comes, which is decided upon" is_state "$job" PENDING
 is "and still is at the next decision" told 'is guaranteed 0; job 3 had a right to what it had borrowed'
 daemon_gone
 

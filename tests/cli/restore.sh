@@ -24,7 +24,7 @@ no_foreign() {
 	stint foreign --json | grep -q '"attempts": \[\]'
 }
 refused() { # REGEX WHAT: a daemon that does not start, and says why
-	fails 4 "$1" "$2" timeout 60 "$STINT" daemon --no-http --slots 4 --no-gpus
+	fails 4 "$1" "$2" timeout 300 "$STINT" daemon --no-http --slots 4 --no-gpus
 }
 # A job that runs until the file is there, and then prints its words.
 waits_for() { # FILE WORDS
@@ -164,7 +164,7 @@ stop
 is "a daemon" begin
 rm "$state/lock"
 fails 4 'another daemon uses' "a second one, with the lock file deleted" \
-	timeout 60 "$STINT" daemon --no-http --slots 4 --no-gpus --socket "$work/other"
+	timeout 300 "$STINT" daemon --no-http --slots 4 --no-gpus --socket "$work/other"
 fails 4 'stop it first' "nor a restore" stint db restore copy2.db
 stop
 

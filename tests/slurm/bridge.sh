@@ -9,7 +9,7 @@ here=$(realpath "$(dirname "$0")")
 . "$here/lib/cluster"
 
 cluster_begin 2
-bridge_begin --timeout 3 --record talk
+bridge_begin --timeout 15 --record talk
 
 # ---- what is there
 

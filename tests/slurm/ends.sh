@@ -21,7 +21,7 @@ $(conf bare-1 8 "")"
 export EXTRA_CONF
 cluster_begin 1
 trap 'drive_end; cluster_gone; rm -rf "$work"' EXIT
-daemon() { timeout 30 "$STINT" daemon --driver slurm --no-http "$@"; }
+daemon() { timeout 300 "$STINT" daemon --driver slurm --no-http "$@"; }
 
 # ---- what is wrong
 

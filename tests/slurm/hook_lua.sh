@@ -51,7 +51,7 @@ own=$(sbatch --parsable -H --comment stint:0a:7:1 --gres=gpu:1 -o /dev/null --wr
 is "left alone: what Stint submits itself" so "$own" "held, -, stint:0a:7:1"
 
 squeue -h -t R,PD -o '%A %k %p' | awk '$3 > 0 { print $1 }' | xargs scancel
-run user timeout 60 srun --gres=gpu:1 -t 1 -n 1 true
+run user timeout 300 srun --gres=gpu:1 -t 1 -n 1 true
 want 0 "left alone: srun"
 
 # ---- what waits for others

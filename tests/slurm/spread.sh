@@ -69,8 +69,8 @@ is "is named with its run and what it said" \
 
 # the log that this very Slurm keeps of ended jobs
 sbatch --quiet --wrap 'exec sleep 2' --output=/dev/null --job-name 'a b=c' >id
-again=$(sbatch --parsable --requeue --wrap 'exec sleep 30' --output=/dev/null --job-name again)
-for _ in $(seq 2400); do [ "$(squeue --noheader --states=R | wc -l)" = 2 ] && break; sleep 0.1; done
+again=$(sbatch --parsable --requeue --wrap 'exec sleep 1000' --output=/dev/null --job-name again)
+for _ in $(seq 2400); do [ "$(squeue --noheader --states=R --jobs="$again" | wc -l)" = 1 ] && break; sleep 0.1; done
 sleep 1.2 # a run of less than a second is none in that log
 scontrol requeue "$again"
 log=$(scontrol show config | sed -n 's/^JobCompLoc *= //p')
