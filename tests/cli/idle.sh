@@ -112,7 +112,7 @@ soon "all are gone" state "$holds" CANCELLED
 # ---- idle jobs
 kill "$daemon"
 wait "$daemon" 2>/dev/null
-is "a daemon watches jobs" daemon_start --slots 4 --no-cgroups --idle warn=2s,reclaim=4s,then=hold,cores=0.001
+is "a daemon watches jobs" daemon_start --slots 4 --no-cgroups --idle warn=2s,cores=0.001
 submit --name busy -- sh -c 'while :; do :; done'
 busy=$job
 submit --name allowed --allow-idle -- sleep 3600
@@ -121,7 +121,15 @@ soon "a busy one runs" state "$busy" RUNNING
 submit --name lazy -- sleep 3600
 lazy=$job
 soon "one that sleeps is warned of" happened idle_warned "\"job\":$lazy\\b.*without any activity"
-soon "and held later" shows "$lazy" 'reclaimed: held 1 device for .* without any activity; let it go with: stint release'
+lazy_shown() {
+	stint queue | grep -q 'has done nothing for' &&
+		stint show "$lazy" --json | grep -q '"warned": *true' && stint nodes | grep -q ' idle '
+}
+soon "and is shown to be idle" lazy_shown
+kill "$daemon"
+wait "$daemon" 2>/dev/null
+is "another daemon takes devices back" daemon_start --slots 4 --no-cgroups --idle warn=2s,reclaim=4s,then=hold,cores=0.001
+soon "it is held later" shows "$lazy" 'reclaimed: held 1 device for .* without any activity; let it go with: stint release'
 soon "its devices are free" shows "$lazy" '^state *PENDING'
 run stint history "$lazy"
 out 'reclaimed: held 1 device' "its history says so"
@@ -130,12 +138,10 @@ is "nor was it warned of" never idle_warned "\"job\":$busy\\b"
 is "nor is one that may sleep" state "$allowed" RUNNING
 is "metrics count it" metric stint_idle_reclaims_total 1
 run stint release "$lazy"
-soon "it may run again" state "$lazy" RUNNING
-lazy_shown() {
-	stint queue | grep -q 'has done nothing for' &&
-		stint show "$lazy" --json | grep -q '"warned": *true' && stint nodes | grep -q ' idle '
+second_attempt() {
+	stint show "$lazy" --json | grep -Eq '"attempts?": *2'
 }
-soon "and is shown to be idle" lazy_shown
+soon "it may run again" second_attempt
 soon "until it is taken back again" shows "$lazy" '^state *PENDING'
 fails 2 'is not understood' "a rule must be one" "$STINT" daemon --idle warn=often
 fails 2 'comes before warn' "nobody is reclaimed before the warning" "$STINT" daemon --idle warn=2h,reclaim=1h

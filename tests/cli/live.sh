@@ -167,12 +167,14 @@ run stint queue --all --name sweep
 is "the queue has them all" [ "$(grep -c FAILED stdout)" = 1 -a "$(grep -c COMPLETED stdout)" = 4 ]
 submit --array 0-5%2 -J crowd -- sh -c "echo x >crowd.\$STINT_ARRAY_INDEX; $slots"
 crowd=$job
-soon "two of them run" test -s crowd.0 -a -s crowd.1
-run stint queue --state running --name crowd --json
-is "and no more" [ "$(grep -c '"id"' stdout)" = 2 ]
+crowd_has() { # STATE N
+	[ "$(stint queue --state "$1" --name crowd --json | grep -c '"id"')" = "$2" ]
+}
+soon "two of them run" crowd_has running 2
+is "and no more" crowd_has pending 4
 run stint hold "$crowd"
 want 0 "the first number is the whole array"
-soon "all of them wait then" bash -c "[ \$(\"$STINT\" queue --state pending --name crowd --json | grep -c '\"id\"') = 6 ]"
+soon "all of them wait then" crowd_has pending 6
 run stint cancel "$crowd"
 want 0 "also to cancel"
 soon "none is left" bash -c "! \"$STINT\" queue --json --name crowd | grep -q '\"id\"'"
@@ -389,8 +391,7 @@ soon "one ends meanwhile" bash -c "[ ! -d /proc/$(cat gone.pid) ]"
 is "the daemon comes back" begin
 run stint wait "$gone"
 want 8 "what ended meanwhile kept its code"
-run stint show "$kept"
-out 'RUNNING' "what ran runs"
+soon "what ran runs" state "$kept" RUNNING
 run stint policy show
 out 'tiresias:limit_s=600' "the policy is kept"
 touch kept.end

@@ -34,6 +34,9 @@ full_disk() { # HOW FILL FREE
 	submit --hold -- sh -c 'echo x >held'
 	local held=$job
 	soon "$how: a job runs" test -s began -a -s began2
+	# Afterwards nothing can be written down, not even that.
+	soon "$how: which is in the record" state "$runs" RUNNING
+	soon "$how: as is another" state "$other" RUNNING
 	$fill
 	fails 1 'cannot write its record.*(full|o space)' "$how: a change is refused with code 1" stint cancel "$other"
 	fails 1 'cannot write its record.*(full|o space)' "$how: so is a submission" stint submit -- true
