@@ -81,16 +81,42 @@ static int by_tenant_and_stake(const void *a, const void *b, void *ctx)
 	return by_tenant(a, b, (void *)s->jobs);
 }
 
-/* In simulations nothing is at stake, and the order is that of arrival. */
+static bool has_stake(const struct stakes *s, uint32_t job)
+{
+	return job_at_stake_s(&s->jobs[job], s->now_s) > 0;
+}
+
+/*
+ * In simulations nothing is at stake, and the order is that of arrival.  Few jobs of a long queue run: only
+ * these are sorted, and come before the others of their tenant, which are in order.
+ */
 void tenant_queues_keep(const struct round *round, uint32_t *jobs, uint32_t n)
 {
 	struct stakes stakes = { round->jobs, round->now_s };
-	bool any = false;
+	uint32_t *staked, *others, nstaked = 0, nothers = 0, s = 0, o = 0;
 
-	for (uint32_t i = 0; i < n && !any; i++)
-		any = job_at_stake_s(&round->jobs[jobs[i]], round->now_s) > 0;
-	if (any)
-		qsort_r(jobs, n, sizeof(*jobs), by_tenant_and_stake, &stakes);
+	for (uint32_t i = 0; i < n; i++)
+		nstaked += has_stake(&stakes, jobs[i]);
+	if (!nstaked)
+		return;
+	staked = arena_array(round->scratch, uint32_t, nstaked);
+	others = arena_array(round->scratch, uint32_t, n - nstaked);
+	nstaked = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		if (has_stake(&stakes, jobs[i]))
+			staked[nstaked++] = jobs[i];
+		else
+			others[nothers++] = jobs[i];
+	}
+	qsort_r(staked, nstaked, sizeof(*staked), by_tenant_and_stake, &stakes);
+	for (uint32_t i = 0; i < n; i++) {
+		bool first = s < nstaked &&
+			(o == nothers ||
+				tenant_number(&round->jobs[staked[s]]) <=
+					tenant_number(&round->jobs[others[o]]));
+
+		jobs[i] = first ? staked[s++] : others[o++];
+	}
 }
 
 void tenant_queue_add(struct tenant_queue *queue, uint32_t place)
