@@ -354,3 +354,14 @@ void follow_wake(void *ctx)
 	}
 	pthread_mutex_unlock(&server->lock);
 }
+
+bool follow_has_readers(void *ctx)
+{
+	struct server *server = ctx;
+	bool has;
+
+	pthread_mutex_lock(&server->lock);
+	has = server->follows != NULL;
+	pthread_mutex_unlock(&server->lock);
+	return has;
+}

@@ -474,7 +474,9 @@ int server_start(const struct server_config *config, const struct api_back *back
 	struct server *s = server_create(config, back);
 	int rc;
 
-	s->follower = (struct stream_follower){ .wake = follow_wake, .ctx = s };
+	s->follower = (struct stream_follower){ .wake = follow_wake,
+		.has_readers = follow_has_readers,
+		.ctx = s };
 	stream_follow(back->stream, &s->follower);
 	rc = start_threads(s, config, err);
 	if (rc < 0) {

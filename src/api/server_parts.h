@@ -75,6 +75,7 @@ void follow_tick(struct server *server, double now_s);
 void follow_stop(struct server *server);
 /* The stream went on. */
 void follow_wake(void *server);
+bool follow_has_readers(void *server);
 
 /* ---- connections and the server */
 

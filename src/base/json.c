@@ -94,7 +94,7 @@ void json_double(struct json *j, const char *key, double value)
 void json_int(struct json *j, const char *key, int64_t value)
 {
 	start_value(j, key);
-	buf_printf(j->out, "%lld", (long long)value);
+	buf_int(j->out, value);
 }
 
 void json_bool(struct json *j, const char *key, bool value)

@@ -20,6 +20,7 @@ void buf_add(struct buf *buf, const char *bytes, size_t n);
 void buf_str(struct buf *buf, const char *text);
 void buf_char(struct buf *buf, char c);
 void buf_printf(struct buf *buf, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void buf_int(struct buf *buf, int64_t x);
 /* Shortest decimal that reads back as the same double; "null" is never written: NaN and infinities are the caller's business. */
 void buf_double(struct buf *buf, double x);
 

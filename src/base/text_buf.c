@@ -91,6 +91,16 @@ static char *digits_before(char *end, uint64_t x)
 	return end;
 }
 
+void buf_int(struct buf *buf, int64_t x)
+{
+	char text[24], *end = text + sizeof(text);
+	char *at = digits_before(end, x < 0 ? -(uint64_t)x : (uint64_t)x);
+
+	if (x < 0)
+		*--at = '-';
+	buf_add(buf, at, (size_t)(end - at));
+}
+
 /*
  * The nearest whole number to x * 10^k for x = m * 2^-shift; true if dividing
  * it by 10^k reads back as x, that is, if it is nearer than half the way to

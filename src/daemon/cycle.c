@@ -29,11 +29,12 @@ enum { ROWS_KEPT = 20000 }; /* room for so many is kept for the next cycle */
 static void fill_job(struct daemon *d, struct row *row)
 {
 	const struct live_job *job = core_job(d->core, row->event.job);
-	struct buf status = { 0 };
+	struct buf *status = &d->row_text;
 
 	if (!job)
 		return;
-	core_job_status(d->core, job->id, &status);
+	buf_clear(status);
+	core_job_status(d->core, job->id, status);
 	row->has_job = true;
 	row->job = (struct record_job){
 		.id = job->id,
@@ -46,9 +47,8 @@ static void fill_job(struct daemon *d, struct row *row)
 		.arrival_s = job->arrival_s,
 		.end_s = job->end_s,
 		.submit_seq = job->submit_seq,
-		.status = arena_strdup(&d->row_words, status.at),
+		.status = arena_strndup(&d->row_words, status->at, status->n),
 	};
-	buf_fini(&status);
 }
 
 static void fill_attempt(struct daemon *d, struct row *row)
@@ -80,8 +80,8 @@ void daemon_row_of(struct daemon *d, const struct live_job *job)
 	struct row *row = &d->rows.at[d->rows.n - 1];
 
 	row->state = live_state_name(job->state);
-	row->name = keep_word(d, job->name);
-	row->tenant = keep_word(d, job->tenant);
+	row->name = row->has_job ? row->job.name : keep_word(d, job->name);
+	row->tenant = row->has_job ? row->job.tenant : keep_word(d, job->tenant);
 	row->user = keep_word(d, job->user);
 	row->has_end = live_ended(job);
 	row->code = job->code;
@@ -205,10 +205,25 @@ bool row_matters(const struct row *row)
 
 static void move_stamp(struct daemon *d)
 {
-	for (size_t i = 0; i < d->rows.n; i++) {
-		if (row_matters(&d->rows.at[i]))
-			d->stamp = d->rows.at[i].event.seq;
+	size_t i = d->rows.n;
+
+	while (i > 0 && !row_matters(&d->rows.at[i - 1]))
+		i--;
+	if (i > 0)
+		d->stamp = d->rows.at[i - 1].event.seq;
+}
+
+/* Of more rows than the stream keeps, the first are not written for it unless a client or a notifier reads along. */
+static void publish_rows(struct daemon *d)
+{
+	size_t i = 0;
+
+	if (d->rows.n > STREAM_KEEPS && !stream_has_readers(d->stream)) {
+		i = d->rows.n - STREAM_KEEPS;
+		stream_skip(d->stream, d->rows.at[i - 1].event.seq);
 	}
+	for (; i < d->rows.n; i++)
+		daemon_publish(d, &d->rows.at[i]);
 }
 
 /*
@@ -258,8 +273,7 @@ bool daemon_flush(struct daemon *d)
 		return false;
 	}
 	metrics_time(d->metrics, METRICS_COMMIT, clock_wall_s() - began_s);
-	for (size_t i = 0; i < d->rows.n; i++)
-		daemon_publish(d, &d->rows.at[i]);
+	publish_rows(d);
 	note_submitted(d);
 	d->last_seq = d->rows.at[d->rows.n - 1].event.seq;
 	move_stamp(d);

@@ -342,6 +342,7 @@ void daemon_close(struct daemon *d)
 	vec_fini(&d->done);
 	vec_fini(&d->waiting);
 	arena_fini(&d->row_words);
+	buf_fini(&d->row_text);
 	close_fd(d->epoll_fd);
 	close_fd(d->wake_fd);
 	close_fd(d->timer_fd);

@@ -168,8 +168,9 @@ struct daemon {
 	VEC(struct report) reports;
 	VEC(struct row) rows; /* not durable yet */
 	struct arena row_words;
-	bool spare;       /* much memory was needed and is free now */
-	size_t most_jobs; /* that were here since memory was last given back */
+	struct buf row_text; /* room to write a row's JSON in */
+	bool spare;          /* much memory was needed and is free now */
+	size_t most_jobs;    /* that were here since memory was last given back */
 	VEC(struct errand) errands;
 	uint64_t refused;                   /* jobs whose deadlines could not be promised */
 	VEC(const struct live_job *) asked; /* that calls of this cycle have made so far */

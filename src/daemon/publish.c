@@ -58,10 +58,11 @@ static void put_about(const struct row *row, struct json *j)
 
 void daemon_publish(struct daemon *d, const struct row *row)
 {
-	struct buf text = { 0 };
+	struct buf *text = &d->row_text;
 	struct json j;
 
-	json_init(&j, &text, false);
+	buf_clear(text);
+	json_init(&j, text, false);
 	json_begin_object(&j, NULL);
 	json_int(&j, "seq", (int64_t)row->event.seq);
 	json_double(&j, "at", daemon_wall_s(d, row->event.at_s));
@@ -76,6 +77,5 @@ void daemon_publish(struct daemon *d, const struct row *row)
 		put_end(row, &j);
 	put_about(row, &j);
 	json_end(&j, '}');
-	stream_push(d->stream, row->event.seq, row->event.kind, text.at);
-	buf_fini(&text);
+	stream_push(d->stream, row->event.seq, row->event.kind, text->at);
 }

@@ -89,6 +89,26 @@ void stream_push(struct stream *stream, uint64_t seq, const char *kind, const ch
 	pthread_mutex_unlock(&stream->lock);
 }
 
+void stream_skip(struct stream *stream, uint64_t seq)
+{
+	pthread_mutex_lock(&stream->lock);
+	while (stream->n)
+		drop_first(stream);
+	stream->gone = stream->last = seq;
+	pthread_mutex_unlock(&stream->lock);
+}
+
+bool stream_has_readers(struct stream *stream)
+{
+	bool has = false;
+
+	pthread_mutex_lock(&stream->lock);
+	for (struct stream_follower *f = stream->followers; f && !has; f = f->next)
+		has = !f->has_readers || f->has_readers(f->ctx);
+	pthread_mutex_unlock(&stream->lock);
+	return has;
+}
+
 static const struct notice *nth(const struct stream *stream, size_t i)
 {
 	return &stream->at[(stream->first + i) % STREAM_KEEPS];

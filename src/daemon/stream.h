@@ -19,6 +19,10 @@ void stream_destroy(struct stream *stream);
 
 /* `seq` grows from call to call.  `json` is one line, copied. */
 void stream_push(struct stream *stream, uint64_t seq, const char *kind, const char *json);
+/* Notices up to `seq` are gone, and with them all that are here: more follow than are kept, and none of them has a reader. */
+void stream_skip(struct stream *stream, uint64_t seq);
+/* Whether a follower has readers. */
+bool stream_has_readers(struct stream *stream);
 
 /*
  * Adds everything after `*seq` to `out` as server-sent events ("id: 7\nevent: start\ndata: {…}\n\n"),
@@ -34,6 +38,7 @@ uint64_t stream_last(struct stream *stream);
  */
 struct stream_follower {
 	void (*wake)(void *ctx);
+	bool (*has_readers)(void *ctx); /* under the rules of wake(); NULL: always */
 	void *ctx;
 	struct stream_follower *next;
 };

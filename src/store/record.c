@@ -515,7 +515,7 @@ static int put_job(struct record *record, struct addition *a, struct err *err)
 	bool new = a->job->id > record->end.row;
 	int rc = 0;
 
-	for (int i = 0; !new &&i < 2; i++) {
+	for (int i = a->job->live ? 0 : 1; !new &&i < 2; i++) {
 		rc = write_job(record, by_size[i], a->job, a->job->submit_seq, err);
 		if (rc || sqlite3_changes(record->db) > 0)
 			return rc;

@@ -86,6 +86,23 @@ static void doubles_are_written_short(void **state)
 	buf_fini(&buf);
 }
 
+static void whole_numbers(void **state)
+{
+	static const int64_t rows[] = { 0, 1, -1, 9, 10, -10, 1234567890123, INT64_MAX, INT64_MIN };
+	struct buf buf = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		char want[32];
+
+		snprintf(want, sizeof(want), "%lld", (long long)rows[i]);
+		buf_clear(&buf);
+		buf_int(&buf, rows[i]);
+		assert_string_equal(buf.at, want);
+	}
+	buf_fini(&buf);
+}
+
 /* What buf_double() promises, by the slow way. */
 static void reference(double x, char out[40])
 {
@@ -679,6 +696,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(buffers_grow_and_end_in_nul),
 		cmocka_unit_test(doubles_are_written_short),
+		cmocka_unit_test(whole_numbers),
 		cmocka_unit_test(doubles_read_back_equal),
 		cmocka_unit_test(slices),
 		cmocka_unit_test(doubles_are_read_strictly),

@@ -90,7 +90,7 @@ static void followers_are_woken_until_they_leave(void **state)
 {
 	struct stream *stream = stream_create(0);
 	int a = 0, b = 0;
-	struct stream_follower one = { count, &a, NULL }, two = { count, &b, NULL };
+	struct stream_follower one = { .wake = count, .ctx = &a }, two = { .wake = count, .ctx = &b };
 
 	(void)state;
 	stream_push(stream, 1, "x", "{}");
@@ -104,6 +104,50 @@ static void followers_are_woken_until_they_leave(void **state)
 	stream_push(stream, 4, "x", "{}");
 	assert_int_equal(a, 1);
 	assert_int_equal(b, 2);
+	stream_destroy(stream);
+}
+
+static bool is_set(void *ctx)
+{
+	return *(int *)ctx != 0;
+}
+
+static void only_followers_with_readers_count(void **state)
+{
+	struct stream *stream = stream_create(0);
+	int woken = 0;
+	struct stream_follower server = { .wake = count, .has_readers = is_set, .ctx = &woken };
+	struct stream_follower notifier = { .wake = count, .ctx = &woken };
+
+	(void)state;
+	assert_false(stream_has_readers(stream));
+	stream_follow(stream, &server);
+	assert_false(stream_has_readers(stream));
+	woken = 1;
+	assert_true(stream_has_readers(stream));
+	woken = 0;
+	stream_follow(stream, &notifier);
+	assert_true(stream_has_readers(stream));
+	stream_destroy(stream);
+}
+
+static void what_is_skipped_is_told_as_lost(void **state)
+{
+	struct stream *stream = stream_create(0);
+	struct buf out = { 0 };
+	uint64_t seq = 2;
+
+	(void)state;
+	for (uint64_t i = 1; i <= 5; i++)
+		stream_push(stream, i, "x", "{}");
+	stream_skip(stream, 100);
+	assert_int_equal(stream_last(stream), 100);
+	stream_push(stream, 101, "x", "{}");
+	assert_true(stream_read(stream, &seq, 1000, &out));
+	assert_string_equal(out.at,
+		"id: 100\nevent: lost\ndata: {\"from\":3,\"to\":100}\n\nid: 101\nevent: x\ndata: {}\n\n");
+	assert_int_equal(seq, 101);
+	buf_fini(&out);
 	stream_destroy(stream);
 }
 
@@ -149,6 +193,8 @@ int main(void)
 		cmocka_unit_test(a_reader_gets_as_much_as_it_wants_and_at_least_one),
 		cmocka_unit_test(who_is_too_late_is_told),
 		cmocka_unit_test(followers_are_woken_until_they_leave),
+		cmocka_unit_test(only_followers_with_readers_count),
+		cmocka_unit_test(what_is_skipped_is_told_as_lost),
 		cmocka_unit_test(reading_while_it_grows_sees_all_or_says_what_not),
 	};
 
