@@ -7,6 +7,8 @@
  * its next transaction finds everything copied and begins the log from its start again.  If
  * it does not pause, the thread is always a little behind: once the log is large it makes
  * passes as fast as it can, and when next to nothing is left the writer copies that itself.
+ * Past MOST_PAGES each commit waits for a pass, but for the first: one commit of a great many
+ * pages is answered without waiting for their copies.
  *
  * Failures here lose nothing: the log keeps what it has, and the next pass tries again.
  */
@@ -22,12 +24,13 @@ enum {
 	PASS_PAGES = 2048,  /* 8 MiB: worth a pass */
 	LARGE_PAGES = 8192, /* 32 MiB: time to begin anew */
 	FEW_PAGES = 512,    /* a writer may copy so many, and a large log gets a pass for them */
-	MOST_PAGES = 16384, /* 64 MiB: the writer waits for a pass */
+	MOST_PAGES = 16384, /* 64 MiB: the writer waits for a pass, from the second commit on */
 };
 
 struct tidy {
 	char *path;
 	int pass_at, most_at; /* the log's pages when the next pass is due, and when it is waited for */
+	bool over;            /* a commit has found the log past most_at and has not waited */
 	atomic_int copied; /* pages of the log that the last pass found or made copied */
 	atomic_uint log;   /* changes when the log begins anew: then a pass says nothing of it */
 
@@ -115,6 +118,7 @@ static void start_over(struct tidy *tidy)
 {
 	tidy->pass_at = PASS_PAGES;
 	tidy->most_at = MOST_PAGES;
+	tidy->over = false;
 	atomic_fetch_add(&tidy->log, 1);
 	atomic_store(&tidy->copied, 0);
 }
@@ -122,8 +126,12 @@ static void start_over(struct tidy *tidy)
 /* The writer makes a pass: a short one, or one that must be.  False: the thread is at it. */
 static bool help(struct tidy *tidy, sqlite3 *db, int pages)
 {
-	bool must = pages >= tidy->most_at;
+	bool must = pages >= tidy->most_at && tidy->over;
 
+	if (pages >= tidy->most_at && !tidy->over) {
+		tidy->over = true;
+		return false;
+	}
 	if (!must && (pages < LARGE_PAGES || pages - atomic_load(&tidy->copied) > FEW_PAGES))
 		return false;
 	if (!must && pthread_mutex_trylock(&tidy->pass) != 0)
