@@ -19,7 +19,7 @@ enum {
 	EACH = 2,
 };
 static const double BUDGET_S = 2;
-static const double LONG_BUDGET_S = 0.45; /* where the queue is long: least futures within four times that */
+static const double LONG_BUDGET_S = 0.35; /* where the queue is long: least futures within four times that */
 
 struct plan_task {
 	struct task task;
