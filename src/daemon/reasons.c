@@ -30,7 +30,6 @@ struct waiter {
 
 struct reasons {
 	VEC(struct waiter) waiters; /* by job */
-	VEC(struct waiter) next;    /* of the same, while they are gone through */
 };
 
 struct reasons *reasons_create(void)
@@ -52,7 +51,6 @@ void reasons_destroy(struct reasons *r)
 	for (size_t i = 0; i < r->waiters.n; i++)
 		waiter_fini(&r->waiters.at[i]);
 	vec_fini(&r->waiters);
-	vec_fini(&r->next);
 	free(r);
 }
 
@@ -111,29 +109,44 @@ static void look(struct waiter *w, const struct core *core, const struct live_jo
 	buf_fini(&text);
 }
 
-/* Both lists are by number: what is in one only came, or went. */
+/* Opens a place at `at`; those from there on move by one. */
+static void insert(struct reasons *r, size_t at)
+{
+	vec_push(&r->waiters, (struct waiter){ 0 });
+	memmove(&r->waiters.at[at + 1], &r->waiters.at[at],
+		(r->waiters.n - 1 - at) * sizeof(r->waiters.at[0]));
+}
+
+/*
+ * Both lists are by number: what is in one only came, or went.  In place: most of a long queue stays where it is,
+ * and a job that comes is nearly always the last.
+ */
 void reasons_see(struct reasons *r, const struct core *core, double now_s)
 {
 	size_t n, old = 0;
 	const struct live_job *const *jobs = core_jobs(core, &n);
 
-	r->next.n = 0;
 	for (size_t i = 0; i < n; i++) {
-		struct waiter w = { .job = jobs[i]->id };
+		uint32_t job = jobs[i]->id;
 
-		for (; old < r->waiters.n && r->waiters.at[old].job < w.job; old++)
+		for (; old < r->waiters.n && r->waiters.at[old].job < job; old++)
 			waiter_fini(&r->waiters.at[old]);
-		if (old < r->waiters.n && r->waiters.at[old].job == w.job)
-			w = r->waiters.at[old++];
-		look(&w, core, jobs[i], now_s);
-		vec_push(&r->next, w);
+		if (old < r->waiters.n && r->waiters.at[old].job == job) {
+			if (old > i)
+				r->waiters.at[i] = r->waiters.at[old];
+			old++;
+		} else {
+			if (old == i) {
+				insert(r, i);
+				old++;
+			}
+			r->waiters.at[i] = (struct waiter){ .job = job };
+		}
+		look(&r->waiters.at[i], core, jobs[i], now_s);
 	}
 	for (; old < r->waiters.n; old++)
 		waiter_fini(&r->waiters.at[old]);
-	vec_reserve(&r->waiters, r->next.n);
-	if (r->next.n)
-		memcpy(r->waiters.at, r->next.at, r->next.n * sizeof(*r->next.at));
-	r->waiters.n = r->next.n;
+	r->waiters.n = n;
 }
 
 static const struct waiter *find(const struct reasons *r, uint32_t job)

@@ -82,7 +82,14 @@ struct live_failure {
 };
 
 struct live_job {
+	/* what is looked at when all jobs are gone through: side by side, in one line of the processor's cache */
 	uint32_t id;
+	uint32_t engine_id; /* JOB_NONE: not in the engine */
+	enum live_state state;
+	enum gate gate;
+	uint32_t gate_job;
+	bool held;
+
 	uint32_t uid, gid;
 	char *name, *user, *tenant, *model, *key, *types,
 		*comment; /* model, key, types, comment may be NULL */
@@ -105,16 +112,11 @@ struct live_job {
 	int64_t mem_most; /* its memory is a label: with more than base.mem_bytes it is killed, and gets this; 0: it is not */
 
 	/* where it stands */
-	enum live_state state;
-	bool held;
-	enum gate gate;
-	uint32_t gate_job;
-	struct job base;    /* asked and totals, as of when it was last outside the engine */
-	uint32_t engine_id; /* JOB_NONE: not in the engine */
-	uint32_t attempt;   /* ordered last; 0: none */
-	uint32_t failed;    /* attempts that failed by themselves */
-	uint32_t lost;      /* attempts that ended with their device or guard */
-	uint32_t yields;    /* times in a row that it saved and left after a short while */
+	struct job base;  /* asked and totals, as of when it was last outside the engine */
+	uint32_t attempt; /* ordered last; 0: none */
+	uint32_t failed;  /* attempts that failed by themselves */
+	uint32_t lost;    /* attempts that ended with their device or guard */
+	uint32_t yields;  /* times in a row that it saved and left after a short while */
 	double used_s;  /* of its time limit: its commands ran so long in attempts that are over */
 	double begun_s; /* of the present attempt, NAN */
 	double first_begun_s; /* of the first */
