@@ -108,7 +108,8 @@ static int open_record(struct daemon *d, struct err *err)
 
 	if (rc == 0)
 		rc = record_open(path, false, &d->record, err);
-
+	if (rc == 0)
+		rc = state_lock_record(d->config.state_dir, &d->lock, err);
 	free(path);
 	if (rc < 0)
 		return rc;

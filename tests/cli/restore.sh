@@ -166,6 +166,24 @@ rm "$state/lock"
 fails 4 'another daemon uses' "a second one, with the lock file deleted" \
 	timeout 300 "$STINT" daemon --no-http --slots 4 --no-gpus --socket "$work/other"
 fails 4 'stop it first' "nor a restore" stint db restore copy2.db
+
+# ---- two daemons, the lock and the directories of jobs moved away
+mkdir away
+mv "$state/jobs" away
+fails 4 'another daemon uses .*stint.db.*moved or deleted.*Nothing was changed.*Stop that daemon' \
+	"a second one, with lock and jobs moved away" \
+	timeout 60 "$STINT" daemon --no-http --slots 4 --no-gpus --socket "$work/other"
+fails 4 'another daemon uses .*stint.db' "also at the same socket" \
+	timeout 60 "$STINT" daemon --no-http --slots 4 --no-gpus
+is "which makes neither again" [ ! -e "$state/lock" -a ! -e "$state/jobs" ]
+fails 4 'stop it first' "nor a restore" stint db restore copy2.db
+fails 4 'stop it first' "nor a new record" stint db new
+run stint db prune --older 1s --vacuum --yes
+want 4 "nor a command that writes the record anew"
+submit --hold --gpus 1 -- true
+is "the first one goes on" [ -n "$job" ]
+run stint cancel "$job"
+mv away/jobs "$state"
 stop
 
 # ---- to begin anew
