@@ -26,6 +26,7 @@ static void put_attempts(const json_t *reply, const struct term *term, struct bu
 	table_column(&table, "UID", ALIGN_RIGHT, 1);
 	table_column(&table, "GUARD", ALIGN_RIGHT, 0);
 	table_column(&table, "DEVICES", ALIGN_LEFT, 0);
+	table_column(&table, "REASON", ALIGN_LEFT, 1);
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		const json_t *one = json_array_get(list, i);
 		const char *record = live_text(one, "record");
@@ -42,6 +43,7 @@ static void put_attempts(const json_t *reply, const struct term *term, struct bu
 			table_cell(&table, "-");
 		table_cellf(&table, "%.0f", live_number(one, "guard"));
 		table_cell(&table, live_text(one, "devices"));
+		table_cell(&table, live_text(one, "reason"));
 	}
 	table_write(&table, TABLE_TEXT, term, out, NULL);
 	table_fini(&table);
@@ -124,7 +126,8 @@ const struct command command_foreign = {
 	.live = true,
 	.groups = { &flags_foreign, &flags_daemon },
 	.about = "After a backup was put back (stint db restore) or a record was begun anew (stint db new), attempts may\n"
-		 "still run that the record does not know.  They keep their devices until they end, and nothing of\n"
+		 "still run that the record does not know; in a copy of a state directory, attempts of the original.\n"
+		 "REASON says which.  They keep their devices until they end, and nothing of\n"
 		 "theirs is shown as the result of another job.  end stops one as a cancel would.  adopt takes one\n"
 		 "over where the record has that very attempt and waits for it.  Only root and the daemon's user may\n"
 		 "do this.",

@@ -198,7 +198,8 @@ static bool find_out(struct daemon *d, const struct attempt *a)
 
 	if (!claim_it(d, a, a->stop != STOP_NONE, &claim))
 		return false;
-	if (claim == CLAIM_FOREIGN && !a->stop)
+	/* The job would run twice at once if it went on with its next attempt. */
+	if (claim == CLAIM_FOREIGN && a->stop != STOP_CANCEL)
 		return false;
 	if ((claim == CLAIM_NEVER || claim == CLAIM_FOREIGN) && a->stop)
 		news_of_failure(d, a->job, a->number, "it was stopped before it began");

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "daemon/daemon_state.h"
 #include "store/record_mark.h"
 
@@ -31,6 +32,45 @@ int daemon_expect_record(const struct daemon *d, const char *db, struct err *err
 		db, stat(db, &st) < 0 ? "not there" : "empty", d->config.state_dir, last);
 }
 
+/* Where the record is: a copy of the directory is at another place, or has another inode. */
+static void place_of(const struct daemon *d, struct buf *out)
+{
+	char *jobs = mem_printf("%s/jobs", d->config.state_dir);
+	struct stat st;
+
+	if (stat(jobs, &st) == 0)
+		buf_printf(out, "%llu %s", (unsigned long long)st.st_ino, jobs);
+	free(jobs);
+}
+
+static bool was_elsewhere(struct daemon *d)
+{
+	struct buf now = { 0 }, before = { 0 };
+	bool is;
+
+	place_of(d, &now);
+	is = record_meta(d->record, "place", &before) && now.n &&
+		strcmp(before.n ? before.at : "", now.at) != 0;
+	buf_fini(&now);
+	buf_fini(&before);
+	return is;
+}
+
+static int note_place(struct daemon *d, struct err *err)
+{
+	struct buf now = { 0 }, before = { 0 };
+	int rc = 0;
+
+	place_of(d, &now);
+	if (now.n &&
+		(!record_meta(d->record, "place", &before) ||
+			strcmp(before.n ? before.at : "", now.at) != 0))
+		rc = record_set_meta(d->record, "place", now.at, err);
+	buf_fini(&now);
+	buf_fini(&before);
+	return rc;
+}
+
 void daemon_tell_identity(struct daemon *d, struct hands_config *config, struct buf *foreign)
 {
 	struct buf unmarked = { 0 };
@@ -39,8 +79,9 @@ void daemon_tell_identity(struct daemon *d, struct hands_config *config, struct 
 	config->seq = record_last_seq(d->record);
 	config->adopt_unmarked = record_meta(d->record, "unmarked", &unmarked) &&
 		!strcmp(unmarked.at, "1");
-	/* Without record.id beside it nothing is known of what runs here. */
-	if (!record_was_unmarked(d->record) && record_meta(d->record, "foreign", foreign) &&
+	/* Without record.id beside it, or at another place, nothing is known of what runs here. */
+	if (!record_was_unmarked(d->record) && !was_elsewhere(d) &&
+		record_meta(d->record, "foreign", foreign) &&
 		strcmp(foreign->n ? foreign->at : "", RECORD_LOOK) != 0)
 		config->foreign = foreign->n ? foreign->at : "";
 	buf_fini(&unmarked);
@@ -70,10 +111,11 @@ static int check_newest(const struct daemon *d, struct err *err)
 static void tell_foreign(struct daemon *d, const struct foreign_attempt *one)
 {
 	log_warning(d->log,
-		"attempt %u of job %u of another record runs here (guard %d%s%s): it is not this record's, and "
+		"attempt %u of job %u of another %s runs here (guard %d%s%s): it is not this %s's, and "
 		"keeps its devices until it ends; 'stint foreign' shows it",
-		one->attempt, one->job, (int)one->guard, one->devices[0] ? ", devices " : "",
-		one->devices);
+		one->attempt, one->job, one->elsewhere ? "state directory" : "record",
+		(int)one->guard, one->devices[0] ? ", devices " : "", one->devices,
+		one->elsewhere ? "directory" : "record");
 }
 
 int daemon_note_foreign(struct daemon *d, struct err *err)
@@ -107,7 +149,7 @@ int daemon_meet_foreign(struct daemon *d, struct err *err)
 		tell_foreign(d, &at[i]);
 	if (d->next_job <= dir)
 		d->next_job = dir + 1;
-	return daemon_note_foreign(d, err);
+	return daemon_note_foreign(d, err) < 0 ? err->code : note_place(d, err);
 }
 
 void daemon_adopted_unmarked(struct daemon *d)

@@ -21,6 +21,10 @@ static void put_one(const struct foreign_attempt *one, struct json *j)
 	if (one->begun_s > 0)
 		json_double(j, "begun", one->begun_s);
 	json_str(j, "devices", one->devices);
+	json_str(j, "reason",
+		one->elsewhere ? "it runs in another state directory, of which this one is a copy"
+			: one->of.id[0] ? "another record, or another history of this one, began it"
+					: "it was begun before records had ids");
 	json_end(j, '}');
 }
 

@@ -89,6 +89,7 @@ struct foreign_attempt {
 	uid_t uid; /* as whom it runs; (uid_t)-1: not known */
 	double begun_s;
 	char devices[256]; /* as its grant names them: "0,1", "cpu-3" */
+	bool elsewhere;    /* it runs in another state directory, of which this one is a copy */
 };
 
 /* Somebody submitted a job to the world itself. */

@@ -321,6 +321,7 @@ static int get_file(int dir, const char *name, struct buf *to, struct err *err)
 
 #define RUNS_LINE "%c runs since %020.6f\n"
 #define VOID_LINE "void\n"
+#define PLACE_LINE "directory %llu %llu" /* device and inode */
 enum { RUNS_MARK = 0 };
 
 /* Whose it is, in the last line of its kind. */
@@ -331,7 +332,17 @@ static void write_record(struct buf *to, const struct lineage_point *of, uid_t u
 			(unsigned long long)of->seq, uid == (uid_t)-1 ? -1LL : (long long)uid);
 }
 
-static void write_note(struct buf *to, const struct claim_note *note)
+/* Where the claim is made: a copy of the directory has another inode, one that was moved has the same. */
+static void write_place(struct buf *to, int dir)
+{
+	struct stat st;
+
+	if (fstat(dir, &st) == 0)
+		buf_printf(to, PLACE_LINE "\n", (unsigned long long)st.st_dev,
+			(unsigned long long)st.st_ino);
+}
+
+static void write_note(struct buf *to, int dir, const struct claim_note *note)
 {
 	if (note->is_void) {
 		buf_str(to, VOID_LINE);
@@ -344,6 +355,7 @@ static void write_note(struct buf *to, const struct claim_note *note)
 	buf_printf(to, "cgroup %d\n", (int)note->group.kind);
 	for (int part = 0; part < CGROUP_PARTS; part++)
 		buf_printf(to, "%s\n", note->group.dirs[part] ? note->group.dirs[part] : "");
+	write_place(to, dir);
 	write_record(to, &note->of, note->uid);
 }
 
@@ -372,7 +384,7 @@ int claim_make(int dir, const struct claim_note *note, struct err *err)
 	int rc;
 
 	snprintf(temporary, sizeof(temporary), "begun.%d", (int)getpid());
-	write_note(&text, note);
+	write_note(&text, dir, note);
 	rc = attempt_put(dir, temporary, text.at, text.n, mode_of_notes(), err);
 	buf_fini(&text);
 	if (rc < 0)
@@ -418,7 +430,17 @@ static char *take_dir(struct slice *rest)
 	return line.n ? mem_strndup(line.at, line.n) : NULL;
 }
 
-static void take_records(struct claim_note *out, struct slice rest)
+/* Whether the line says that the claim was made in another directory. */
+static bool is_elsewhere(int dir, const char *line)
+{
+	unsigned long long dev, ino;
+	struct stat st;
+
+	return sscanf(line, PLACE_LINE, &dev, &ino) == 2 && fstat(dir, &st) == 0 &&
+		(dev != st.st_dev || ino != st.st_ino);
+}
+
+static void take_records(struct claim_note *out, int dir, struct slice rest)
 {
 	out->uid = (uid_t)-1;
 	while (rest.n) {
@@ -429,6 +451,7 @@ static void take_records(struct claim_note *out, struct slice rest)
 		char text[128];
 
 		snprintf(text, sizeof(text), "%.*s", (int)line.n, line.at);
+		out->elsewhere |= is_elsewhere(dir, text);
 		if (sscanf(text, "record %32s %u %llu user %lld", of.id, &of.generation, &seq,
 			    &uid) != 4 ||
 			!lineage_id_is_good(of.id))
@@ -439,7 +462,7 @@ static void take_records(struct claim_note *out, struct slice rest)
 	}
 }
 
-static bool take_note(struct claim_note *out, const char *text)
+static bool take_note(struct claim_note *out, int dir, const char *text)
 {
 	struct slice rest = slice_of(text);
 	unsigned long long start;
@@ -449,7 +472,7 @@ static bool take_note(struct claim_note *out, const char *text)
 
 	if (!strncmp(text, VOID_LINE, strlen(VOID_LINE))) {
 		out->is_void = true;
-		take_records(out, rest);
+		take_records(out, dir, rest);
 		return true;
 	}
 	if (sscanf(slice_cut(&rest, '\n').at, "%c runs since %lf", &mark, &since) != 2 ||
@@ -463,7 +486,7 @@ static bool take_note(struct claim_note *out, const char *text)
 	out->group.kind = (enum cgroup_kind)kind;
 	for (int part = 0; part < CGROUP_PARTS; part++)
 		out->group.dirs[part] = take_dir(&rest);
-	take_records(out, rest);
+	take_records(out, dir, rest);
 	return true;
 }
 
@@ -473,7 +496,7 @@ int claim_read(int dir, struct claim_note *out, struct err *err)
 	struct buf text = { 0 };
 	int rc = get_file(dir, "begun", &text, err);
 
-	if (rc == 0 && !take_note(&note, text.at))
+	if (rc == 0 && !take_note(&note, dir, text.at))
 		rc = err_set(err, ERR_FORMAT, "begun is not understood");
 	buf_fini(&text);
 	if (rc == 0)

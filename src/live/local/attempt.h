@@ -48,6 +48,11 @@ struct claim_note {
 	struct cgroup group;     /* owned */
 	struct lineage_point of; /* the record it belongs to; no id: a claim of before there were any */
 	uid_t uid;               /* as whom the command runs; (uid_t)-1: not known */
+	/*
+	 * Read only: the claim was made in another directory, of which this one is a copy.  Its guard writes
+	 * there how it ends.
+	 */
+	bool elsewhere;
 };
 
 /* Makes `begun` in the open directory; on the disk when it returns 0.  ERR_REFUSED if there is one. */

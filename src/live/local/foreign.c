@@ -63,7 +63,7 @@ static void note_newest(struct foreign *foreign, const struct hands_config *conf
 	foreign->newest_attempt = attempt;
 }
 
-static void look_at(struct foreign *foreign, const struct hands_config *config, uint32_t job,
+void foreign_add(struct foreign *foreign, const struct hands_config *config, uint32_t job,
 	uint32_t attempt)
 {
 	char *path = mem_printf("%s/jobs/%u/%u", config->state_dir, job, attempt);
@@ -76,8 +76,10 @@ static void look_at(struct foreign *foreign, const struct hands_config *config, 
 	if (dir >= 0 && foreign_find(foreign, job, attempt, NULL) < 0 &&
 		claim_read(dir, &note, &ignored) == 0) {
 		note_newest(foreign, config, &note, job, attempt);
-		guard = note.is_void || foreign_is_ours(config, &note.of) ? -1
-									  : proc_open(&note.guard);
+		one.elsewhere = note.elsewhere;
+		guard = note.is_void || (foreign_is_ours(config, &note.of) && !note.elsewhere)
+			? -1
+			: proc_open(&note.guard);
 		if (guard >= 0) {
 			one.of = note.of;
 			one.guard = note.guard.pid;
@@ -115,7 +117,7 @@ static void look_at_job(struct foreign *foreign, const struct hands_config *conf
 	uint32_t attempt;
 
 	while ((attempt = next_number(dir)))
-		look_at(foreign, config, job, attempt);
+		foreign_add(foreign, config, job, attempt);
 	if (dir)
 		closedir(dir);
 	free(path);
@@ -146,7 +148,7 @@ void foreign_look(struct foreign *foreign, const struct hands_config *config)
 		return;
 	}
 	for (; sscanf(left, " %u/%u%n", &job, &attempt, &n) == 2; left += n)
-		look_at(foreign, config, job, attempt);
+		foreign_add(foreign, config, job, attempt);
 	last = hands_last_dir(&(struct hands){ .config = *config });
 	if (last)
 		look_at_job(foreign, config, last);
@@ -232,8 +234,8 @@ int foreign_hold(struct foreign *foreign, struct machine *machine)
 
 		if (one && device->up) {
 			device->up = false;
-			snprintf(device->why, sizeof(device->why),
-				HELD "%u of job %u of another record", one->attempt, one->job);
+			snprintf(device->why, sizeof(device->why), HELD "%u of job %u of another %s",
+				one->attempt, one->job, one->elsewhere ? "state directory" : "record");
 			changed = MACHINE_UP;
 		} else if (!one && is_held(device)) {
 			device->up = true;

@@ -1,6 +1,7 @@
 /*
  * Attempts below STATE/jobs that are not this record's: a backup was put back that does not know
- * them, or another record was begun in the same directory.
+ * them, or another record was begun in the same directory, or the whole directory is a copy of one
+ * whose jobs still run.
  *
  * They are real processes on real devices.  Their devices are not up as long as they run; they are
  * neither adopted nor counted, unless a person says so.
@@ -22,6 +23,9 @@ struct foreign {
 /* Whether a claim that carries this is the record's own. */
 bool foreign_is_ours(const struct hands_config *config, const struct lineage_point *of);
 
+/* Adds an attempt to the list, if it runs and is not this record's. */
+void foreign_add(struct foreign *foreign, const struct hands_config *config, uint32_t job,
+	uint32_t attempt);
 /* Finds those that run: in all of STATE/jobs, or those that the configuration names. */
 void foreign_look(struct foreign *foreign, const struct hands_config *config);
 void foreign_fini(struct foreign *foreign);

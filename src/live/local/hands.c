@@ -246,7 +246,8 @@ static bool settle_ending(struct local *hands, uint32_t job, uint32_t attempt, s
 		return rc == 0;
 	if (read_claim(hands, job, attempt, &note, &err) == ERR_IO)
 		return false;
-	buried = bury(hands, job, attempt, &note);
+	/* What is left of one that ran elsewhere is for the daemon there. */
+	buried = note.elsewhere || bury(hands, job, attempt, &note);
 	*out = (struct ending){ .job = job,
 		.attempt = attempt,
 		.code = -1,
@@ -575,7 +576,8 @@ static int local_limit(struct hands *self, uint32_t job, uint32_t attempt, doubl
 
 	if (rc < 0)
 		return rc;
-	cgroup_limit(&note.group, &limits);
+	if (!note.elsewhere)
+		cgroup_limit(&note.group, &limits);
 	claim_fini(&note);
 	return 0;
 }
@@ -616,6 +618,24 @@ static int dispossess(struct local *hands, uint32_t job, uint32_t attempt, struc
 	return rc;
 }
 
+/* A claim that came here with a copy of its directory: its guard, if it lives, is another daemon's. */
+static int leave_elsewhere(struct local *hands, uint32_t job, uint32_t attempt,
+	const struct claim_note *note, struct err *err)
+{
+	int guard = note->elsewhere && !note->is_void ? proc_open(&note->guard) : ERR_MISSING;
+
+	if (guard == ERR_IO)
+		return err_set(err, ERR_IO, "cannot tell whether its guard runs: %s", strerror(errno));
+	if (guard < 0)
+		return 0;
+	close(guard);
+	foreign_add(&hands->foreign, &hands->base.config, job, attempt);
+	return err_set(err, ERR_REFUSED,
+		"attempt %u of job %u runs in another state directory, of which this is a copy: 'stint foreign' "
+		"shows it",
+		attempt, job);
+}
+
 /* The claim that is there and is ours; ERR_MISSING: there is none, ERR_REFUSED: another record's runs. */
 static int read_own_claim(struct local *hands, uint32_t job, uint32_t attempt, int *dir,
 	struct claim_note *out, struct err *err)
@@ -628,8 +648,14 @@ static int read_own_claim(struct local *hands, uint32_t job, uint32_t attempt, i
 	rc = claim_read(*dir, out, err);
 	if (rc < 0)
 		return rc;
-	if (foreign_is_ours(&hands->base.config, &out->of))
-		return take_possession(hands, *dir, out, err);
+	if (foreign_is_ours(&hands->base.config, &out->of)) {
+		rc = leave_elsewhere(hands, job, attempt, out, err);
+		if (rc == 0)
+			return take_possession(hands, *dir, out, err);
+		claim_fini(out);
+		*out = (struct claim_note){ 0 };
+		return rc;
+	}
 	hang_up(dir);
 	rc = dispossess(hands, job, attempt, out, err);
 	*out = (struct claim_note){ 0 };
@@ -780,6 +806,11 @@ static int local_adopt_foreign(struct hands *self, uint32_t job, uint32_t attemp
 
 	if (rc < 0)
 		return rc;
+	if (hands->foreign.at.at[rc].elsewhere)
+		return err_set(err, ERR_REFUSED,
+			"attempt %u of job %u runs in another state directory, of which this is a copy, and how it "
+			"ends is written there: let it end, or end it with 'stint foreign end %u/%u'",
+			attempt, job, job, attempt);
 	dir = open_dir(hands, job, attempt, err);
 	if (dir < 0)
 		return dir;

@@ -148,12 +148,82 @@ static void claims_without_an_id_are_adopted_once(void **state)
 	fixture_destroy(f);
 }
 
+static void shell_with(const char *command, const char *path)
+{
+	setenv("at", path, 1);
+	assert_int_equal(system(command), 0);
+}
+
+/* The same record in a copy of the directory, as cp makes it. */
+static void a_copy_of_the_directory_adopts_nothing(void **state)
+{
+	struct fixture *f = fixture_create(false);
+	char *original = f->state, *copy = mem_printf("%s.copy", f->state);
+	const struct foreign_attempt *at;
+	struct ending ending;
+	struct err err = { 0 };
+	size_t n;
+
+	(void)state;
+	as_record(f, &first, false);
+	launch_at(f, 1, 10, "sleep 1000");
+	launch_at(f, 2, 10, "exit 7");
+	ending_of(f, 2);
+	shell_with("cp -a $at $at.copy", original);
+	f->state = copy;
+	as_record(f, &first, false);
+	at = hands_foreign(f->hands, &n);
+	assert_int_equal(n, 1);
+	assert_true(at[0].job == 1 && at[0].elsewhere);
+	assert_int_equal(claim_of(f, 1, &ending), CLAIM_FOREIGN);
+	assert_int_equal(hands_clear(f->hands, 1, 1, &err), ERR_REFUSED);
+	assert_int_equal(hands_adopt_foreign(f->hands, 1, 1, &err), ERR_REFUSED);
+	assert_int_equal(hands_stop(f->hands, 1, 1, true, &err), 0); /* it is not reached */
+	assert_int_equal(claim_of(f, 2, &ending), CLAIM_ENDED);
+	assert_int_equal(ending.code, 7);
+	/* Moved away and back it is the same. */
+	shell_with("mv $at $at.moved && mv $at.moved $at", original);
+	f->state = original;
+	as_record(f, &first, false);
+	assert_int_equal(foreign_count(f), 0);
+	assert_int_equal(claim_of(f, 1, &ending), CLAIM_RUNS);
+	stop_all(f, 1);
+	/* In the copy it is over, too, and not known how. */
+	f->state = copy;
+	as_record(f, &first, false);
+	assert_int_equal(claim_of(f, 1, &ending), CLAIM_ENDED);
+	assert_false(ending.known);
+	f->state = original;
+	remove_tree(copy);
+	free(copy);
+	fixture_destroy(f);
+}
+
+/* Guards of before wrote no directory: what they say is taken as it was. */
+static void claims_without_a_directory_are_taken_over(void **state)
+{
+	struct fixture *f = fixture_create(false);
+	struct ending ending;
+
+	(void)state;
+	as_record(f, &first, false);
+	launch_at(f, 1, 10, "sleep 1000");
+	shell_with("cd $at/jobs/1/1 && grep -q '^directory [0-9]' begun && sed -i '/^directory /d' begun",
+		f->state);
+	as_record(f, &first, false);
+	assert_int_equal(claim_of(f, 1, &ending), CLAIM_RUNS);
+	stop_all(f, 1);
+	fixture_destroy(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(another_records_are_foreign),
 		cmocka_unit_test(a_restored_record_finds_its_own),
 		cmocka_unit_test(claims_without_an_id_are_adopted_once),
+		cmocka_unit_test(a_copy_of_the_directory_adopts_nothing),
+		cmocka_unit_test(claims_without_a_directory_are_taken_over),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
