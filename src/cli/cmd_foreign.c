@@ -129,8 +129,8 @@ const struct command command_foreign = {
 		 "still run that the record does not know; in a copy of a state directory, attempts of the original.\n"
 		 "REASON says which.  They keep their devices until they end, and nothing of\n"
 		 "theirs is shown as the result of another job.  end stops one as a cancel would.  adopt takes one\n"
-		 "over where the record has that very attempt and waits for it.  Only root and the daemon's user may\n"
-		 "do this.",
+		 "over where the record has its job and the attempt is the job's present or next one: the job then\n"
+		 "has the devices that it runs on.  Only root and the daemon's user may do this.",
 	.examples = examples,
 	.run = run,
 };

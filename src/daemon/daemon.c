@@ -582,10 +582,12 @@ static void compact(struct daemon *d)
 {
 	struct err err = { 0 };
 
-	if (!is_worth_it(d) || d->trouble[0])
+	if ((!is_worth_it(d) && !d->epoch_due) || d->trouble[0])
 		return;
 	if (daemon_new_epoch(d, "compact", &err) < 0)
 		log_warning(d->log, "the core could not be made anew: %s", err.text);
+	else
+		d->epoch_due = false;
 	d->spare = true;
 }
 

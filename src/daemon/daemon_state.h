@@ -170,6 +170,7 @@ struct daemon {
 	struct arena row_words;
 	struct buf row_text; /* room to write a row's JSON in */
 	bool spare;          /* much memory was needed and is free now */
+	bool epoch_due;      /* a new epoch could not be begun, and has to be */
 	size_t most_jobs;    /* that were here since memory was last given back */
 	VEC(struct errand) errands;
 	uint64_t refused;                   /* jobs whose deadlines could not be promised */

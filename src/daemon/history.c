@@ -38,6 +38,7 @@ static const struct kind kinds[] = {
 	{ "idle_warned", "machine", "warned of" },
 	{ "active", "machine", "does something again" },
 	{ "reclaim", "machine", "its devices are taken back" },
+	{ "adopted", NULL, "taken over with the devices it runs on" },
 	{ "exit", "machine", "its command ended" },
 	{ "end", "machine", "ended" },
 };

@@ -539,6 +539,7 @@ static const struct {
 	{ "idle_warned", in_idle_warned },
 	{ "active", in_active },
 	{ "reclaim", in_reclaim },
+	{ "adopted", core_adopted },
 	{ "exit", core_exit },
 };
 

@@ -118,6 +118,10 @@ double core_agent_speed(const struct core *c, const struct job *job, uint32_t ty
 /* ---- core_endings.c */
 int core_exit(struct core *c, uint32_t id, uint32_t number, const json_t *body, struct err *err);
 
+/* ---- core_adopt.c */
+/* {"grant"}: a process that uses these devices is this attempt, which is there or would be the job's next. */
+int core_adopted(struct core *c, uint32_t id, uint32_t number, const json_t *body, struct err *err);
+
 /* ---- core_health.c */
 /* The engine shall know which devices are drained. */
 void core_tell_drained(struct core *c);
