@@ -159,7 +159,7 @@ $(B)/tests/fake/libfaults.so: tests/support/faults/faults.c
 $(B)/tests/fake/libclock.so: tests/support/clock/clock.c
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)$(CC) -std=c11 -D_GNU_SOURCE $(WARN) -O2 -g -fPIC -shared -o $@ $<
-$(B)/tests/store/record_faults_test $(B)/tests/daemon/crash_test: | $(B)/tests/fake/libfaults.so
+$(B)/tests/store/record_faults_test $(B)/tests/store/identity_faults_test $(B)/tests/daemon/crash_test: | $(B)/tests/fake/libfaults.so
 
 # Test doubles of libraries that are loaded at run time.
 $(B)/tests/fake/libnvidia-ml.so.1: tests/support/fake_nvml/nvml.c

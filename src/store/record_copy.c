@@ -220,30 +220,61 @@ static uint32_t larger(uint32_t a, uint32_t b)
 	return a > b ? a : b;
 }
 
-/* What was here is kept beside it, under a name that is free. */
+static bool is_there(const char *path, const char *end, bool with_bytes)
+{
+	char *name = mem_printf("%s%s", path, end);
+	struct stat st;
+	bool is = lstat(name, &st) == 0 && (!with_bytes || st.st_size > 0);
+
+	free(name);
+	return is;
+}
+
+/*
+ * A name that is free.  Where only the log has it, a process died between the two: the file goes to its log, unless
+ * there is another log by now.
+ */
+static char *kept_name(const char *db)
+{
+	bool has_log = is_there(db, "-wal", true);
+
+	for (int i = 1;; i++) {
+		char *name = mem_printf("%s.kept-%d", db, i);
+
+		if (i == KEPT_MAX ||
+			(!is_there(name, "", false) && (!has_log || !is_there(name, "-wal", false))))
+			return name;
+		free(name);
+	}
+}
+
+/* Nothing is overwritten. */
+static int keep_part(const char *db, const char *kept, const char *end, struct err *err)
+{
+	char *from = mem_printf("%s%s", db, end), *to = mem_printf("%s%s", kept, end);
+	int rc = renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
+
+	rc = rc < 0 && errno != ENOENT ? failed("keep", from, err) : 0;
+	free(from);
+	free(to);
+	return rc;
+}
+
+/* What was here is kept beside it. */
 static int set_aside(const char *db, char **kept, struct err *err)
 {
-	static const char *const ends[] = { "-wal", "" };
-	struct stat st;
+	int rc = 0;
 
 	*kept = NULL;
-	if (lstat(db, &st) < 0)
+	if (!is_there(db, "", false))
 		return 0;
-	for (int i = 1; i < KEPT_MAX; i++) {
-		free(*kept);
-		*kept = mem_printf("%s.kept-%d", db, i);
-		if (lstat(*kept, &st) < 0)
-			break;
-	}
-	for (size_t i = 0; i < 2; i++) { /* the log first: without it the file would look whole */
-		char *from = mem_printf("%s%s", db, ends[i]), *to = mem_printf("%s%s", *kept, ends[i]);
-		int rc = rename(from, to) < 0 && errno != ENOENT ? failed("keep", from, err) : 0;
-
-		free(from);
-		free(to);
-		if (rc)
-			return rc;
-	}
+	*kept = kept_name(db);
+	if (is_there(db, "-wal", true)) /* the log first: without it the file would look whole */
+		rc = keep_part(db, *kept, "-wal", err);
+	if (!rc)
+		rc = keep_part(db, *kept, "", err);
+	if (rc)
+		return rc;
 	remove_files(db);
 	return sync_parent(db, err);
 }
