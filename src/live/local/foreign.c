@@ -175,14 +175,17 @@ static void drop_at(struct foreign *foreign, size_t i)
 	foreign->guards.n--;
 }
 
-static void drop_ended(struct foreign *foreign)
+bool foreign_forget(struct foreign *foreign)
 {
+	size_t before = foreign->at.n;
+
 	for (size_t i = foreign->at.n; i-- > 0;) {
 		struct pollfd on = { foreign->guards.at[i], POLLIN, 0 };
 
 		if (poll(&on, 1, 0) == 1)
 			drop_at(foreign, i);
 	}
+	return foreign->at.n < before;
 }
 
 static bool is_held(const struct machine_device *device)
@@ -227,7 +230,7 @@ int foreign_hold(struct foreign *foreign, struct machine *machine)
 {
 	int changed = 0;
 
-	drop_ended(foreign);
+	foreign_forget(foreign);
 	for (uint32_t i = 0; i < machine->ndevices; i++) {
 		struct machine_device *device = &machine->devices[i];
 		const struct foreign_attempt *one = holder(foreign, device);

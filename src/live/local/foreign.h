@@ -30,7 +30,9 @@ void foreign_add(struct foreign *foreign, const struct hands_config *config, uin
 void foreign_look(struct foreign *foreign, const struct hands_config *config);
 void foreign_fini(struct foreign *foreign);
 
-/* Forgets those that have ended; devices of the others are not up.  Returns MACHINE_UP if that may be news. */
+/* Forgets those that have ended.  True: there were some. */
+bool foreign_forget(struct foreign *foreign);
+/* The same; devices of the others are not up.  Returns MACHINE_UP if that may be news. */
 int foreign_hold(struct foreign *foreign, struct machine *machine);
 
 /* Its place in the list, or ERR_MISSING. */

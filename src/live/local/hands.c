@@ -30,7 +30,7 @@
 
 enum { CLAIM_TIMEOUT_MS = 30000, TICK_MS = 20, EVENTS = 64 };
 
-enum source { FROM_GUARD, FROM_REPORT, FROM_TIMER };
+enum source { FROM_GUARD, FROM_REPORT, FROM_TIMER, FROM_FOREIGN };
 
 /* An attempt under way. */
 struct watched {
@@ -165,6 +165,13 @@ static void watch(struct local *hands, struct watched w)
 	vec_push(&hands->watched, w);
 	if (w.look)
 		tick(hands, true);
+}
+
+/* Those from this one on.  One that cannot be waited for is seen with the next look at the machine. */
+static void watch_foreign(struct local *hands, size_t from)
+{
+	for (size_t i = from; i < hands->foreign.guards.n; i++)
+		listen_to(hands, hands->foreign.guards.at[i], 0, FROM_FOREIGN);
 }
 
 /* Forgets it. */
@@ -349,12 +356,21 @@ static void look_at_all(struct local *hands)
 	vec_fini(&serials);
 }
 
+/* One of another record has ended: its devices are looked at now, not with the next look. */
+static void forget_foreign(struct local *hands)
+{
+	if (foreign_forget(&hands->foreign) && hands->base.config.changed)
+		hands->base.config.changed(hands->base.config.ctx);
+}
+
 static void handle(struct local *hands, uint64_t what)
 {
 	struct watched *w = find_serial(hands, what / 4);
 
 	if (what % 4 == FROM_TIMER)
 		look_at_all(hands);
+	else if (what % 4 == FROM_FOREIGN)
+		forget_foreign(hands);
 	else if (w && what % 4 == FROM_REPORT && w->report >= 0)
 		hear_report(hands, w);
 	else if (w && what % 4 == FROM_GUARD && w->guard >= 0)
@@ -623,13 +639,16 @@ static int leave_elsewhere(struct local *hands, uint32_t job, uint32_t attempt,
 	const struct claim_note *note, struct err *err)
 {
 	int guard = note->elsewhere && !note->is_void ? proc_open(&note->guard) : ERR_MISSING;
+	size_t known;
 
 	if (guard == ERR_IO)
 		return err_set(err, ERR_IO, "cannot tell whether its guard runs: %s", strerror(errno));
 	if (guard < 0)
 		return 0;
 	close(guard);
+	known = hands->foreign.at.n;
 	foreign_add(&hands->foreign, &hands->base.config, job, attempt);
+	watch_foreign(hands, known);
 	return err_set(err, ERR_REFUSED,
 		"attempt %u of job %u runs in another state directory, of which this is a copy: 'stint foreign' "
 		"shows it",
@@ -898,6 +917,7 @@ int local_hands_open(const struct hands_config *config, const struct local_optio
 	if (options->cgroups)
 		cgroup_find(&hands->group, CGROUP_NONE);
 	foreign_look(&hands->foreign, &hands->base.config);
+	watch_foreign(hands, 0);
 	*out = &hands->base;
 	return 0;
 }

@@ -13,12 +13,21 @@ static struct lineage second = { .id = "0123456789abcdef0123456789abcdef",
 	.past = &up_to_20,
 	.npast = 1 };
 
+static int changes;
+
+static void see_change(void *ctx)
+{
+	(void)ctx;
+	changes++;
+}
+
 static void as_record(struct fixture *f, const struct lineage *lineage, bool adopt)
 {
 	struct hands_config config = { .state_dir = f->state,
 		.ctx = f,
 		.begun = told_begun,
 		.ended = told_ended,
+		.changed = see_change,
 		.lineage = lineage,
 		.seq = 30,
 		.adopt_unmarked = adopt };
@@ -154,6 +163,27 @@ static void shell_with(const char *command, const char *path)
 	assert_int_equal(system(command), 0);
 }
 
+/* Its devices are looked at then, not with the next look. */
+static void the_end_of_a_foreign_one_is_seen(void **state)
+{
+	struct fixture *f = fixture_create(false);
+	struct err err = { 0 };
+
+	(void)state;
+	as_record(f, &first, false);
+	launch_at(f, 1, 10, "sleep 1000");
+	as_record(f, &other, false);
+	changes = 0;
+	assert_int_equal(hands_end_foreign(f->hands, 1, 1, true, &err), 0);
+	for (int i = 0; i < 60000 && !changes; i++) {
+		assert_int_equal(hands_poll(f->hands, &err), 0);
+		pause_ms(1);
+	}
+	assert_int_equal(changes, 1);
+	assert_int_equal(foreign_count(f), 0);
+	fixture_destroy(f);
+}
+
 /* The same record in a copy of the directory, as cp makes it. */
 static void a_copy_of_the_directory_adopts_nothing(void **state)
 {
@@ -222,6 +252,7 @@ int main(void)
 		cmocka_unit_test(another_records_are_foreign),
 		cmocka_unit_test(a_restored_record_finds_its_own),
 		cmocka_unit_test(claims_without_an_id_are_adopted_once),
+		cmocka_unit_test(the_end_of_a_foreign_one_is_seen),
 		cmocka_unit_test(a_copy_of_the_directory_adopts_nothing),
 		cmocka_unit_test(claims_without_a_directory_are_taken_over),
 	};
