@@ -168,6 +168,17 @@ static int compare(const struct record *record, const struct lineage *lineage,
 	return 0;
 }
 
+/* There is nothing in it to go on with. */
+static int refuse_empty(const char *path, const struct record_mark *mark, struct err *err)
+{
+	return err_set(err, ERR_REFUSED,
+		"%s has no record in it, and record.id beside it says that record %.*s was here, with %llu events and "
+		"jobs up to %u: its log (%s-wal), which had all of it, was deleted, emptied or cut.  " NOTHING_CHANGED WAYS_ON
+		"; to begin without it use 'stint db new'",
+		path, LINEAGE_SHOWN, mark->id, (unsigned long long)mark->seq, mark->job,
+		path_base(path));
+}
+
 int identity_check(struct record *record, int schema, const struct record_mark *mark, struct err *err)
 {
 	struct lineage lineage;
@@ -176,13 +187,14 @@ int identity_check(struct record *record, int schema, const struct record_mark *
 
 	if (rc || !mark)
 		return rc;
+	if (!schema)
+		return refuse_empty(record->path, mark, err);
 	if (schema < 2)
 		return refuse(record->path, err,
-			"%s %s, and record.id beside it says that record %.*s was here, with %llu events and "
-			"jobs up to %u",
-			record->path,
-			schema ? "is from before records had an id" : "has no record in it",
-			LINEAGE_SHOWN, mark->id, (unsigned long long)mark->seq, mark->job);
+			"%s is from before records had an id, and record.id beside it says that record %.*s was here, with "
+			"%llu events and jobs up to %u",
+			record->path, LINEAGE_SHOWN, mark->id, (unsigned long long)mark->seq,
+			mark->job);
 	rc = read_lineage(record, &lineage, err);
 	if (rc)
 		return rc;

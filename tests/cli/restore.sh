@@ -160,6 +160,29 @@ is "numbers are not given again" [ "$job" -gt "$later" ]
 soon "and it ends" ended "$job" COMPLETED
 stop
 
+# ---- all that there is of a young record is in its log, which was emptied
+(
+	export STINT_STATE=$work/young
+	"$STINT" daemon --no-http --slots 1 --no-gpus >young.log 2>&1 &
+	young=$!
+	for _ in $(seq 2400); do
+		grep -q 'ready' young.log && break
+		sleep 0.05
+	done
+	kill -KILL $young
+	wait $young 2>/dev/null
+)
+if [ -s young/stint.db-wal ]; then
+	: >young/stint.db-wal
+	fails 4 'has no record in it.*its log .* was deleted, emptied or cut' "a log that was emptied" \
+		timeout 60 "$STINT" daemon --no-http --slots 1 --no-gpus --state "$work/young"
+	is "there is nothing to go on with, and it does not say so" [ "$(grep -c 'to go on with' stderr)" = 0 ]
+	run stint db new --state "$work/young"
+	want 0 "what it says is a way on"
+else
+	echo "skip - a log that was emptied: the record was small enough to have none"
+fi
+
 # ---- two daemons, the lock deleted
 is "a daemon" begin
 rm "$state/lock"
