@@ -46,9 +46,13 @@ char *db_find(const char *state)
 
 int db_open(const char *state, char **path, struct record **out, struct err *err)
 {
-	int rc;
+	char *asked;
+	int rc = live_find_state(state, &asked, err);
 
-	*path = db_find(state);
+	*path = rc ? NULL : db_find(asked ? asked : state);
+	free(asked);
+	if (rc)
+		return rc;
 	rc = record_open(*path, true, out, err);
 	if (rc == ERR_MISSING)
 		err_set(err, rc, "%s; say where the daemon keeps its state with --state DIR",
@@ -57,7 +61,8 @@ int db_open(const char *state, char **path, struct record **out, struct err *err
 }
 
 static const struct flag state_flags[] = {
-	TEXT(state, "DIR", "the daemon's directory, or a copy of its stint.db"),
+	TEXT(state, "DIR",
+		"the daemon's directory, or a copy of its stint.db (default: $STINT_STATE, or of the daemon of $STINT_SOCKET, or the usual one)"),
 	{ 0 },
 };
 

@@ -19,14 +19,23 @@
 
 /* ---- where */
 
-/* The directory of --state; else one's own if there is one, else the machine's.  malloc'ed */
-static char *find_state(const struct args *args)
+static char *usual_state(const struct args *args)
 {
 	char *own = live_state_dir(args->state, false), *common = live_state_dir(args->state, true);
 	bool use_common = !file_is_dir(own) && file_is_dir(common);
 
 	free(use_common ? own : common);
 	return use_common ? common : own;
+}
+
+/* The directory of --state; else of the daemon of $STINT_SOCKET; else one's own if there is one, else the machine's. */
+static int find_state(const struct args *args, char **out, struct err *err)
+{
+	int rc = live_find_state(args->state, out, err);
+
+	if (rc == 0 && !*out)
+		*out = usual_state(args);
+	return rc;
 }
 
 static int need_state(const char *state, struct err *err)
@@ -75,12 +84,15 @@ static int backup_run(const struct args *args, struct err *err)
 {
 	const char *to = args->operands.at[0];
 	struct record_copied c = { 0 };
-	char *state = find_state(args);
-	/* --state may name a file, as for db check. */
-	char *db = file_is_dir(state) || !file_exists(state) ? path_join(state, "stint.db")
-							     : mem_strdup(state);
-	int rc = record_backup(db, to, &c, err);
+	char *state, *db;
+	int rc = find_state(args, &state, err);
 
+	if (rc)
+		return rc;
+	/* --state may name a file, as for db check. */
+	db = file_is_dir(state) || !file_exists(state) ? path_join(state, "stint.db")
+						       : mem_strdup(state);
+	rc = record_backup(db, to, &c, err);
 	if (rc == ERR_MISSING)
 		err_set(err, rc, "%s; say where the daemon keeps its state with --state DIR",
 			err->text);
@@ -96,7 +108,8 @@ static int backup_run(const struct args *args, struct err *err)
 }
 
 static const struct flag state_flags[] = {
-	TEXT(state, "DIR", "the daemon's directory"),
+	TEXT(state, "DIR",
+		"the daemon's directory (default: $STINT_STATE, or of the daemon of $STINT_SOCKET, or the usual one)"),
 	SWITCH(json, "as JSON"),
 	{ 0 },
 };
@@ -153,13 +166,16 @@ static void tell_restored(const char *db, const char *file, const struct record_
 
 static int replace(const struct args *args, const char *file, struct err *err)
 {
-	char *state = find_state(args), *db = path_join(state, "stint.db"),
-	     id[LINEAGE_ID_DIGITS + 1] = "";
+	char *state, *db, id[LINEAGE_ID_DIGITS + 1] = "";
 	struct state_lock lock = STATE_UNLOCKED;
 	struct record_copied c = { 0 };
 	struct record_floor floor = { 0 };
-	int rc = file ? record_id_of(file, id, err) : 0;
+	int rc = find_state(args, &state, err);
 
+	if (rc)
+		return rc;
+	db = path_join(state, "stint.db");
+	rc = file ? record_id_of(file, id, err) : 0;
 	if (!rc && file && !file_is_dir(state))
 		rc = dir_make(state, err);
 	if (!rc)

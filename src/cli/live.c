@@ -362,3 +362,42 @@ void live_pause(double seconds)
 	fflush(stdout);
 	nanosleep(&rest, NULL);
 }
+
+/* ---- where the daemon of $STINT_SOCKET keeps its state */
+
+/* The daemon's own word; one that does not run may have had its socket there. */
+static char *state_beside(const char *socket)
+{
+	char *dir = mem_strndup(socket, (size_t)(path_base(socket) - socket));
+	char *db = path_join(*dir ? dir : ".", "stint.db");
+	bool is = file_exists(db);
+
+	free(db);
+	if (is)
+		return dir;
+	free(dir);
+	return NULL;
+}
+
+int live_find_state(const char *said, char **out, struct err *err)
+{
+	const char *socket = variable("STINT_SOCKET");
+	struct args args = { 0 };
+	json_t *reply = NULL;
+	int rc;
+
+	*out = NULL;
+	if (said || variable("STINT_STATE") || !socket)
+		return 0;
+	rc = live_get(&args, "/v1/record", &reply, err);
+	if (rc == 0 && json_is_string(json_object_get(reply, "state")))
+		*out = mem_strdup(json_string_value(json_object_get(reply, "state")));
+	json_decref(reply);
+	if (!*out)
+		*out = state_beside(socket);
+	if (*out)
+		return 0;
+	return err_set(err, rc < 0 ? rc : ERR_MISSING,
+		"STINT_SOCKET is %s, and the daemon there does not say where it keeps its state; say so with --state DIR",
+		socket);
+}

@@ -24,6 +24,11 @@ enum {
 /* Directories as the daemon and its callers agree on them; malloc'ed. */
 char *live_state_dir(const char *said, bool system);
 char *live_socket(const char *said, const char *state_dir, bool system);
+/*
+ * Without --state and $STINT_STATE, and with $STINT_SOCKET: the state directory of the daemon there, malloc'ed.
+ * NULL: that is not said, so it is the usual one.
+ */
+int live_find_state(const char *said, char **out, struct err *err);
 
 /*
  * Asks; takes the reference to `body` (NULL: none).  On success `*reply` is a new reference.  What the

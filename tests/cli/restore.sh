@@ -49,6 +49,16 @@ out 'record [0-9a-f]{8}, generation 1, [0-9]+ events, jobs up to 2; checked' "sa
 run stint db check --state copy.db
 want 0 "and is sound"
 is "and is one file" [ ! -e copy.db-wal ]
+other_place() { # COMMAND...: where only the socket is said
+	env -u STINT_STATE HOME="$work" STINT_SOCKET="$state/socket" "$STINT" "$@"
+}
+run other_place db backup copy1.db
+want 0 "a backup of the daemon of \$STINT_SOCKET"
+out 'jobs up to 2' "has its jobs"
+run other_place db check
+out "$state/stint.db: sound" "and so does a check"
+fails 6 'say so with --state' "a socket that says nothing of a state" \
+	env -u STINT_STATE HOME="$work" STINT_SOCKET="$work/none" "$STINT" db check
 fails 4 'there already' "a backup is never overwritten" stint db backup copy.db
 
 # ---- after the backup: jobs that it does not know
