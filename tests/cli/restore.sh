@@ -176,7 +176,7 @@ stop
 	"$STINT" daemon --no-http --slots 1 --no-gpus >young.log 2>&1 &
 	young=$!
 	for _ in $(seq 2400); do
-		grep -q 'ready' young.log && break
+		grep -qs 'ready' young.log && break
 		sleep 0.05
 	done
 	kill -KILL $young

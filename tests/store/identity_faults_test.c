@@ -356,7 +356,8 @@ static void sweep(const char *operation, uint64_t least, see_fn *see)
 			die_at(operation, deaths[i], at, see);
 	}
 	for (size_t i = 0; i < COUNT(failures); i++) {
-		for (uint64_t at = getenv("SOAK") ? 1 : 1 + i; at <= calls; at += stride * 2, runs++)
+		for (uint64_t at = getenv("SOAK") ? 1 : 1 + i; at <= calls;
+			at += getenv("SOAK") ? 1 : stride * 2, runs++)
 			fail_at(operation, failures[i], at, see);
 	}
 	printf("%s: %llu calls, %llu runs", operation, (unsigned long long)calls,
