@@ -146,6 +146,18 @@ int hands_limit(struct hands *hands, uint32_t job, uint32_t attempt, double cpus
 	return hands->table->limit(hands, job, attempt, cpus, mem_bytes, err);
 }
 
+bool hands_can_hold_output(const struct hands *hands)
+{
+	return hands->table->hold_output != NULL;
+}
+
+int hands_hold_output(struct hands *hands, uint32_t job, uint32_t attempt, bool hold, struct err *err)
+{
+	if (!hands->table->hold_output)
+		return 0;
+	return hands->table->hold_output(hands, job, attempt, hold, err);
+}
+
 int hands_claim(struct hands *hands, const struct holding *of, bool void_it, enum claim *out,
 	struct ending *ending, struct err *err)
 {

@@ -150,6 +150,8 @@ struct hands_table {
 	int (*signal)(struct hands *hands, uint32_t job, uint32_t attempt, int signal, struct err *err);
 	int (*limit)(struct hands *hands, uint32_t job, uint32_t attempt, double cpus,
 		int64_t mem_bytes, struct err *err); /* or NULL */
+	int (*hold_output)(struct hands *hands, uint32_t job, uint32_t attempt, bool hold,
+		struct err *err); /* or NULL: kept output is not bounded */
 	int (*claim)(struct hands *hands, const struct holding *of, bool void_it, enum claim *out,
 		struct ending *ending, struct err *err);
 	int (*clear)(struct hands *hands, uint32_t job, uint32_t attempt, struct err *err); /* or NULL */
@@ -224,6 +226,11 @@ int hands_signal(struct hands *hands, uint32_t job, uint32_t attempt, int signal
 /* Another bound on its CPUs and memory from now on (0: as it is), where the world bounds them at all. */
 int hands_limit(struct hands *hands, uint32_t job, uint32_t attempt, double cpus, int64_t mem_bytes,
 	struct err *err);
+
+/* Whether the world can do the next. */
+bool hands_can_hold_output(const struct hands *hands);
+/* Output that is kept of the attempt does not grow while `hold`: what is written beyond its size is cut with a mark. */
+int hands_hold_output(struct hands *hands, uint32_t job, uint32_t attempt, bool hold, struct err *err);
 
 /*
  * After a restart, for every attempt that was ordered and is not known to have ended: finds out what

@@ -394,6 +394,12 @@ static bool reap(struct guard *g)
 	return pid == 0 || errno != ECHILD;
 }
 
+static void hold_output(struct guard *g, bool hold)
+{
+	kept_hold(&g->kept, hold);
+	g->kept_s = 0; /* look at once */
+}
+
 static void hear(struct guard *g)
 {
 	struct signalfd_siginfo info;
@@ -407,6 +413,8 @@ static void hear(struct guard *g)
 			kill_now(g);
 		else if (number == GUARD_PASS && g->started < 0)
 			signal_command(g, g->command, info.ssi_int);
+		else if (number == GUARD_HOLD)
+			hold_output(g, info.ssi_int != 0);
 	}
 }
 
@@ -647,6 +655,7 @@ static int settle(struct guard *g)
 	sigaddset(&heard, GUARD_STOP);
 	sigaddset(&heard, GUARD_KILL);
 	sigaddset(&heard, GUARD_PASS);
+	sigaddset(&heard, GUARD_HOLD);
 	g->signals = signalfd(-1, &heard, SFD_CLOEXEC | SFD_NONBLOCK);
 	spare_from_oom(g);
 	return g->signals < 0 ? -1 : prctl(PR_SET_CHILD_SUBREAPER, 1);

@@ -1,8 +1,9 @@
 /*
  * The guard: parent of one attempt's command, from the claim to the last word.
  *
- * It understands three signals of the daemon: GUARD_STOP stops in order, GUARD_KILL kills
- * now, GUARD_PASS hands on the signal whose number is its value.  It is deaf to all others
+ * It understands four signals of the daemon: GUARD_STOP stops in order, GUARD_KILL kills
+ * now, GUARD_PASS hands on the signal whose number is its value, GUARD_HOLD keeps kept
+ * output from growing (value 1) or lets it grow again (0).  It is deaf to all others
  * and ends when its attempt is over and that is written down.
  */
 #ifndef LIVE_LOCAL_GUARD_H
@@ -16,6 +17,7 @@
 #define GUARD_STOP SIGTERM
 #define GUARD_KILL SIGUSR1
 #define GUARD_PASS (SIGRTMIN + 5)
+#define GUARD_HOLD (SIGRTMIN + 6)
 
 /* Exit status of the guard itself. */
 int guard_run(int order_fd, int report_fd);

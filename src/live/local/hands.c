@@ -598,6 +598,12 @@ static int local_limit(struct hands *self, uint32_t job, uint32_t attempt, doubl
 	return 0;
 }
 
+static int local_hold_output(struct hands *self, uint32_t job, uint32_t attempt, bool hold,
+	struct err *err)
+{
+	return send_to_guard(of_hands(self), job, attempt, GUARD_HOLD, hold, err);
+}
+
 /* ---- after a restart */
 
 /* Of a claim of before there were ids the first daemon that has one takes possession. */
@@ -887,6 +893,7 @@ static const struct hands_table local_table = {
 	.stop = local_stop,
 	.signal = local_signal,
 	.limit = local_limit,
+	.hold_output = local_hold_output,
 	.claim = local_claim,
 	.clear = local_clear,
 	.foreign = local_foreign,

@@ -119,22 +119,33 @@ static void append(const struct kept_file *file, const char *bytes, size_t n)
 	}
 }
 
-/* A line that tells of the cut; `cap` 0: for want of room on the disk. */
-static size_t put_mark(const struct kept_file *file, int64_t cap, bool on_new_line, char *out,
-	size_t size)
+enum cut_reason {
+	CUT_CAP,    /* of the job */
+	CUT_TENANT, /* its tenant's jobs together keep what they may */
+	CUT_DISK,   /* little room on the disk */
+};
+
+/* A line that tells of the cut. */
+static size_t put_mark(const struct kept_file *file, enum cut_reason reason, int64_t cap,
+	bool on_new_line, char *out, size_t size)
 {
+	const char *line = on_new_line ? "" : "\n";
 	char cut[32], most[32];
 	int n;
 
 	text_size((double)file->cut, cut);
-	if (!cap)
+	if (reason == CUT_DISK)
 		n = snprintf(out, size,
 			"%s[stint: %s of output were cut here, because the disk is nearly full]\n",
-			on_new_line ? "" : "\n", cut);
+			line, cut);
+	else if (reason == CUT_TENANT)
+		n = snprintf(out, size,
+			"%s[stint: %s of output were cut here: the jobs of this tenant keep as much as they may together; --output FILE keeps all]\n",
+			line, cut);
 	else
 		n = snprintf(out, size,
 			"%s[stint: %s of output were cut here: an attempt of this job may keep %s; --output FILE keeps all]\n",
-			on_new_line ? "" : "\n", cut, text_size((double)cap, most));
+			line, cut, text_size((double)cap, most));
 	return (size_t)n;
 }
 
@@ -169,11 +180,11 @@ static bool ends_line(const struct kept_file *file)
 }
 
 /*
- * Keeps the first `head` bytes and the last `tail`; `cap` is for the mark.  A job that writes all the time may lose
+ * Keeps the first `head` bytes and the last `tail`; `reason` and `cap` are for the mark.  A job that writes all the time may lose
  * what it writes between the reading of the tail and the cut; one that writes now and then does not, since the
  * tail is read again if the file has grown meanwhile.
  */
-static void cut(struct kept_file *file, int64_t head, int64_t tail, int64_t cap)
+static void cut(struct kept_file *file, int64_t head, int64_t tail, enum cut_reason reason, int64_t cap)
 {
 	enum { TRIES = 4 };
 	static char bytes[MARK_MOST + TAIL_MOST]; /* one guard, one thread */
@@ -195,7 +206,7 @@ static void cut(struct kept_file *file, int64_t head, int64_t tail, int64_t cap)
 	file->cut = (file->cut_at >= at ? file->cut : 0) + end - at - (int64_t)n;
 	file->cut_at = at;
 	/* In one piece: what the job writes comes before or behind. */
-	mark = put_mark(file, cap, ends_line(file), line, sizeof(line));
+	mark = put_mark(file, reason, cap, ends_line(file), line, sizeof(line));
 	memcpy(bytes + MARK_MOST - mark, line, mark);
 	append(file, bytes + MARK_MOST - mark, mark + n);
 }
@@ -211,13 +222,25 @@ static int64_t free_bytes(const struct kept_output *kept)
 	return (int64_t)((double)disk.f_bavail * (double)disk.f_frsize);
 }
 
+void kept_hold(struct kept_output *kept, bool hold)
+{
+	for (int i = 0; i < KEPT_FILES && hold && !kept->held && !kept->low; i++) {
+		struct kept_file *file = &kept->files[i];
+
+		file->settled = size_of(file);
+		if (file->settled < LOW_SLACK)
+			file->settled = LOW_SLACK;
+	}
+	kept->held = hold;
+}
+
 /*
- * When the disk runs low a file goes back to its size at the look before: whoever wrote most since then gives most
- * back.
+ * When the disk runs low a file goes back to its size at the look before: the job that wrote most since then gives
+ * most back.
  */
 static void see_low(struct kept_output *kept, bool low)
 {
-	for (int i = 0; i < KEPT_FILES && !kept->low; i++) {
+	for (int i = 0; i < KEPT_FILES && !kept->low && !kept->held; i++) {
 		struct kept_file *file = &kept->files[i];
 
 		if (!low)
@@ -234,7 +257,7 @@ static void hold_back(struct kept_output *kept)
 		struct kept_file *file = &kept->files[i];
 
 		if (file->fd >= 0 && size_of(file) > file->settled + LOW_SLACK)
-			cut(file, file->settled, LOW_TAIL, 0);
+			cut(file, file->settled, LOW_TAIL, kept->low ? CUT_DISK : CUT_TENANT, 0);
 	}
 }
 
@@ -249,7 +272,7 @@ static void bound(struct kept_output *kept)
 	bool out = size_of(&kept->files[KEPT_OUT]) >= size_of(&kept->files[KEPT_ERR]);
 	struct kept_file *larger = &kept->files[out ? KEPT_OUT : KEPT_ERR];
 
-	cut(larger, kept->cap / 4, kept->cap / 16, kept->cap);
+	cut(larger, kept->cap / 4, kept->cap / 16, CUT_CAP, kept->cap);
 	if (larger->settled > kept->cap / 4)
 		larger->settled = kept->cap / 4;
 }
@@ -258,15 +281,15 @@ double kept_look(struct kept_output *kept)
 {
 	int64_t room, left;
 
-	if (!kept->any || (kept->cap <= 0 && kept->reserve <= 0))
+	if (!kept->any || (kept->cap <= 0 && kept->reserve <= 0 && !kept->held))
 		return INFINITY;
 	if (kept->cap > 0 && sum(kept) > kept->cap)
 		bound(kept);
 	left = free_bytes(kept);
 	see_low(kept, left < kept->reserve);
-	if (kept->low)
+	if (kept->low || kept->held)
 		hold_back(kept);
 	room = kept->cap > 0 ? kept->cap - sum(kept) : INT64_MAX;
 	return fmin(fmax((double)(room < left ? room : left) / fastest_Bps, shortest_pause_s),
-		kept->low ? low_pause_s : longest_pause_s);
+		kept->low || kept->held ? low_pause_s : longest_pause_s);
 }

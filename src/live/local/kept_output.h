@@ -7,7 +7,8 @@
  * goes on writing behind them.  Writes never fail for that.
  *
  * While the disk has less free space than the reserve, no file grows: what is written beyond the size it had
- * before the space ran low is cut in the same way.
+ * before the space ran low is cut in the same way.  The same holds while the daemon says so (kept_hold): it knows
+ * what all jobs of a tenant keep together.
  */
 #ifndef LIVE_LOCAL_KEPT_OUTPUT_H
 #define LIVE_LOCAL_KEPT_OUTPUT_H
@@ -21,7 +22,7 @@ enum { KEPT_OUT, KEPT_ERR, KEPT_FILES };
 struct kept_file {
 	int fd;          /* appends, and is the job's, too; -1: not kept */
 	int reader;      /* the same file */
-	int64_t settled; /* size at the last look, or at the one before the disk ran low */
+	int64_t settled; /* size at the last look, or when the file was kept from growing */
 	int64_t cut_at;  /* where the last mark is; 0: nothing was cut */
 	int64_t cut;     /* bytes that the mark stands for */
 };
@@ -32,6 +33,7 @@ struct kept_output {
 	int64_t cap;     /* bytes of both files together; 0: any */
 	int64_t reserve; /* bytes that stay free on the disk; 0: none */
 	bool low;        /* less is free now */
+	bool held;       /* the daemon says that no file may grow */
 	bool any;        /* there is a file */
 };
 
@@ -45,6 +47,8 @@ bool kept_open(struct kept_output *kept, int which, const char *name, uid_t uid,
  * before have used it up.
  */
 void kept_bound(struct kept_output *kept, uint32_t attempt, int64_t cap, int64_t reserve);
+/* From now on, or no more: no file grows beyond its present size.  To be followed by kept_look(). */
+void kept_hold(struct kept_output *kept, bool hold);
 /* Shortens what is too large; seconds until it is to be called again, INFINITY: never. */
 double kept_look(struct kept_output *kept);
 

@@ -169,6 +169,33 @@ static void a_low_disk_stops_growth(void **state)
 	place_remove(&p);
 }
 
+/* What is there when the daemon says so stays; what comes then does not, until it says otherwise. */
+static void a_held_file_does_not_grow(void **state)
+{
+	struct place p;
+	int64_t before;
+
+	(void)state;
+	place_make(&p, 0, 0);
+	print(&p, KEPT_OUT, 300 << 10);
+	assert_true(isinf(kept_look(&p.kept)));
+	before = size_of(&p, KEPT_OUT);
+	kept_hold(&p.kept, true);
+	for (int i = 0; i < 5; i++) {
+		print(&p, KEPT_OUT, 300 << 10);
+		kept_hold(&p.kept, true); /* said again: nothing changes */
+		assert_true(kept_look(&p.kept) < 1);
+		assert_true(size_of(&p, KEPT_OUT) >= before);
+		assert_true(size_of(&p, KEPT_OUT) <= before + (64 << 10));
+		assert_cut(&p, "the jobs of this tenant keep as much as they may");
+	}
+	kept_hold(&p.kept, false);
+	print(&p, KEPT_OUT, 300 << 10);
+	assert_true(isinf(kept_look(&p.kept)));
+	assert_true(size_of(&p, KEPT_OUT) >= before + (300 << 10));
+	place_remove(&p);
+}
+
 /* A job that opens its output again does not append: it leaves a hole, and is bounded all the same. */
 static void a_writer_that_does_not_append_is_bounded(void **state)
 {
@@ -215,6 +242,7 @@ int main(void)
 		cmocka_unit_test(the_larger_file_is_cut),
 		cmocka_unit_test(one_line_without_an_end_is_cut_anywhere),
 		cmocka_unit_test(a_low_disk_stops_growth),
+		cmocka_unit_test(a_held_file_does_not_grow),
 		cmocka_unit_test(a_writer_that_does_not_append_is_bounded),
 		cmocka_unit_test(it_is_looked_at_more_often_near_a_bound),
 	};

@@ -377,6 +377,33 @@ static void kept_output_has_a_cap(void **state)
 	fixture_destroy(f);
 }
 
+/* Once the guard has the order, what the job writes is cut; the job goes on. */
+static void held_output_does_not_grow(void **state)
+{
+	struct fixture *f = fixture_create(true);
+	char *path = hands_output(f->hands, 1, 1, false), *text;
+	char *script = mem_printf(
+		"until grep -q 'stint: ' %s; do seq -f 'line %%.0f' 20000; sleep 0.05; done; echo bye",
+		path);
+	const char *argv[4];
+	struct launch l = shell(1, script, argv);
+	struct err err;
+
+	(void)state;
+	assert_true(hands_can_hold_output(f->hands));
+	launch(f, &l);
+	assert_int_equal(hands_hold_output(f->hands, 1, 1, true, &err), 0);
+	assert_int_equal(ending_of(f, 1)->code, 0);
+	text = output_of(f, 1, false);
+	assert_has(text, "the jobs of this tenant keep as much as they may");
+	assert_has(text, "bye\n");
+	free(text);
+	assert_int_equal(hands_hold_output(f->hands, 1, 1, true, &err), 0); /* it is over */
+	free(path);
+	free(script);
+	fixture_destroy(f);
+}
+
 /* A job that writes as fast as it can: it goes on, and what is left in the end is within the cap. */
 static void a_fast_writer_goes_on(void **state)
 {
@@ -454,6 +481,7 @@ int main(void)
 		cmocka_unit_test(the_time_limit_counts_from_the_claim),
 		cmocka_unit_test(an_opening_that_hangs_can_be_stopped),
 		cmocka_unit_test(kept_output_has_a_cap),
+		cmocka_unit_test(held_output_does_not_grow),
 		cmocka_unit_test(a_fast_writer_goes_on),
 		cmocka_unit_test(attempts_share_the_cap),
 		cmocka_unit_test(a_low_disk_holds_output_back),
