@@ -23,6 +23,7 @@
 #include "cli/db_trace.h"
 #include "cli/live.h"
 #include "cli/ui.h"
+#include "daemon/kept_use.h"
 #include "live/job_dirs.h"
 #include "live/summary.h"
 #include "store/state_lock.h"
@@ -426,6 +427,12 @@ static int vacuum(const struct pruning *p, struct record *record, struct err *er
 	return 0;
 }
 
+/* The next daemon counts anew what output is kept. */
+static int forget_kept(struct record *record, struct err *err)
+{
+	return has_meta(record, KEPT_META) ? record_set_meta(record, KEPT_META, "{}", err) : 0;
+}
+
 static int prune_here(const struct pruning *p, struct pruned_run *out, struct err *err)
 {
 	struct record *record = NULL;
@@ -439,6 +446,8 @@ static int prune_here(const struct pruning *p, struct pruned_run *out, struct er
 		rc = record_size(record, &out->size, err);
 	if (!rc && (p->args->vacuum || is_mostly_free(&out->size)))
 		rc = vacuum(p, record, err);
+	if (!rc)
+		rc = forget_kept(record, err);
 	if (!rc)
 		rc = job_dirs_sweep(p->dir, may_go, record, NULL, &out->dirs, err);
 	if (!rc)
@@ -525,7 +534,33 @@ struct status {
 	double last_s, keep_s;
 	double confirmed_at; /* NAN: never */
 	int64_t confirmed_uid;
+	json_t *kept; /* bytes of kept output by tenant; NULL: not known */
 };
+
+/* As the daemon wrote it down last. */
+static json_t *read_kept(struct record *record)
+{
+	struct buf text = { 0 };
+	json_t *json = record_meta(record, KEPT_META, &text) ? json_loads(text.at, 0, NULL) : NULL;
+	json_t *kept = json_incref(json_object_get(json, "of"));
+
+	json_decref(json);
+	buf_fini(&text);
+	return kept;
+}
+
+static int64_t kept_bytes(const struct status *s)
+{
+	int64_t sum = 0;
+	const char *tenant;
+	json_t *bytes;
+
+	json_object_foreach(s->kept, tenant, bytes)
+	{
+		sum += json_integer_value(bytes);
+	}
+	return sum;
+}
 
 static int read_status(const struct args *args, struct status *out, struct err *err)
 {
@@ -549,6 +584,7 @@ static int read_status(const struct args *args, struct status *out, struct err *
 		out->confirmed_uid = member_int(json, "uid", -1);
 		json_decref(json);
 	}
+	out->kept = read_kept(record);
 	record_close(record);
 	buf_fini(&keep);
 	buf_fini(&confirmed);
@@ -581,6 +617,18 @@ static void status_json(const struct status *s, struct buf *out)
 	if (s->keep_s > 0) {
 		json_double(&j, "keep_s", s->keep_s);
 		json_int(&j, "would_prune_jobs", (int64_t)s->p.plan.jobs);
+	}
+	if (s->kept) {
+		const char *tenant;
+		json_t *bytes;
+
+		json_int(&j, "kept_output_bytes", kept_bytes(s));
+		json_begin_object(&j, "kept_output");
+		json_object_foreach(s->kept, tenant, bytes)
+		{
+			json_int(&j, tenant, json_integer_value(bytes));
+		}
+		json_end(&j, '}');
 	}
 	json_end(&j, '}');
 }
@@ -635,6 +683,14 @@ static void status_text(const struct status *s, struct buf *out)
 	else
 		buf_str(out, "pruned  never\n");
 	keep_text(s, out);
+	if (s->kept) {
+		size_t tenants = json_object_size(s->kept);
+
+		buf_str(out, "output  ");
+		add_size(out, (double)kept_bytes(s));
+		buf_printf(out, " kept of jobs of %zu tenant%s; 'stint quota limits' has each\n",
+			tenants, plural(tenants));
+	}
 }
 
 static int status_run(const struct args *args, struct err *err)
@@ -651,6 +707,7 @@ static int status_run(const struct args *args, struct err *err)
 		rc = ui_print(&text, err);
 	buf_fini(&text);
 	pruning_fini(&s.p);
+	json_decref(s.kept);
 	return rc;
 }
 

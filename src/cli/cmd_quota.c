@@ -451,6 +451,7 @@ static int show_limits(const json_t *reply, struct err *err)
 	table_column(&table, "NAME", ALIGN_LEFT, 0);
 	table_column(&table, "QUEUED", ALIGN_RIGHT, 0);
 	table_column(&table, "BYTES", ALIGN_RIGHT, 0);
+	table_column(&table, "KEPT OUTPUT", ALIGN_RIGHT, 0);
 	table_column(&table, "A SECOND", ALIGN_RIGHT, 1);
 	table_column(&table, "AT ONCE", ALIGN_RIGHT, 2);
 	table_column(&table, "WHAT-IFS", ALIGN_RIGHT, 3);
@@ -460,6 +461,10 @@ static int show_limits(const json_t *reply, struct err *err)
 		table_cell(&table, text_of(row, "name"));
 		of_limit(&table, row, "queued", "queued_limit", false);
 		of_limit(&table, row, "bytes", "bytes_limit", true);
+		if (json_object_get(row, "kept_bytes"))
+			of_limit(&table, row, "kept_bytes", "kept_limit", true);
+		else
+			table_cell(&table, "-");
 		bare_limit(&table, live_number(row, "rate_limit"));
 		bare_limit(&table, live_number(row, "burst_limit"));
 		bare_limit(&table, live_number(row, "whatifs_limit"));

@@ -133,7 +133,8 @@ struct args {
 	/* the daemon itself */
 	double older, keep_s; /* retention; older NAN: not said */
 	bool yes, vacuum;
-	const char *listen, *log_level, *runs, *notify, *idle, *limits, *output_cap, *output_reserve;
+	const char *listen, *log_level, *runs, *notify, *idle, *limits, *output_cap,
+		*output_reserve, *output_total;
 	int64_t port, slots, avoid_after, drain_after;
 	/* Slurm */
 	const char *driver, *partition, *take, *scheduler, *slurm_record;

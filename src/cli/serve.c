@@ -358,7 +358,8 @@ int serve_daemon(const struct args *args, const struct serve_world *world, struc
 	if (limits_parse(args->limits, &limits, err) < 0)
 		return err_prefix(err, "--limits");
 	limits_fini(&limits);
-	if (output_caps_parse(args->output_cap, args->output_reserve, &output, err) < 0)
+	if (output_caps_parse(args->output_cap, args->output_reserve, args->output_total, &output,
+		    err) < 0)
 		return err->code;
 	log_init(&log, STDERR_FILENO, args->quiet ? LEVEL_WARNING : level);
 	rc = name_rules(args, &rules, err);
@@ -393,6 +394,8 @@ const struct flag_group serve_flags_place = {
 			SWITCH(no_http, "unix socket only"),
 			TEXT(output_cap, "SIZE",
 				"most output kept of a job, beyond which its middle is cut; other caps by tenant: 10G,nlp=50G; none: no cap (10G)"),
+			TEXT(output_total, "SIZE",
+				"most output kept of all jobs of a tenant together, as 200G or 50% of the disk, beyond which it is cut; others by tenant: 50%,nlp=2T; none: no cap (50 %)"),
 			TEXT(output_reserve, "SIZE",
 				"space of the disk, as 2G or 10%, that kept output leaves free (5 %, at most 1G)"),
 			TEXT(runs, "DIR", "simulator results that the page shows (STATE/runs)"),

@@ -16,6 +16,7 @@
 #include "daemon/forecaster.h"
 #include "daemon/library.h"
 #include "daemon/reports.h"
+#include "daemon/kept_use.h"
 #include "daemon/retain.h"
 #include "daemon/shadow.h"
 
@@ -604,6 +605,7 @@ int daemon_cycle(struct daemon *d, struct err *err)
 	forecaster_turn(d);
 	shadow_turn(d);
 	retain_turn(d);
+	kept_use_turn(d);
 	audit_turn(d);
 	do_waiting(d);
 	set_gauges(d);

@@ -29,6 +29,7 @@
 #include "daemon/forecaster.h"
 #include "daemon/library.h"
 #include "daemon/reports.h"
+#include "daemon/kept_use.h"
 #include "daemon/retain.h"
 #include "daemon/shadow.h"
 #include "io/tenants_io.h"
@@ -238,7 +239,7 @@ int daemon_open(const struct daemon_config *config, struct daemon **out, struct 
 	}
 	d->stream = stream_create(d->last_seq);
 	d->audit = audit_create();
-	if (open_epoch(d, err) < 0) {
+	if (open_epoch(d, err) < 0 || kept_use_open(d, err) < 0) {
 		daemon_close(d);
 		return err->code;
 	}
@@ -311,9 +312,10 @@ void daemon_close(struct daemon *d)
 	refuse_all(d);
 	forecaster_destroy(d->forecaster);
 	library_close(d->library);
+	retain_close(d);
+	kept_use_close(d);
 	core_close(d->core);
 	hands_close(d->hands);
-	retain_close(d->retain);
 	audit_destroy(d->audit); /* not before: the server adds to it until it has stopped */
 	record_close(d->record);
 	machine_fini(&d->machine);
@@ -506,6 +508,7 @@ static double next_in_s(struct daemon *d)
 	next = fmin(next, forecaster_next_s(d) - wall_s);
 	next = fmin(next, shadow_next_s(d) - wall_s);
 	next = fmin(next, retain_next_s(d) - wall_s);
+	next = fmin(next, kept_use_next_s(d) - wall_s);
 	next = fmin(next, daemon_errand_in_s(d));
 	if (!d->trouble[0])
 		next = fmin(next, audit_next_s(d->audit) - wall_s);

@@ -130,6 +130,7 @@ struct daemon {
 	struct forecaster *forecaster;
 	struct shadow *shadow; /* NULL: nobody decides beside the others */
 	struct retain *retain; /* daemon/retain.h */
+	struct kept_use *kept; /* daemon/kept_use.h; NULL: kept output has no bounds */
 	struct audit *audit;   /* daemon/audit.h */
 	struct stream *stream;
 	struct metrics *metrics;

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "daemon/daemon_state.h"
+#include "daemon/kept_use.h"
 #include "daemon/output_caps.h"
 
 /* ---- launching */
@@ -160,6 +161,8 @@ static int launch_with(struct daemon *d, const struct live_job *job, const struc
 		rc = daemon_write_grant(d, job, a->number, a->grant, err);
 	if (rc == 0)
 		rc = hands_launch(d->hands, &launch, err);
+	if (rc == 0 && (!launch.out || !launch.err_out))
+		kept_use_watch(d, job->id, a->number);
 	free_launch(&words);
 	return rc;
 }

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/members.h"
 #include "daemon/daemon_state.h"
+#include "daemon/kept_use.h"
 #include "daemon/verbs_run.h"
 
 /*
@@ -468,22 +469,34 @@ static void put_subject(struct daemon *d, const struct subject *who, struct json
 	put_limit(j, "bytes_limit", subject_limit(d, who, LIMIT_OF_BYTES));
 	put_limit(j, "rate_limit", subject_limit(d, who, LIMIT_OF_RATE));
 	put_limit(j, "burst_limit", subject_limit(d, who, LIMIT_OF_BURST));
+	if (who->tenant) {
+		int64_t limit, kept = kept_use_of(d, who->name, &limit);
+
+		json_int(j, "kept_bytes", kept);
+		put_limit(j, "kept_limit", limit > 0 ? (double)limit : LIMIT_NONE);
+	}
 	if (!who->tenant)
 		put_limit(j, "whatifs_limit", subject_limit(d, who, LIMIT_OF_WHATIFS));
 	json_end(j, '}');
 }
 
-/* Everybody else who has jobs. */
+/* Users and tenants that have jobs or kept output, but the caller. */
 static void put_all(struct daemon *d, uint32_t but, struct json *j)
 {
+	const char *tenant;
+
+	for (uint32_t i = 0; (tenant = kept_use_tenant(d, i)); i++)
+		subject_row(d, &(struct subject){ .tenant = true, .name = tenant });
 	for (uint32_t i = 0; i < d->tally.names.n; i++) {
 		const char *key = d->tally.names.at[i];
 		struct subject who = { .tenant = key[0] == 't', .name = key + 1 };
+		int64_t ignored;
 
 		if (!who.tenant)
 			who.uid = (uint32_t)strtoul(key + 1, NULL, 10);
 		if ((!who.tenant && who.uid == but) ||
-			(!d->tally.rows.at[i].queued && !d->tally.rows.at[i].bytes))
+			(!d->tally.rows.at[i].queued && !d->tally.rows.at[i].bytes &&
+				!(who.tenant && kept_use_of(d, who.name, &ignored))))
 			continue;
 		if (!who.tenant)
 			who.name = verb_user_name(d, who.uid);

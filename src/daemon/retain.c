@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "daemon/kept_use.h"
 #include "daemon/verbs_run.h"
 #include "live/job_dirs.h"
 #include "live/summary.h"
@@ -36,6 +37,8 @@ struct beside {
 	struct err err;
 	struct record_prune_plan plan;
 	struct job_dirs dirs;
+	struct record *record;
+	struct kept_sum gone; /* output in directories that were removed */
 };
 
 struct retain {
@@ -59,32 +62,36 @@ struct retain {
 
 /* ---- beside the loop */
 
+/* 1: a summary is left of it, so that its directory may go. */
 static int see_summary(void *ctx, const struct record_job *job)
 {
-	*(bool *)ctx = job->submit_seq == 0;
-	return 0;
+	struct beside *b = ctx;
+
+	if (job->submit_seq != 0)
+		return 0;
+	kept_sum_add(&b->gone, job->tenant, job_dirs_output_of(b->state_dir, job->id));
+	return 1;
 }
 
 static bool may_go(void *ctx, uint32_t job)
 {
+	struct beside *b = ctx;
 	struct err ignored = { 0 };
-	bool is = false;
 
-	return record_job(ctx, job, see_summary, &is, &ignored) == 0 && is;
+	return record_job(b->record, job, see_summary, b, &ignored) == 1;
 }
 
 static void run_beside(struct task *task)
 {
 	struct beside *b = (struct beside *)task;
 	char *path = mem_printf("%s/stint.db", b->state_dir);
-	struct record *record = NULL;
 
-	b->rc = record_open(path, true, &record, &b->err);
+	b->rc = record_open(path, true, &b->record, &b->err);
 	if (b->rc == 0 && b->sweeps)
-		b->rc = job_dirs_sweep(b->state_dir, may_go, record, b->stop, &b->dirs, &b->err);
+		b->rc = job_dirs_sweep(b->state_dir, may_go, b, b->stop, &b->dirs, &b->err);
 	else if (b->rc == 0)
-		b->rc = record_prune_plan(record, b->before_s, &b->plan, &b->err);
-	record_close(record);
+		b->rc = record_prune_plan(b->record, b->before_s, &b->plan, &b->err);
+	record_close(b->record);
 	free(path);
 }
 
@@ -93,6 +100,7 @@ static void destroy_beside(struct task *task)
 	struct beside *b = (struct beside *)task;
 
 	free(b->state_dir);
+	kept_sum_fini(&b->gone);
 	free(b);
 }
 
@@ -156,15 +164,20 @@ int retain_open(struct daemon *d, struct err *err)
 	return rc;
 }
 
-void retain_close(struct retain *r)
+void retain_close(struct daemon *d)
 {
+	struct retain *r = d->retain;
+
 	if (!r)
 		return;
 	worker_destroy(r->worker);
-	if (r->beside)
+	if (r->beside) {
+		kept_use_drop(d, &r->beside->gone);
 		destroy_beside(&r->beside->task);
+	}
 	prune_destroy(r->prune);
 	free(r);
+	d->retain = NULL;
 }
 
 /* ---- a run */
@@ -252,6 +265,7 @@ static void end_sweep(struct daemon *d)
 	struct retain *r = d->retain;
 
 	r->dirs = r->beside->dirs;
+	kept_use_drop(d, &r->beside->gone);
 	r->runs++;
 	r->swept = r->beside->rc == 0;
 	if (r->beside->rc < 0) {
@@ -335,7 +349,7 @@ void retain_turn(struct daemon *d)
 		end_beside(d);
 	if (r->prune && wall_s >= r->step_s)
 		step(d);
-	if (r->sweep_due && !r->beside) {
+	if (r->sweep_due && !r->beside && !kept_use_is_counting(d)) {
 		r->sweep_due = false;
 		begin_beside(d, true, 0);
 	}
@@ -415,6 +429,7 @@ void verb_record(struct daemon *d, struct call *call)
 	put_pruned(d, &j);
 	put_keep(d, &j);
 	put_run(d, &j);
+	kept_use_put(d, &j);
 	json_end(&j, '}');
 }
 

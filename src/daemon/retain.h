@@ -14,7 +14,7 @@ struct retain;
 /* When the record is open, before the first epoch. */
 int retain_open(struct daemon *d, struct err *err);
 /* After the workers have stopped.  Takes NULL. */
-void retain_close(struct retain *retain);
+void retain_close(struct daemon *d);
 
 /* Once a cycle, when nothing reads or writes the record. */
 void retain_turn(struct daemon *d);

@@ -229,7 +229,10 @@ int hands_limit(struct hands *hands, uint32_t job, uint32_t attempt, double cpus
 
 /* Whether the world can do the next. */
 bool hands_can_hold_output(const struct hands *hands);
-/* Output that is kept of the attempt does not grow while `hold`: what is written beyond its size is cut with a mark. */
+/*
+ * Output that is kept of the attempt does not grow while `hold`: what is written beyond its size is cut with a mark.
+ * ERR_MISSING: no guard of the attempt is known, or none any more.
+ */
 int hands_hold_output(struct hands *hands, uint32_t job, uint32_t attempt, bool hold, struct err *err);
 
 /*

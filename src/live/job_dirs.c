@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -51,6 +52,100 @@ static DIR *open_dir(int parent, const char *name)
 		close(fd);
 	return dir;
 }
+
+/* ---- kept output */
+
+int64_t job_dirs_bytes(const struct stat *file)
+{
+	int64_t blocks = (int64_t)file->st_blocks * 512;
+
+	return blocks < file->st_size ? blocks : file->st_size;
+}
+
+static int64_t file_bytes(int dir, const char *name)
+{
+	struct stat st;
+
+	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode)
+		? job_dirs_bytes(&st)
+		: 0;
+}
+
+int64_t job_dirs_output(const char *state_dir, uint32_t job, uint32_t attempt)
+{
+	char *path = mem_printf("%s/jobs/%u/%u", state_dir, job, attempt);
+	int dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int64_t bytes = 0;
+
+	free(path);
+	if (dir < 0)
+		return 0;
+	bytes = file_bytes(dir, "stdout") + file_bytes(dir, "stderr");
+	close(dir);
+	return bytes;
+}
+
+/* The attempts in an open directory of a job, which is closed. */
+static void walk_job(DIR *dir, uint32_t job, job_dirs_see *see, void *ctx)
+{
+	struct dirent *entry;
+
+	while ((entry = readdir(dir))) {
+		uint32_t attempt = number_of(entry->d_name);
+		char out[300], err_out[300];
+
+		if (!attempt)
+			continue;
+		snprintf(out, sizeof(out), "%s/stdout", entry->d_name);
+		snprintf(err_out, sizeof(err_out), "%s/stderr", entry->d_name);
+		see(ctx, job, attempt, file_bytes(dirfd(dir), out) + file_bytes(dirfd(dir), err_out));
+	}
+	closedir(dir);
+}
+
+static void add_bytes(void *ctx, uint32_t job, uint32_t attempt, int64_t output_bytes)
+{
+	(void)job;
+	(void)attempt;
+	*(int64_t *)ctx += output_bytes;
+}
+
+int64_t job_dirs_output_of(const char *state_dir, uint32_t job)
+{
+	char *path = mem_printf("%s/jobs/%u", state_dir, job);
+	DIR *dir = open_dir(AT_FDCWD, path);
+	int64_t sum = 0;
+
+	free(path);
+	if (dir)
+		walk_job(dir, job, add_bytes, &sum);
+	return sum;
+}
+
+int job_dirs_walk(const char *state_dir, job_dirs_see *see, void *ctx, const atomic_bool *stop,
+	struct err *err)
+{
+	char *path = mem_printf("%s/jobs", state_dir);
+	DIR *jobs = open_dir(AT_FDCWD, path);
+	struct dirent *entry;
+	int rc = 0;
+
+	if (!jobs && errno != ENOENT)
+		rc = err_set(err, ERR_IO, "cannot read %s: %s", path, strerror(errno));
+	while (jobs && !(stop && atomic_load(stop)) && (entry = readdir(jobs))) {
+		uint32_t job = number_of(entry->d_name);
+		DIR *dir = job ? open_dir(dirfd(jobs), entry->d_name) : NULL;
+
+		if (dir)
+			walk_job(dir, job, see, ctx);
+	}
+	if (jobs)
+		closedir(jobs);
+	free(path);
+	return rc;
+}
+
+/* ---- removing */
 
 /* What is in it and Stint's; `attempts`: also directories of attempts.  What stays keeps the directory. */
 static bool remove_dir(int parent, const char *name, bool attempts)

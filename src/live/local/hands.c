@@ -601,6 +601,10 @@ static int local_limit(struct hands *self, uint32_t job, uint32_t attempt, doubl
 static int local_hold_output(struct hands *self, uint32_t job, uint32_t attempt, bool hold,
 	struct err *err)
 {
+	const struct watched *w = find(of_hands(self), job, attempt);
+
+	if (!w || w->guard < 0)
+		return err_set(err, ERR_MISSING, "attempt %u of job %u has no guard", attempt, job);
 	return send_to_guard(of_hands(self), job, attempt, GUARD_HOLD, hold, err);
 }
 

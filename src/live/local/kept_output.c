@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "live/job_dirs.h"
 
 /* No job writes faster than that. */
 static const double fastest_Bps = 8e9;
@@ -46,19 +47,11 @@ bool kept_open(struct kept_output *kept, int which, const char *name, uid_t uid,
 	return false;
 }
 
-/* Bytes on the disk: a writer that does not append leaves a hole behind a cut. */
-static int64_t bytes_of(const struct stat *st)
-{
-	int64_t blocks = (int64_t)st->st_blocks * 512;
-
-	return blocks < st->st_size ? blocks : st->st_size;
-}
-
 static int64_t bytes_in(int dir, const char *name)
 {
 	struct stat st;
 
-	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 ? bytes_of(&st) : 0;
+	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 ? job_dirs_bytes(&st) : 0;
 }
 
 static int64_t bytes_before(int dir, uint32_t attempt)
@@ -91,7 +84,7 @@ static int64_t size_of(const struct kept_file *file)
 {
 	struct stat st;
 
-	return file->fd >= 0 && fstat(file->fd, &st) == 0 ? bytes_of(&st) : 0;
+	return file->fd >= 0 && fstat(file->fd, &st) == 0 ? job_dirs_bytes(&st) : 0;
 }
 
 /* The end of the last whole line before `at`, or `at` where lines are longer. */

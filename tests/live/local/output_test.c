@@ -398,7 +398,7 @@ static void held_output_does_not_grow(void **state)
 	assert_has(text, "the jobs of this tenant keep as much as they may");
 	assert_has(text, "bye\n");
 	free(text);
-	assert_int_equal(hands_hold_output(f->hands, 1, 1, true, &err), 0); /* it is over */
+	assert_int_equal(hands_hold_output(f->hands, 1, 1, true, &err), ERR_MISSING);
 	free(path);
 	free(script);
 	fixture_destroy(f);
