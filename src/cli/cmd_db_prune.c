@@ -493,8 +493,8 @@ static int prune_run(const struct args *args, struct err *err)
 }
 
 static const struct flag prune_flags[] = {
-	NUMBER(older, FLAG_SECONDS, "TIME", NAN, 0, 1e10,
-		"jobs that ended longer ago than this, such as 90d; without a daemon counted back from the last event"),
+	FLAG_OF(older, FLAG_SECONDS, .value = "TIME", .preset = NAN, .min = 0, .max = 1e10, .unit = true,
+		.help = "jobs that ended longer ago than this, such as 90d; without a daemon counted back from the last event"),
 	SWITCH(dry_run, "only say what would be done"),
 	SWITCH(yes, "do not ask, the first time either"),
 	SWITCH(vacuum,

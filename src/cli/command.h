@@ -164,6 +164,7 @@ struct flag {
 	const char *value; /* how help calls it: "SPEC" */
 	double min, max;   /* of numbers, both included */
 	double preset;     /* of numbers */
+	bool unit;         /* of FLAG_SECONDS: a number without a unit is refused, but for 0 */
 	const char *help;
 };
 

@@ -78,6 +78,14 @@ static void *field_of(struct args *args, const struct flag *flag)
 	return (char *)args + flag->offset;
 }
 
+/* "90": seconds, where days may be meant. */
+static bool lacks_unit(const struct flag *flag, const char *value)
+{
+	double number;
+
+	return flag->unit && slice_double(slice_of(value), &number) && number != 0;
+}
+
 static int set_number(struct args *args, const struct flag *flag, const char *value, struct err *err)
 {
 	struct buf word = { 0 };
@@ -99,9 +107,14 @@ static int set_number(struct args *args, const struct flag *flag, const char *va
 	if (!good)
 		rc = err_set(err, ERR_USAGE, "--%s wants %s, not '%s'", word.at,
 			flag->kind == FLAG_INT               ? "a whole number"
+				: flag->unit                 ? "a time such as 90d or 36h"
 				: flag->kind == FLAG_SECONDS ? "a time such as 90, 15m or 1.5h"
 							     : "a number",
 			value);
+	else if (lacks_unit(flag, value))
+		rc = err_set(err, ERR_USAGE,
+			"--%s %s has no unit: write %sd for days, %sh for hours or %ss for seconds",
+			word.at, value, value, value, value);
 	else if (!(number >= flag->min && number <= flag->max))
 		rc = err_set(err, ERR_USAGE, "--%s is %s, but must be %g to %g", word.at, value,
 			flag->min, flag->max);

@@ -45,6 +45,8 @@ static void add_number(struct buf *out, const struct flag *flag, double value)
 	add_name(out, flag);
 	buf_char(out, ' ');
 	buf_double(out, value);
+	if (flag->unit)
+		buf_char(out, 's');
 }
 
 static void add_flag(struct buf *out, const struct flag *flag, const struct args *args)

@@ -411,6 +411,7 @@ const struct flag_group serve_flags_place = {
 				.min = 0,
 				.max = 1e10,
 				.preset = 0,
+				.unit = true,
 				.help = "prune what ended longer ago, such as 90d, once 'stint db prune' was confirmed; 0: keep all (default)" },
 			{ 0 },
 		},

@@ -42,6 +42,7 @@ soon "job 6 fails" has_failed 6
 submit --name waits --hold -- sh -c 'echo late'
 submit --name after --dependency afterok:2 --hold -- true
 echo "not ours" >"$STATE/jobs/2/1/model.pt"
+submit --name last --hold -- true # an event behind the end of job 6, which is pruned with the others then
 
 # ---- nothing before a person has confirmed it
 run stint db status --state "$STATE"
@@ -50,6 +51,9 @@ out '^pruned +never' "nothing was ever pruned"
 out '^keep +everything' "and nothing will be"
 run stint db prune
 want 2 "how old must be said"
+fails 2 'has no unit: write 90d for days' "with a unit" stint db prune --state "$STATE" --older 90 --dry-run
+fails 2 '--keep 90 has no unit: write 90d for days' "which --keep needs, too" stint daemon --state other --keep 90
+is "and nothing is made" is_gone other
 run stint db prune --state "$STATE" --older 0s --dry-run
 want 0 "a dry run says what would be done"
 out 'of 6 jobs .*summary stays' "to which jobs"
