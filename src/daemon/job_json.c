@@ -279,6 +279,7 @@ struct listing {
 	struct daemon *d;
 	struct json *j;
 	double offset_s;
+	char *out, *err_out; /* files that the job names; NULL: in the attempt's directory, or not for the caller */
 };
 
 static void put_status_moment(double offset_s, struct json *j, const char *key,
@@ -287,12 +288,22 @@ static void put_status_moment(double offset_s, struct json *j, const char *key,
 	put_moment(offset_s, j, key, member_number(status, member, NAN));
 }
 
-static void put_attempt(struct daemon *d, const json_t *status, double offset_s, struct json *j)
+static void put_file(const struct listing *l, const char *key, const char *named, uint32_t job,
+	uint32_t attempt, bool err_out)
 {
+	char *kept = named ? NULL : hands_output(l->d->hands, job, attempt, err_out);
+
+	json_str(l->j, key, named ? named : kept);
+	free(kept);
+}
+
+static void put_attempt(const struct listing *l, const json_t *status)
+{
+	struct daemon *d = l->d;
+	struct json *j = l->j;
+	double offset_s = l->offset_s;
 	uint32_t job = (uint32_t)member_int(status, "job", 0);
 	uint32_t number = (uint32_t)member_int(status, "attempt", 0);
-	char *out = hands_output(d->hands, job, number, false);
-	char *err_out = hands_output(d->hands, job, number, true);
 	struct err ignored = { 0 };
 	struct grant *grant;
 
@@ -317,11 +328,9 @@ static void put_attempt(struct daemon *d, const json_t *status, double offset_s,
 		json_str(j, "signal", signal_name((int)member_int(status, "signal", 0)));
 	put_text(j, "asked_to_stop", member_text(status, "stop"));
 	put_text(j, "text", member_text(status, "text"));
-	json_str(j, "stdout", out);
-	json_str(j, "stderr", err_out);
+	put_file(l, "stdout", l->out, job, number, false);
+	put_file(l, "stderr", l->err_out, job, number, true);
 	json_end(j, '}');
-	free(out);
-	free(err_out);
 }
 
 static int see_attempt(void *ctx, const struct record_attempt *attempt)
@@ -330,7 +339,7 @@ static int see_attempt(void *ctx, const struct record_attempt *attempt)
 	json_t *status = json_loads(attempt->status, 0, NULL);
 
 	if (status)
-		put_attempt(l->d, status, l->offset_s, l->j);
+		put_attempt(l, status);
 	json_decref(status);
 	return 0;
 }
@@ -350,6 +359,19 @@ static void put_command(struct daemon *d, uint32_t id, struct json *j)
 	put_text(j, "cwd", what.cwd);
 	put_text(j, "output", what.out);
 	put_text(j, "checkpoint", what.checkpoint);
+	submission_fini(&what);
+}
+
+/* Where its output goes if it says so; stderr goes with stdout unless it has a file of its own. */
+static void name_files(const struct live_job *job, struct listing *l)
+{
+	struct submission what;
+	struct err ignored = { 0 };
+
+	if (daemon_submission(l->d, job->id, &what, &ignored) < 0)
+		return;
+	l->out = daemon_output(l->d, job, what.out, what.cwd);
+	l->err_out = daemon_output(l->d, job, what.err_out ? what.err_out : what.out, what.cwd);
 	submission_fini(&what);
 }
 
@@ -414,15 +436,17 @@ static void put_loan(const struct daemon *d, const struct live_job *job, struct 
 
 static void put_more(struct daemon *d, const struct live_job *job, struct json *j, enum job_detail detail)
 {
-	struct listing listing = { d, j, offset_of(d, job) };
+	struct listing listing = { .d = d, .j = j, .offset_s = offset_of(d, job) };
 	struct err ignored = { 0 };
 
 	json_str(j, "stop_signal", signal_name(job->stop_signal));
 	json_double(j, "grace_s", job->grace_s);
 	json_bool(j, "requeue", job->requeue);
 	json_int(j, "retries", job->retries);
-	if (detail == JOB_OWNERS)
+	if (detail == JOB_OWNERS) {
 		put_command(d, job->id, j);
+		name_files(job, &listing);
+	}
 	json_bool(j, "allow_idle", job->allow_idle);
 	put_failures(d, job, j);
 	live_job_speeds(job, j);
@@ -433,6 +457,8 @@ static void put_more(struct daemon *d, const struct live_job *job, struct json *
 	json_begin_array(j, "attempts");
 	record_attempts(d->record, job->id, see_attempt, &listing, &ignored);
 	json_end(j, ']');
+	free(listing.out);
+	free(listing.err_out);
 }
 
 static void put_brief(const struct daemon *d, const struct live_job *job,

@@ -52,6 +52,10 @@ run stint wait --timeout 300s "$job"
 out 'CANCELLED' "it is cancelled"
 is "its checkpoint command did not empty its output" same own.txt begins saved
 
+run stint show "$job"
+out "^stdout +$work/own.txt\$" "the job is shown with the file that it writes"
+out "^stderr +$work/own.txt\$" "for both streams"
+
 submit --array 1-3 --output all.txt -- sh -c 'echo element'
 run stint wait --timeout 300s "$job"
 soon "elements of an array append to one file" same all.txt element element element
