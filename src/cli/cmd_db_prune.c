@@ -123,6 +123,12 @@ static const char *plural(uint64_t n)
 	return n == 1 ? "" : "s";
 }
 
+/* What is older would go; a cut of before that is later counts only where it left something. */
+static double planned_s(const struct pruning *p)
+{
+	return p->plan.jobs || p->plan.events ? p->plan.at_s : p->before_s;
+}
+
 static void plan_text(const struct pruning *p, struct buf *out)
 {
 	char when[32];
@@ -207,7 +213,7 @@ static int tell_plan(const struct pruning *p, struct err *err)
 		json_str(&j, "schema", "db-prune/1");
 		json_str(&j, "path", p->path);
 		json_bool(&j, "dry_run", true);
-		json_double(&j, "before", wallclock_s(&p->wall, p->plan.at_s));
+		json_double(&j, "before", wallclock_s(&p->wall, planned_s(p)));
 		json_int(&j, "jobs", (int64_t)p->plan.jobs);
 		json_int(&j, "events", (int64_t)p->plan.events);
 		json_bool(&j, "confirmed", p->confirmed);

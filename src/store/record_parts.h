@@ -96,7 +96,9 @@ const char *record_last_key(const char *kind);
 	S(EVENT_FROM, "SELECT seq, at_s FROM event WHERE seq >= ?1 ORDER BY seq LIMIT 1") \
 	S(COUNT_OLD, \
 		"SELECT count(*) FROM job INDEXED BY job_ended" \
-		" WHERE live = 0 AND end_s < ?1 AND submit_seq > 0") \
+		" WHERE live = 0 AND end_s < ?1 AND submit_seq > 0" \
+		" AND NOT EXISTS (SELECT 1 FROM event WHERE event.job = job.id AND event.seq >= ?2)" \
+		" AND NOT EXISTS (SELECT 1 FROM attempt WHERE attempt.job = job.id AND over = 0)") \
 	S(OLD_JOBS, \
 		"SELECT id, end_s, submit_seq, status, json_extract(status, '$.array_id')" \
 		" FROM job INDEXED BY job_ended WHERE live = 0 AND end_s >= ?1 AND end_s < ?3" \

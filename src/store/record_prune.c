@@ -176,7 +176,7 @@ static int find_cut(struct record *record, double before_s, struct record_pruned
 	double at_s = cut->at_s;
 	int rc = 0;
 
-	if (!high)
+	if (!high || (cut->seq && before_s <= cut->at_s))
 		return 0;
 	while (!rc && low < high) {
 		uint64_t mid = low + (high - low) / 2;
@@ -212,6 +212,7 @@ int record_prune_plan(struct record *record, double before_s, struct record_prun
 	if (rc)
 		return rc;
 	sqlite3_bind_double(query.st, 1, cut.at_s);
+	sqlite3_bind_int64(query.st, 2, (int64_t)cut.seq);
 	step = sqlite3_step(query.st);
 	*out = (struct record_prune_plan){ .seq = cut.seq, .at_s = cut.at_s };
 	if (step == SQLITE_ROW)

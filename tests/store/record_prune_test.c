@@ -232,6 +232,31 @@ static void pruning_twice_counts_on(void **state)
 	record_close(record);
 }
 
+/* A job of which something happened since the cut stays, and is not planned either. */
+static void a_plan_after_a_prune_has_what_would_go(void **state)
+{
+	struct record_event event = { .at_s = 21, .kind = "note", .job = 20, .body = "{}" };
+	struct record_prune_plan plan;
+	struct err err = { 0 };
+
+	(void)state;
+	begin();
+	happened(0, "epoch");
+	for (uint32_t id = 1; id <= 20; id++)
+		tell((struct story){ .id = id, .at_s = id, .end_s = id + 0.5 });
+	assert_int_equal(record_append(record, &event, NULL, NULL, &err), 0);
+	commit();
+	assert_int_equal(record_prune_plan(record, 30, &plan, &err), 0);
+	assert_int_equal(plan.jobs, 19);
+	assert_int_equal(prune(30, 4).jobs, 19);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(record_prune_plan(record, i ? 5 : 30, &plan, &err), 0);
+		assert_int_equal(plan.jobs, 0);
+		assert_int_equal(plan.events, 0);
+	}
+	record_close(record);
+}
+
 static void a_summary_that_is_lost_is_a_difference(void **state)
 {
 	struct buf out = { 0 };
@@ -313,6 +338,7 @@ int main(void)
 		TEST(the_last_event_always_stays),
 		TEST(the_submission_of_an_array_stays_with_its_elements),
 		TEST(pruning_twice_counts_on),
+		TEST(a_plan_after_a_prune_has_what_would_go),
 		TEST(a_summary_that_is_lost_is_a_difference),
 		TEST(pages_are_given_back),
 		TEST(an_old_file_gives_pages_back_after_a_vacuum),
