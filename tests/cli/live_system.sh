@@ -8,45 +8,9 @@ here=$(realpath "$(dirname "$0")")
 . "$here/lib/check"
 # shellcheck source=tests/clients/with_daemon
 . "$here/../clients/with_daemon"
-
-if [ "$(id -u)" != 0 ] || ! command -v setpriv >/dev/null ||
-	! setpriv --reuid 65534 --regid 65534 --clear-groups true 2>/dev/null; then
-	echo "skip - a daemon for all users needs root and setpriv"
-	finish
-fi
-
-# A place that others reach, with a program that they reach.
-place=$(mktemp -d /tmp/stint-system.XXXXXX)
-trap 'daemon_gone; rm -rf "$place" "$work"' EXIT
-mkdir -m 755 "$place/bin" "$place/run"
-mkdir -m 1777 "$place/open"
-chmod 755 "$place"
-cp "$STINT" "$(dirname "$STINT")/stint-guard" "$place/bin"
-STINT=$place/bin/stint
-export STINT_STATE=$place/state STINT_SOCKET=$place/run/socket
+# shellcheck source=tests/cli/lib/users
+. "$here/lib/users"
 record=$STINT_STATE/stint.db
-
-# Two users, of whom the second has no name.
-as() { # UID COMMAND...
-	local uid=$1
-	shift
-	(cd "$place/open" && exec env -u STINT_STATE HOME="$place/open" \
-		setpriv --reuid "$uid" --regid "$uid" --clear-groups -- "$@")
-}
-one() {
-	as 65534 "$STINT" "$@"
-}
-two() {
-	as 65533 "$STINT" "$@"
-}
-
-submit() { # one|two FLAG... -- COMMAND...: the number in $job
-	local who=$1
-	shift
-	run "$who" submit --parsable "$@"
-	job=$(cat stdout)
-	[ "$code" = 0 ] || report 1 "submit $*"
-}
 
 cannot() { # WHAT COMMAND...: it fails, and prints nothing
 	local what=$1
@@ -56,18 +20,6 @@ cannot() { # WHAT COMMAND...: it fails, and prints nothing
 	report $? "$what"
 }
 
-begin() { # FLAG...: with groups of its own, which are not for jobs
-	setpriv --groups 0,4,24 -- "$STINT" daemon --system --slots 4 --no-gpus "$@" >>daemon.log 2>&1 &
-	daemon=$!
-	last="stint daemon --system"
-	for _ in $(seq 2400); do
-		stint nodes >/dev/null 2>&1 && return
-		sleep 0.05
-	done
-	return 1
-}
-
-umask 022
 is "a daemon for all users" begin
 
 # ---- as whom jobs run
@@ -82,7 +34,7 @@ out 'CapEff:.0+$' "and without any power of root's"
 run one run --quiet -- sh -c '(echo forged >"$STINT_DIR/ended") 2>/dev/null || echo kept; ls "$STINT_DIR/.." 2>/dev/null; cat "$STINT_GRANT"'
 out '^kept$' "a job cannot write its own end"
 out '"gpus": *1' "but reads its grant"
-submit one --grace 20s --checkpoint "id -u >$place/open/checkpoint.uid" -- sh -c "trap 'exit 0' TERM; echo x >$place/open/ready; while :; do sleep 0.05; done"
+submit_as one --grace 20s --checkpoint "id -u >$place/open/checkpoint.uid" -- sh -c "trap 'exit 0' TERM; echo x >$place/open/ready; while :; do sleep 0.05; done"
 soon "a job runs" test -s "$place/open/ready"
 run one cancel "$job"
 soon "its checkpoint command runs" test -s "$place/open/checkpoint.uid"
@@ -93,10 +45,10 @@ is "a directory that the user may not enter" [ "$code" != 0 ]
 err 'closed' "is told of"
 
 # ---- what is not theirs
-submit one -J secret-of-one --key k --comment 'whose' -- sh -c 'echo private words; sleep 1000' --password=hush
+submit_as one -J secret-of-one --key k --comment 'whose' -- sh -c 'echo private words; sleep 1000' --password=hush
 mine=$job
 soon "a job runs" said "$mine" 'private words'
-submit two --key k -- true
+submit_as two --key k -- true
 is "keys are each user's own" [ "$job" != "$mine" ]
 while read -r line; do
 	# shellcheck disable=SC2086 # words
@@ -165,7 +117,7 @@ ln -s "$STINT_STATE/jobs/$roots/1" "$place/open/roots-job"
 for path in "$place/roots" "$place/hidden" "$place/open/link" "$place/open/way/hidden" "$record" \
 	"$STINT_STATE/jobs/$mine/1/stdout" "$STINT_STATE/jobs/$mine/1/begun" \
 	"$STINT_STATE/jobs/$roots/1/stdout" "$place/open/roots-job/stdout" "$place/open/roots-job/ended"; do
-	submit two -o "$path" -e "$place/open/err.%j" -- echo overwritten
+	submit_as two -o "$path" -e "$place/open/err.%j" -- echo overwritten
 	run two wait "$job"
 	is "output to ${path#"$place"/} fails" [ "$code" != 0 ]
 	run two logs "$job"
@@ -183,7 +135,7 @@ is "and is theirs" [ "$(stat -c %u "$place"/open/own.*)" = 65533 ]
 run two logs "$(basename "$place"/open/own.* | sed 's/own.//')"
 out '^own words$' "and is read back"
 as 65533 mkdir "$place/open/dir"
-submit two -o "$place/open/dir/f" -- echo first words
+submit_as two -o "$place/open/dir/f" -- echo first words
 run two wait "$job"
 run two logs -f "$job"
 out '^first words$' "also when it is followed"
@@ -204,7 +156,7 @@ as 65533 mv "$place/open/moved" "$place/open/dir"
 run two logs "$job"
 out '^first words$' "back in its place it is read again"
 ln -s "$place/open" "$place/roots-way"
-submit two -o "$place/roots-way/by-link" -- echo linked words
+submit_as two -o "$place/roots-way/by-link" -- echo linked words
 run two wait "$job"
 run two logs "$job"
 out '^linked words$' "a link of root's own leads there"
@@ -230,8 +182,7 @@ http() { # METHOD PATH TOKEN: the status
 	exec 5>&-
 	sed -n '1s/^[^ ]* \([0-9]*\).*/\1/p' answer
 }
-kill "$daemon"
-wait "$daemon"
+stop
 is "again, with a port" begin --listen 127.0.0.1
 token=$(cat "$STINT_STATE/token.read")
 is "there is no full token" [ ! -e "$STINT_STATE/token" ]
@@ -259,10 +210,7 @@ soon "and tokens" audited '^.* token +token.read +read +127\.0\.0\.1 '
 soon "and tokens that are void" audited '^.* denied +none +none +127\.0\.0\.1 .* 401 '
 is "the log says why" grep -q 'did not stop cleanly.*tokens are new' daemon.log
 
-kill "$daemon"
-wait "$daemon"
-is "the daemon stops without a fault" [ $? = 0 ]
-daemon=
+is "the daemon stops without a fault" stop
 run stint replay "$STINT_STATE"
 want 0 "all of this replays"
 run stint db check

@@ -7,45 +7,9 @@ here=$(realpath "$(dirname "$0")")
 . "$here/lib/check"
 # shellcheck source=tests/clients/with_daemon
 . "$here/../clients/with_daemon"
+# shellcheck source=tests/cli/lib/users
+. "$here/lib/users"
 
-if [ "$(id -u)" != 0 ] || ! command -v setpriv >/dev/null ||
-	! setpriv --reuid 65534 --regid 65534 --clear-groups true 2>/dev/null; then
-	echo "skip - a daemon for all users needs root and setpriv"
-	finish
-fi
-
-place=$(mktemp -d /tmp/stint-restore.XXXXXX)
-trap 'touch "$place/open/go" 2>/dev/null; daemon_gone; rm -rf "$place" "$work"' EXIT
-mkdir -m 755 "$place/bin" "$place/run"
-mkdir -m 1777 "$place/open"
-chmod 755 "$place"
-cp "$STINT" "$(dirname "$STINT")/stint-guard" "$place/bin"
-STINT=$place/bin/stint
-export STINT_STATE=$place/state STINT_SOCKET=$place/run/socket
-
-as() { # UID COMMAND...
-	local uid=$1
-	shift
-	(cd "$place/open" && exec env -u STINT_STATE HOME="$place/open" \
-		setpriv --reuid "$uid" --regid "$uid" --clear-groups -- "$@")
-}
-one() { as 65534 "$STINT" "$@"; }
-two() { as 65533 "$STINT" "$@"; }
-submit_as() { # one|two FLAG... -- COMMAND...: the number in $job
-	local who=$1
-	shift
-	run "$who" submit --parsable "$@"
-	job=$(cat stdout)
-	[ "$code" = 0 ] || report 1 "submit $*"
-}
-begin() {
-	daemon_begin --system --slots 4 --no-gpus
-}
-stop() {
-	kill "$daemon"
-	wait "$daemon" 2>/dev/null
-	daemon=
-}
 ended() { # JOB STATE
 	stint show "$1" --json 2>/dev/null | grep -q "\"state\": \"$2\""
 }
