@@ -218,6 +218,20 @@ static void refuse_stranger(struct request *r)
 			  "STATE/token.read, which may read; for all else use the unix socket, or `stint open` for the page");
 }
 
+/*
+ * Asked anew for every request: groups change while connections and sessions last.  A token for reading is no
+ * user's.
+ */
+static void give_role(struct request *r)
+{
+	const struct api_back *back = &r->server->back;
+
+	if (!back->role || r->caller.uid == (uid_t)-2)
+		return;
+	r->caller.role = back->role(back->self, r->caller.uid);
+	r->caller.admin = r->caller.role == ROLE_ADMIN;
+}
+
 static void admit_tcp(struct request *r, const char *method)
 {
 	struct server *s = r->server;
@@ -247,6 +261,8 @@ static void admit_tcp(struct request *r, const char *method)
 		refuse_stranger(r);
 	r->trusted = good;
 	r->caller = caller;
+	if (good)
+		give_role(r);
 }
 
 static void admit_unix(struct request *r)
@@ -262,6 +278,8 @@ static void admit_unix(struct request *r)
 		request_refuse(r, 403, "this daemon serves only the user it runs as");
 	else
 		r->trusted = true;
+	if (r->trusted && s->system)
+		give_role(r);
 }
 
 static bool is_json(const char *type)

@@ -46,6 +46,8 @@ struct api_back {
 	void (*count)(void *self, const char *route, int status);
 	/* What daemon/audit.h is about; NULL: nobody keeps it.  From any thread. */
 	void (*audit)(void *self, const struct audit_entry *entry);
+	/* The role of a user whom the kernel names; NULL: admin or user, as the kernel's word says.  From any thread. */
+	enum role (*role)(void *self, uid_t uid);
 };
 
 /* Zero means the default. */

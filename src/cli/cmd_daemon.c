@@ -42,9 +42,11 @@ static const struct flag_group flags_machine = {
 };
 
 static const struct flag_group flags_limits = {
-	.title = "limits",
+	.title = "users",
 	.flags =
 		(const struct flag[]){
+			TEXT(roles, "RULES",
+				"with --system: who is read, user, operator or admin, as operator:alice,operator:@ops,read:*, or a file of such lines (doc/operations.md); every user is a user (default)"),
 			TEXT(limits, "RULE",
 				"what a user may have: queued=200000,bytes=4G,rate=200,burst=2000,whatifs=1 (default); tenant:*: before one is for each tenant, user:NAME: and tenant:NAME: for one; admins: for them, too; off"),
 			{ 0 },
@@ -73,6 +75,7 @@ static const char *const examples[] = {
 	"stint daemon --idle warn=30m,reclaim=2h,then=requeue",
 	"sudo stint daemon --system",
 	"sudo stint daemon --system --limits queued=5000,rate=20,user:ci:rate=none,tenant:nlp:queued=50000",
+	"sudo stint daemon --system --roles operator:@ops,read:@viewers,admin:bob",
 	"sudo stint daemon --driver slurm --partition gpu --policy gavel",
 	NULL,
 };

@@ -133,7 +133,7 @@ struct args {
 	/* the daemon itself */
 	double older, keep_s; /* retention; older NAN: not said */
 	bool yes, vacuum;
-	const char *listen, *log_level, *runs, *notify, *idle, *limits, *output_cap,
+	const char *listen, *log_level, *runs, *notify, *idle, *limits, *roles, *output_cap,
 		*output_reserve, *output_total;
 	int64_t port, slots, avoid_after, drain_after;
 	/* Slurm */

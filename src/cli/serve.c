@@ -25,6 +25,7 @@
 #include "daemon/daemon.h"
 #include "daemon/limits.h"
 #include "daemon/output_caps.h"
+#include "daemon/roles.h"
 #include "hook/event.h"
 #include "hook/notifier.h"
 
@@ -51,6 +52,11 @@ static bool back_healthy(void *self, struct buf *out)
 static void back_count(void *self, const char *route, int status)
 {
 	daemon_count(self, route, status);
+}
+
+static enum role back_role(void *self, uid_t uid)
+{
+	return daemon_role(self, uid);
 }
 
 static void back_audit(void *self, const struct audit_entry *entry)
@@ -139,6 +145,7 @@ static int start_server(const struct args *args, const struct places *places, st
 		.stream = daemon_stream(daemon),
 		.metrics = back_metrics,
 		.healthy = back_healthy,
+		.role = back_role,
 		.count = back_count,
 		.audit = back_audit,
 	};
@@ -285,8 +292,9 @@ static int serve(const struct args *args, const struct places *places, struct ho
 }
 
 static int open_and_serve(const struct args *args, const struct places *places,
-	const struct rules_named *rules, const struct idle_rule *idle, const struct output_caps *output,
-	const struct serve_world *world, struct hooks *hooks, struct log *log, struct err *err)
+	const struct rules_named *rules, const struct idle_rule *idle,
+	const struct output_caps *output, struct roles *roles, const struct serve_world *world,
+	struct hooks *hooks, struct log *log, struct err *err)
 {
 	struct daemon_config config = {
 		.state_dir = places->state,
@@ -298,6 +306,7 @@ static int open_and_serve(const struct args *args, const struct places *places,
 		.admit = rules->admit.full,
 		.tenants = args->tenants,
 		.limits = args->limits,
+		.roles = roles,
 		.host_profiles = args->host_profiles,
 		.runs = places->runs,
 		.seed = (uint64_t)args->seed,
@@ -343,6 +352,7 @@ int serve_daemon(const struct args *args, const struct serve_world *world, struc
 	struct idle_rule idle = { 0 };
 	struct limits limits;
 	struct output_caps output;
+	struct roles *roles = NULL;
 	enum log_level level = LEVEL_NOTICE;
 	struct log log;
 	int rc;
@@ -355,6 +365,9 @@ int serve_daemon(const struct args *args, const struct serve_world *world, struc
 			"--log-level %s: error, warning, notice, info or debug", args->log_level);
 	if (args->idle && idle_rule_parse(args->idle, &idle, err) < 0)
 		return err_prefix(err, "--idle");
+	if (args->roles && !args->system)
+		return err_set(err, ERR_USAGE,
+			"--roles goes with --system: the daemon of one user serves that user and root only");
 	if (limits_parse(args->limits, &limits, err) < 0)
 		return err_prefix(err, "--limits");
 	limits_fini(&limits);
@@ -363,12 +376,16 @@ int serve_daemon(const struct args *args, const struct serve_world *world, struc
 		return err->code;
 	log_init(&log, STDERR_FILENO, args->quiet ? LEVEL_WARNING : level);
 	rc = name_rules(args, &rules, err);
+	if (rc == 0 && args->roles && roles_parse(args->roles, &roles, err) < 0)
+		rc = err_prefix(err, "--roles");
 	if (rc == 0)
 		rc = find_places(args, world, &places, err);
 	if (rc == 0 && args->notify)
 		rc = hooks_read(args->notify, &hooks, err);
 	if (rc == 0)
-		rc = open_and_serve(args, &places, &rules, &idle, &output, world, &hooks, &log, err);
+		rc = open_and_serve(args, &places, &rules, &idle, &output, roles, world, &hooks,
+			&log, err);
+	roles_destroy(roles);
 	output_caps_fini(&output);
 	hooks_fini(&hooks);
 	free_places(&places);

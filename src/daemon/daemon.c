@@ -31,6 +31,7 @@
 #include "daemon/reports.h"
 #include "daemon/kept_use.h"
 #include "daemon/retain.h"
+#include "daemon/roles.h"
 #include "daemon/shadow.h"
 #include "io/tenants_io.h"
 
@@ -431,6 +432,11 @@ void daemon_stop(struct daemon *d)
 {
 	__atomic_store_n(&d->stopping, true, __ATOMIC_SEQ_CST);
 	daemon_wake(d);
+}
+
+enum role daemon_role(struct daemon *d, uid_t uid)
+{
+	return roles_of(d->config.roles, uid, NULL);
 }
 
 struct stream *daemon_stream(struct daemon *d)

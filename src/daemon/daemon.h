@@ -31,6 +31,7 @@
 struct daemon;
 struct log;
 struct output_caps;
+struct roles;
 
 struct daemon_config {
 	const char *state_dir; /* absolute; made if it is not there */
@@ -40,6 +41,7 @@ struct daemon_config {
 		*admit;            /* specs; NULL: what the record says last, else the defaults */
 	const char *tenants;       /* file; NULL: none */
 	const char *limits;        /* of users and tenants, daemon/limits.h; NULL: the presets */
+	struct roles *roles;       /* daemon/roles.h; NULL: every user is a user.  Kept */
 	const char *host_profiles; /* file; NULL: what the record says last, else none */
 	const char *socket;        /* what jobs are told as STINT_SOCKET; NULL: none */
 	const char *runs; /* directory of simulator results for the page; NULL: STATE/runs */
@@ -71,8 +73,7 @@ void daemon_stop(struct daemon *daemon);
 void daemon_close(struct daemon *daemon);
 
 /*
- * What a caller may do; each may do what those before it may.  A user submits jobs and changes their own,
- * an operator drains devices and changes everybody's jobs, an admin sets policy and quotas and reads all.
+ * What a caller may do; each may do what those before it may (role_meaning()).
  */
 enum role {
 	ROLE_USER, /* of a caller that was zeroed */
@@ -101,6 +102,9 @@ struct verb; /* daemon/verbs.h */
 typedef void daemon_answer(void *ctx, int status, struct buf *body);
 void daemon_call(struct daemon *daemon, const struct verb *verb, const struct caller *caller,
 	json_t *args, daemon_answer *answer, void *ctx);
+
+/* The role of a user of the machine; thread-safe, and may ask the system for the user's groups. */
+enum role daemon_role(struct daemon *daemon, uid_t uid);
 
 /* Whatever happens, for event streams; thread-safe. */
 struct stream *daemon_stream(struct daemon *daemon);

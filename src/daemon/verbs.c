@@ -11,6 +11,7 @@
 #include "base/members.h"
 #include "base/plain.h"
 #include "daemon/daemon_state.h"
+#include "daemon/roles.h"
 #include "daemon/verbs_run.h"
 
 #define PARAMS(...) ((const struct param[]){ __VA_ARGS__, { 0 } })
@@ -61,17 +62,6 @@ bool verb_is_submit(const struct verb *verb)
 
 /* ---- roles */
 
-static const struct {
-	const char *name;
-	int rank;
-} roles[] = {
-	[ROLE_NONE] = { "none", 0 },
-	[ROLE_READ] = { "read", 1 },
-	[ROLE_USER] = { "user", 2 },
-	[ROLE_OPERATOR] = { "operator", 3 },
-	[ROLE_ADMIN] = { "admin", 4 },
-};
-
 static enum role role_of(const struct caller *caller)
 {
 	return caller->admin ? ROLE_ADMIN : caller->role;
@@ -79,7 +69,7 @@ static enum role role_of(const struct caller *caller)
 
 const char *caller_role(const struct caller *caller)
 {
-	return roles[role_of(caller)].name;
+	return role_name(role_of(caller));
 }
 
 static enum role role_needed(const struct verb *verb)
@@ -87,6 +77,9 @@ static enum role role_needed(const struct verb *verb)
 	switch (verb->needs) {
 	case NEEDS_READ:
 		return ROLE_READ;
+	case NEEDS_OWNER:
+		/* Jobs of a user who only looks by now are still that user's to see. */
+		return strcmp(verb->method, "GET") != 0 ? ROLE_USER : ROLE_READ;
 	case NEEDS_OPERATOR:
 		return ROLE_OPERATOR;
 	case NEEDS_ADMIN:
@@ -98,18 +91,18 @@ static enum role role_needed(const struct verb *verb)
 
 bool verb_allows(const struct verb *verb, const struct caller *caller)
 {
-	return roles[role_of(caller)].rank >= roles[role_needed(verb)].rank;
+	return role_rank(role_of(caller)) >= role_rank(role_needed(verb));
 }
 
 const char *verb_denial(const struct verb *verb)
 {
 	switch (role_needed(verb)) {
 	case ROLE_ADMIN:
-		return "only an administrator may do that: root, the daemon's own user, or the role admin";
+		return "only an administrator may do that: root, the daemon's own user, or the role admin ('stint whoami' shows yours)";
 	case ROLE_OPERATOR:
-		return "only an operator or an administrator may do that";
+		return "only an operator or an administrator may do that: root gives roles with 'stint daemon --roles', and 'stint whoami' shows yours";
 	case ROLE_USER:
-		return "the role read looks on and changes nothing";
+		return "the role read sees and changes nothing: root gives another one with 'stint daemon --roles', and 'stint whoami' shows where it comes from";
 	default:
 		return "this user has no role here";
 	}

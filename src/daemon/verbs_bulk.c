@@ -61,7 +61,7 @@ static void skip(struct bulk *b, enum skip why, const char *job)
 
 static enum skip obstacle(const struct bulk *b, const struct live_job *job)
 {
-	if (!b->call->caller.admin && job->uid != b->call->caller.uid)
+	if (!verb_allows_job(b->call->verb, &b->call->caller, job->uid))
 		return SKIP_FOREIGN;
 	if (live_ended(job))
 		return SKIP_ENDED;

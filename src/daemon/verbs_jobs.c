@@ -53,7 +53,12 @@ static bool allowed(struct daemon *d, struct call *call, uint32_t id, bool owner
 		return false;
 	}
 	if (owner && !verb_allows_job(call->verb, &call->caller, who.uid)) {
-		call_problem(call, 403, 4, "job %u belongs to another user", id);
+		if (call->caller.uid == (uid_t)-2)
+			call_problem(call, 403, 4,
+				"a token for reading shows no output of jobs: job %u has an owner, and only this user and administrators see it",
+				id);
+		else
+			call_problem(call, 403, 4, "job %u belongs to another user", id);
 		return false;
 	}
 	return true;
