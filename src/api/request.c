@@ -460,6 +460,8 @@ static enum MHD_Result ask(struct request *r, const struct verb *verb, json_t *a
 		json_decref(args);
 		return stopping(r);
 	}
+	r->caller.by = r->by;
+	snprintf(r->caller.from, sizeof(r->caller.from), "%s", r->peer->from);
 	inquiry_ask(r->inquiry, &r->server->back, verb, &r->caller, args);
 	return MHD_YES;
 }

@@ -100,8 +100,8 @@ const struct command command_audit = {
 	.operands = "",
 	.live = true,
 	.groups = { &flags_audit, &flags_daemon },
-	.about = "Logins, refused calls, uses of a token, and changes that need an operator or an administrator, with who\n"
-		 "and from where, as the record has them.  What repeats is counted for ten minutes and told once.",
+	.about = "Logins, refused calls, uses of a token, changes that need an operator or an administrator, and their\n"
+		 "changes of other users' jobs, with who and from where, as the record has them.  What repeats is counted for ten minutes and told once.",
 	.examples = examples,
 	.run = run,
 };

@@ -88,6 +88,11 @@ static char *body_of(const struct audit_entry *e)
 	put_text(&j, "verb", e->verb);
 	if (e->status)
 		json_int(&j, "status", e->status);
+	if (e->jobs) {
+		json_int(&j, "job", e->job);
+		json_int(&j, "jobs", (int64_t)e->jobs);
+		json_int(&j, "owner", e->owner);
+	}
 	if (e->detail) {
 		snprintf(detail, sizeof(detail), "%s", e->detail);
 		/* What callers wrote: in ASCII, so that it can be shown as it is. */
@@ -245,17 +250,58 @@ void daemon_audit(struct daemon *d, const struct audit_entry *entry)
 		daemon_wake(d);
 }
 
-/* While the record cannot be written everything is counted and nothing is lost but what comes on top. */
-void audit_turn(struct daemon *d)
+static void write_until(struct daemon *d, double now_s)
 {
 	struct buf body = { 0 };
 	bool any = false;
 
-	while (!d->trouble[0] && audit_take(d->audit, clock_wall_s(), &body)) {
+	while (!d->trouble[0] && audit_take(d->audit, now_s, &body)) {
 		daemon_row(d, "audit", 0, 0, d->last_s, body.at, false);
 		any = true;
 	}
 	if (any)
 		daemon_flush(d);
 	buf_fini(&body);
+}
+
+/* While the record cannot be written everything is counted and nothing is lost but what comes on top. */
+void audit_turn(struct daemon *d)
+{
+	write_until(d, clock_wall_s());
+}
+
+void audit_finish(struct daemon *d)
+{
+	if (d->audit && d->record)
+		write_until(d, INFINITY);
+}
+
+void audit_jobs(struct daemon *d, const struct call *call, uid_t owner, uint32_t first, size_t n)
+{
+	const struct caller *caller = &call->caller;
+	char detail[DETAIL_MAX];
+	struct audit_entry entry = {
+		.what = "change",
+		.by = caller->by,
+		.from = caller->from[0] ? caller->from : NULL,
+		.verb = call->verb->name,
+		.detail = detail,
+		.caller = *caller,
+		.status = 200,
+		.jobs = n,
+		.job = first,
+		.owner = owner,
+	};
+	char *body;
+
+	if (!n || owner == caller->uid || caller->outside)
+		return;
+	if (n == 1)
+		snprintf(detail, sizeof(detail), "job %u of %s", first, verb_user_name(d, owner));
+	else
+		snprintf(detail, sizeof(detail), "%zu jobs of %s, the first is %u", n,
+			verb_user_name(d, owner), first);
+	body = body_of(&entry);
+	daemon_row(d, "audit", 0, 0, d->last_s, body, false);
+	free(body);
 }

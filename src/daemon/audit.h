@@ -2,7 +2,7 @@
  * Audit: who came in, who was refused, who used a token and who changed what, as
  * events of kind "audit" in the record.
  *
- * They are no inputs of the core, so replay passes them over.  What repeats is
+ * They are no inputs of the core, so replay passes them over, and pruning leaves them.  What repeats is
  * written once, and again with a count after AUDIT_WINDOW_S: a caller who is refused
  * a million times adds two rows.  Callers that are too many to be told apart share
  * one entry.
@@ -25,6 +25,10 @@ struct audit_entry {
 	const char *detail;
 	struct caller caller;
 	int status; /* HTTP's */
+	/* of a change of another user's jobs */
+	size_t jobs;  /* how many; 0: it is none */
+	uint32_t job; /* the first */
+	uid_t owner;
 };
 
 struct audit;
@@ -42,5 +46,14 @@ double audit_next_s(struct audit *audit);
 void daemon_audit(struct daemon *daemon, const struct audit_entry *entry);
 /* In the loop: writes what is due. */
 void audit_turn(struct daemon *daemon);
+/* When nothing is added any more: writes all there is, also what would be counted for longer. */
+void audit_finish(struct daemon *daemon);
+
+struct call;
+/*
+ * In the loop, where a call changes `n` jobs of one user, of which `first` is the first: if they are another
+ * user's, that is written with the change itself.
+ */
+void audit_jobs(struct daemon *daemon, const struct call *call, uid_t owner, uint32_t first, size_t n);
 
 #endif

@@ -308,6 +308,7 @@ void daemon_close(struct daemon *d)
 {
 	if (!d)
 		return;
+	audit_finish(d); /* the server has stopped, so nothing comes on top */
 	stop_workers(d);
 	reasons_destroy(d->reasons);
 	refuse_all(d);
@@ -317,7 +318,7 @@ void daemon_close(struct daemon *d)
 	kept_use_close(d);
 	core_close(d->core);
 	hands_close(d->hands);
-	audit_destroy(d->audit); /* not before: the server adds to it until it has stopped */
+	audit_destroy(d->audit);
 	record_close(d->record);
 	machine_fini(&d->machine);
 	cluster_fini(&d->epoch.cluster);

@@ -83,6 +83,8 @@ enum role {
 	ROLE_ADMIN,
 };
 
+enum { CALLER_FROM_MAX = 64 };
+
 /* Who calls. */
 struct caller {
 	uid_t uid;
@@ -90,6 +92,8 @@ struct caller {
 	enum role role; /* of one who is no admin */
 	bool admin;     /* root, the daemon's own user, the token, or ROLE_ADMIN */
 	bool outside;   /* the world itself: a job that was submitted there */
+	const char *by; /* for the audit: how the caller proved who it is, and from where; NULL, "": not said */
+	char from[CALLER_FROM_MAX];
 };
 
 struct verb; /* daemon/verbs.h */

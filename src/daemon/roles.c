@@ -381,7 +381,7 @@ enum role roles_of(struct roles *roles, uid_t uid, const char **why)
 {
 	const struct role_rule *rule;
 	struct role_known known;
-	const char *ignored;
+	const char *ignored = NULL;
 
 	why = why ? why : &ignored;
 	if (uid == 0 || uid == geteuid()) {

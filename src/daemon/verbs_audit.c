@@ -100,6 +100,10 @@ void verb_audit(struct daemon *d, struct call *call)
 
 		if (uid >= 0)
 			json_object_set_new(event, "user", json_string(verb_user_name(d, (uid_t)uid)));
+		uid = member_int(event, "owner", -1);
+		if (uid >= 0)
+			json_object_set_new(event, "owner_name",
+				json_string(verb_user_name(d, (uid_t)uid)));
 	}
 	text = json_dumps(t->events, JSON_COMPACT);
 	call_begin(call, &j);

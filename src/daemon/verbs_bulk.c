@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "daemon/audit.h"
 #include "daemon/job_choice.h"
 #include "daemon/verbs_run.h"
 
@@ -38,6 +39,13 @@ static const char *const skip_texts[SKIPS] = {
 	[SKIP_REFUSED] = "cannot be changed now",
 };
 
+/* Jobs that were changed, by their user. */
+struct bulk_owner {
+	uid_t uid;
+	uint32_t first;
+	size_t n;
+};
+
 struct bulk {
 	struct daemon *d;
 	struct call *call;
@@ -51,12 +59,24 @@ struct bulk {
 	} skipped[SKIPS];
 	size_t states[LIVE_STATES]; /* changed ones, as they are now */
 	VEC(uint32_t) told;         /* changed, the first */
+	VEC(struct bulk_owner) owners;
 };
 
 static void skip(struct bulk *b, enum skip why, const char *job)
 {
 	if (!b->skipped[why].n++)
 		snprintf(b->skipped[why].first, sizeof(b->skipped[why].first), "%s", job);
+}
+
+static void count_owner(struct bulk *b, const struct live_job *job)
+{
+	for (size_t i = b->owners.n; i-- > 0;) {
+		if (b->owners.at[i].uid == job->uid) {
+			b->owners.at[i].n++;
+			return;
+		}
+	}
+	vec_push(&b->owners, (struct bulk_owner){ job->uid, job->id, 1 });
 }
 
 static enum skip obstacle(const struct bulk *b, const struct live_job *job)
@@ -86,6 +106,7 @@ static void change(struct bulk *b, const struct live_job *job)
 		return;
 	}
 	daemon_row(b->d, b->input, id, 0, b->d->last_s, b->text, false);
+	count_owner(b, job);
 	b->changed++;
 	b->states[job->state]++;
 	if (b->told.n < TOLD)
@@ -297,7 +318,10 @@ static void change_all(struct daemon *d, struct call *call, const char *input)
 		change_named(&b, &choice, words);
 	else
 		change_chosen(&b, &choice);
+	for (size_t i = 0; i < b.owners.n; i++)
+		audit_jobs(d, call, b.owners.at[i].uid, b.owners.at[i].first, b.owners.at[i].n);
 	answer(&b);
+	vec_fini(&b.owners);
 	json_decref(b.body);
 	free(b.text);
 	vec_fini(&b.told);

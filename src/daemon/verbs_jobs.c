@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "daemon/audit.h"
 #include "daemon/reports.h"
 #include "daemon/verbs_run.h"
 
@@ -42,6 +43,13 @@ static struct owner owner_of(struct daemon *d, uint32_t id)
 		return (struct owner){ job->uid, true };
 	record_job(d->record, id, see_owner, &owner, &ignored);
 	return owner;
+}
+
+/* Of an array all jobs are one user's. */
+static void audit_named(struct daemon *d, const struct call *call, const uint32_t *jobs, size_t n)
+{
+	if (n)
+		audit_jobs(d, call, owner_of(d, jobs[0]).uid, jobs[0], n);
 }
 
 static bool allowed(struct daemon *d, struct call *call, uint32_t id, bool owner)
@@ -359,6 +367,7 @@ static void change(struct daemon *d, struct call *call, const char *input)
 
 	while (done < n && call_apply(d, call, input, jobs[done], 0, body))
 		done++;
+	audit_named(d, call, jobs, done);
 	/* At the first that cannot be changed it stops, and the answer is why; those before it are changed. */
 	if (n && done == n)
 		answer_changed(d, call, jobs, n);
@@ -442,7 +451,7 @@ static bool refuse_pruned(struct daemon *d, struct call *call, const uint32_t *j
 void verb_requeue(struct daemon *d, struct call *call)
 {
 	uint32_t *jobs;
-	size_t n = call_jobs(d, call, true, &jobs), again = 0;
+	size_t n = call_jobs(d, call, true, &jobs), again = 0, done = 0;
 	struct err err = { 0 };
 
 	if (refuse_pruned(d, call, jobs, n)) {
@@ -456,21 +465,17 @@ void verb_requeue(struct daemon *d, struct call *call)
 		free(jobs);
 		return;
 	}
-	for (size_t i = 0; i < n; i++) {
+	for (bool fine = true; fine && done < n; done += fine) {
 		json_t *body = call_reason(call);
-		json_t *status = core_job(d->core, jobs[i]) ? NULL : revived(d, jobs[i]);
-		bool fine;
+		json_t *status = core_job(d->core, jobs[done]) ? NULL : revived(d, jobs[done]);
 
 		if (status)
 			json_object_set_new(body, "job", status);
-		fine = call_apply(d, call, "requeue", jobs[i], 0, body);
+		fine = call_apply(d, call, "requeue", jobs[done], 0, body);
 		json_decref(body);
-		if (!fine) {
-			free(jobs);
-			return;
-		}
 	}
-	if (n)
+	audit_named(d, call, jobs, done);
+	if (n && done == n)
 		answer_changed(d, call, jobs, n);
 	free(jobs);
 }
@@ -523,6 +528,7 @@ void verb_update(struct daemon *d, struct call *call)
 		n = 0;
 	while (done < n && call_apply(d, call, "update", jobs[done], 0, body))
 		done++;
+	audit_named(d, call, jobs, done);
 	if (n && done == n)
 		answer_changed(d, call, jobs, n);
 	json_decref(body);
@@ -548,6 +554,7 @@ void verb_signal(struct daemon *d, struct call *call)
 		call_fail(call, err.code, err.text);
 	else
 		answer_changed(d, call, &id, 1);
+	audit_named(d, call, &id, call->status == 200);
 }
 
 /* ---- what running jobs say */

@@ -565,8 +565,9 @@ static uint64_t displaced_by(struct prune *p, const struct old_event *e)
 
 	if (e->of_job)
 		return e->bare && !strcmp(e->kind, "progress") ? e->seq : 0;
+	/* Who did what outlives what was done. */
 	if (!last)
-		return e->seq;
+		return strcmp(e->kind, "audit") != 0 ? e->seq : 0;
 	before = *last;
 	*last = e->seq;
 	return before;

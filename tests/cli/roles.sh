@@ -100,6 +100,28 @@ audit
 foreign
 LINES
 fails 4 'only an operator' "a user drains nothing" two nodes drain "$node"
+
+# ---- the audit has every change of another user's job, and all of it after a stop
+fails 4 'only an operator' "once more" two nodes drain "$node"
+stop
+is "a daemon again" begin --roles "$rule"
+run stint audit --json
+cp stdout audit.json
+run stint audit
+audited() { # WHO ROLE VERB DETAIL
+	grep -Eq "change +$1 +$2 +unix +$3 +200 +1 +$4" stdout
+}
+who=$(id -un 65534 2>/dev/null || echo 65534)
+for verb in hold update release requeue cancel; do
+	is "the audit has $verb, by whom, from where and whose" audited "$who" operator "$verb" "job $mine of 65533"
+done
+is "and a change by a filter" audited "$who" operator cancel_many "job $mine of 65533"
+is "and changes of devices" audited "$who" operator drain ".*"
+is "but none of one's own jobs" [ "$(grep -Ec "change +65533" stdout)" = 0 ]
+out 'denied +65533 +user +unix +drain +403 +1' "what was refused just before the stop is there"
+is "with how often" [ "$(grep -Ec 'denied +65533 +user +unix +drain +403' stdout)" = 2 ]
+is "as JSON, with the job" grep -q "\"job\": $mine" audit.json
+is "and its owner" grep -q '"owner": 65533' audit.json
 stop
 
 # ---- an administrator

@@ -84,12 +84,36 @@ static void each_change_is_told(void **state)
 	audit_destroy(a);
 }
 
+/* As a daemon that stops takes all there is. */
+static void at_the_end_of_time_all_is_due(void **state)
+{
+	struct audit *a = audit_create();
+	struct audit_entry e = denied;
+	struct buf text = { 0 };
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		audit_add(a, &denied, 100);
+	for (e.caller.uid = 1000; e.caller.uid < 1000 + AUDIT_SLOTS; e.caller.uid++)
+		audit_add(a, &e, 100);
+	for (int i = 0; i < AUDIT_SLOTS; i++)
+		assert_true(audit_take(a, INFINITY, &text));
+	assert_true(audit_take(a, INFINITY, &text));
+	assert_string_equal(text.at, "{\"what\":\"others\",\"count\":1}");
+	assert_true(audit_take(a, INFINITY, &text));
+	assert_non_null(strstr(text.at, "\"count\":2}"));
+	assert_false(audit_take(a, INFINITY, &text));
+	buf_fini(&text);
+	audit_destroy(a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_repeats_is_told_twice),
 		cmocka_unit_test(many_callers_are_one_row),
 		cmocka_unit_test(each_change_is_told),
+		cmocka_unit_test(at_the_end_of_time_all_is_due),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -176,6 +176,22 @@ static void an_old_job_becomes_a_summary(void **state)
 	record_close(record);
 }
 
+static void the_audit_stays(void **state)
+{
+	(void)state;
+	begin();
+	happened(0, "epoch");
+	happened(1, "audit");
+	tell((struct story){ .id = 1, .at_s = 2, .end_s = 3 });
+	happened(4, "audit");
+	happened(5, "epoch");
+	happened(6, "devices");
+	commit();
+	assert_int_equal(prune(INFINITY, 10).jobs, 1);
+	expect_events("audit audit epoch devices");
+	record_close(record);
+}
+
 static void the_last_event_always_stays(void **state)
 {
 	struct err err = { 0 };
@@ -335,6 +351,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(an_old_job_becomes_a_summary),
+		TEST(the_audit_stays),
 		TEST(the_last_event_always_stays),
 		TEST(the_submission_of_an_array_stays_with_its_elements),
 		TEST(pruning_twice_counts_on),
