@@ -4,6 +4,7 @@
 #include "api/request.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -385,8 +386,12 @@ static void add_headers(struct request *r, struct MHD_Response *response, const 
 		MHD_add_response_header(response, "WWW-Authenticate", "Bearer realm=\"stint\"");
 	if (r->status == 405)
 		MHD_add_response_header(response, "Allow", r->allow.at);
-	if (r->status == 429 || r->status == 503)
-		MHD_add_response_header(response, "Retry-After", "1");
+	if ((r->status == 429 || r->status == 503) && r->retry_s >= 0) {
+		char seconds[32];
+
+		snprintf(seconds, sizeof(seconds), "%.0f", fmax(1, ceil(r->retry_s)));
+		MHD_add_response_header(response, "Retry-After", seconds);
+	}
 }
 
 enum MHD_Result request_send(struct request *r, struct MHD_Response *response, const char *content_type)
@@ -402,10 +407,24 @@ enum MHD_Result request_send(struct request *r, struct MHD_Response *response, c
 	return rc;
 }
 
+/* What the daemon says of when to ask again; null: that is of no use. */
+static double retry_of(const struct buf *answer)
+{
+	json_t *problem = json_loadb(answer->at, answer->n, 0, NULL);
+	const json_t *after = json_object_get(problem, "retry_after_s");
+	double retry_s = json_is_null(after) ? -1 : json_number_value(after);
+
+	json_decref(problem);
+	return retry_s;
+}
+
 enum MHD_Result request_reply(struct request *r, const char *content_type)
 {
-	struct MHD_Response *response = MHD_create_response_from_buffer(r->answer.n, r->answer.at,
-		MHD_RESPMEM_MUST_FREE);
+	struct MHD_Response *response;
+
+	if (r->status == 429 || r->status == 503)
+		r->retry_s = retry_of(&r->answer);
+	response = MHD_create_response_from_buffer(r->answer.n, r->answer.at, MHD_RESPMEM_MUST_FREE);
 
 	if (response)
 		r->answer = (struct buf){ 0 };

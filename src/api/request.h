@@ -25,6 +25,7 @@ struct request {
 	bool logged_in; /* it began a session, as r->caller */
 	int status;     /* 0: not known yet */
 	struct buf answer;
+	double retry_s;               /* of 429 and 503: when to ask again; below 0: not at all */
 	const struct page_file *page; /* NULL: no file of the page */
 	/* log/raw */
 	json_t *log_args;

@@ -370,11 +370,14 @@ int serve_daemon(const struct args *args, const struct serve_world *world, struc
 			"--roles goes with --system: the daemon of one user serves that user and root only");
 	if (limits_parse(args->limits, &limits, err) < 0)
 		return err_prefix(err, "--limits");
-	limits_fini(&limits);
 	if (output_caps_parse(args->output_cap, args->output_reserve, args->output_total, &output,
-		    err) < 0)
+		    err) < 0) {
+		limits_fini(&limits);
 		return err->code;
+	}
 	log_init(&log, STDERR_FILENO, args->quiet ? LEVEL_WARNING : level);
+	limits_warn(&limits, &log);
+	limits_fini(&limits);
 	rc = name_rules(args, &rules, err);
 	if (rc == 0 && args->roles && roles_parse(args->roles, &roles, err) < 0)
 		rc = err_prefix(err, "--roles");

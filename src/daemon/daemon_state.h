@@ -53,12 +53,13 @@ struct call {
 	daemon_answer *answer;
 	void *ctx;
 	struct call *next;
-	double came_s;          /* by the clock */
-	double until_s;         /* of one that waits; INFINITY */
-	uint32_t job;           /* that it waits for */
-	struct task *task;      /* that works it out; NULL: none */
-	uint64_t forecast;      /* the so-manieth, which it waits for; 0: none */
-	int status;             /* 0: not decided yet */
+	double came_s;     /* by the clock */
+	double until_s;    /* of one that waits; INFINITY */
+	uint32_t job;      /* that it waits for */
+	struct task *task; /* that works it out; NULL: none */
+	uint64_t forecast; /* the so-manieth, which it waits for; 0: none */
+	int status;        /* 0: not decided yet */
+	double retry_s; /* of a refusal: when it may be asked again; 0: nothing is known, below: asking again is of no use */
 	struct buf body;        /* of the answer */
 	struct call_list *list; /* of jobs, as far as it was written; NULL: none */
 	VEC(struct made) made;  /* of a submission: its jobs */

@@ -1,11 +1,13 @@
 #include "daemon/limits.h"
 
 #include <math.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/members.h"
 #include "daemon/daemon_state.h"
 #include "daemon/kept_use.h"
@@ -124,6 +126,25 @@ int limits_parse(const char *text, struct limits *out, struct err *err)
 	}
 	*out = limits;
 	return 0;
+}
+
+void limits_warn(const struct limits *limits, struct log *log)
+{
+	for (size_t i = 0; i < limits->rules.n; i++) {
+		const struct limit_rule *rule = &limits->rules.at[i];
+		char words[16384];
+		struct passwd entry, *found = NULL;
+		int64_t number;
+
+		/* A user without a name is called by the number. */
+		if (rule->tenant || !strcmp(rule->name, "*") ||
+			slice_int(slice_of(rule->name), &number))
+			continue;
+		if (getpwnam_r(rule->name, &entry, words, sizeof(words), &found) == 0 && !found)
+			log_warning(log,
+				"--limits: this system has no user '%s'; the rule holds once there is one",
+				rule->name);
+	}
 }
 
 void limits_fini(struct limits *limits)
@@ -269,7 +290,8 @@ static double submissions_of(const struct call *call)
 	return many ? fmax(1, (double)json_array_size(many)) : 1;
 }
 
-static int check_rate(struct daemon *d, const struct subject *who, double n, struct err *err)
+static int check_rate(struct daemon *d, const struct subject *who, double n, double *retry_s,
+	struct err *err)
 {
 	double rate = subject_limit(d, who, LIMIT_OF_RATE),
 	       burst = subject_limit(d, who, LIMIT_OF_BURST);
@@ -278,21 +300,24 @@ static int check_rate(struct daemon *d, const struct subject *who, double n, str
 
 	if (rate == LIMIT_NONE)
 		return 0;
-	if (rate == 0)
+	if (rate == 0) {
+		*retry_s = -1;
 		return err_set(err, LIMIT_RATE, "%s %s may submit nothing here (limit rate=0)",
 			who->tenant ? "tenant" : "user", who->name);
+	}
 	burst = burst == LIMIT_NONE ? fmax(rate, 1) : burst;
 	tokens = tokens_now(row, rate, burst);
 	n = fmin(n, burst); /* a list longer than that waits for all of it */
-	if (tokens < n)
+	if (tokens < n) {
+		*retry_s = fmax(0.1, (n - tokens) / rate);
 		return err_set(err, LIMIT_RATE,
 			"%s %s submits faster than %g a second (limit rate, after %g at once): try again in %.1f s, or submit many with one call (--batch, --array)",
-			who->tenant ? "tenant" : "user", who->name, rate, burst,
-			fmax(0.1, (n - tokens) / rate));
+			who->tenant ? "tenant" : "user", who->name, rate, burst, *retry_s);
+	}
 	return 0;
 }
 
-int limits_check_rate(struct daemon *d, const struct call *call, struct err *err)
+int limits_check_rate(struct daemon *d, struct call *call, struct err *err)
 {
 	struct subject who = { .uid = call->caller.uid };
 	const char *tenant = member_text(call->args, "tenant");
@@ -304,9 +329,9 @@ int limits_check_rate(struct daemon *d, const struct call *call, struct err *err
 		return 0;
 	who.name = verb_user_name(d, call->caller.uid);
 	as.name = tenant ? tenant : who.name;
-	rc = check_rate(d, &who, n, err);
+	rc = check_rate(d, &who, n, &call->retry_s, err);
 	if (rc == 0)
-		rc = check_rate(d, &as, n, err);
+		rc = check_rate(d, &as, n, &call->retry_s, err);
 	if (rc < 0)
 		return rc;
 	subject_row(d, &who)->tokens -= n;

@@ -50,6 +50,9 @@ struct limits {
 /* The presets, and "queued=1000,rate=10,tenant:nlp:queued=none,admins" on top (NULL: nothing).  limits_fini(). */
 int limits_parse(const char *text, struct limits *out, struct err *err);
 void limits_fini(struct limits *limits);
+struct log;
+/* Says which rules name users that the system does not know; they may come later, from a directory service. */
+void limits_warn(const struct limits *limits, struct log *log);
 
 /* What users and tenants have; a zeroed one is valid and empty. */
 struct tally_row {
@@ -67,7 +70,7 @@ struct tally {
 void tally_fini(struct tally *tally);
 
 /* Before a submission is looked at: whether it comes too soon after others.  LIMIT_RATE. */
-int limits_check_rate(struct daemon *d, const struct call *call, struct err *err);
+int limits_check_rate(struct daemon *d, struct call *call, struct err *err);
 /* The jobs that a call has made, and the bytes of its submissions: LIMIT_QUEUED, LIMIT_BYTES. */
 int limits_check_made(struct daemon *d, const struct call *call, struct err *err);
 /* They count from now on. */

@@ -3,6 +3,7 @@
  */
 #include "daemon/verbs.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -170,6 +171,9 @@ void call_problem(struct call *call, int status, int exit_code, const char *fmt,
 	json_int(&j, "status", status);
 	json_str(&j, "detail", text);
 	json_int(&j, "exit", exit_code);
+	if (call->retry_s != 0)
+		json_double(&j, "retry_after_s",
+			call->retry_s > 0 ? call->retry_s : INFINITY); /* null: never */
 	json_end(&j, '}');
 }
 

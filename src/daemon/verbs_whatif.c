@@ -17,6 +17,7 @@
 #include "policy/policy.h"
 
 #define TIME_S 300.0
+#define AGAIN_S 10.0 /* what-ifs take seconds to minutes */
 #define SINCE_MAX_S 1e10
 
 enum {
@@ -249,11 +250,14 @@ static bool is_busy(struct daemon *d, struct call *call)
 		all++;
 		own += other->caller.uid == call->caller.uid;
 	}
+	call->retry_s = AGAIN_S;
 	if (limits_check_whatifs(d, call, own, &err) < 0)
 		call_fail(call, err.code, err.text);
 	else if (all >= AT_ONCE)
 		call_problem(call, 429, 4,
 			"%zu of these are being worked out already; ask again in a while", all);
+	else
+		call->retry_s = 0;
 	return call->status != 0;
 }
 

@@ -73,14 +73,25 @@ for _ in 1 2 3; do submit --hold --export NONE -- true; done
 fails 4 "user $me submits faster than 0.0001 a second \\(limit rate, after 3 at once\\): try again in [0-9.]+ s, or submit many with one call" \
 	"too many in a short time are refused" stint submit --hold -- true
 is "with 429" [ "$(post /v1/jobs '{"command":["true"],"cwd":"/","hold":true}')" = 429 ]
+is "and when to try again" [ "$(fetch --header Retry-After /v1/jobs '{"command":["true"],"cwd":"/","hold":true}')" -gt 1000 ]
 run stint plan -- submit -- true
 want 0 "plans are no submissions"
 run stint queue
 want 0 "and looking is free"
 
+restart 'admins,rate=0'
+is "a user who may submit nothing has 429" [ "$(post /v1/jobs '{"command":["true"],"cwd":"/"}')" = 429 ]
+is "and need not try again" [ -z "$(fetch --header Retry-After /v1/jobs '{"command":["true"],"cwd":"/"}')" ]
+
+# ---- a user that is not there, yet
+restart 'user:nosuch-user:rate=1,user:4000001:rate=1,tenant:nosuch-tenant:queued=1'
+is "a rule for a user whom the system does not know is a warning" grep -q "warning: --limits: this system has no user 'nosuch-user'; the rule holds once there is one" daemon.log
+is "one for a number or a tenant is not" [ "$(grep -c 'this system has no' daemon.log)" = 1 ]
+
 # ---- what-ifs
 restart 'admins,whatifs=0'
 is "what-ifs are limited with 429" [ "$(post /v1/whatif '{"add":"1:cpu"}')" = 429 ]
+is "with when to ask again" [ "$(fetch --header Retry-After /v1/whatif '{"add":"1:cpu"}')" = 10 ]
 is "and it is said whose" grep -q "user $me has 0 what-ifs being worked out, and the limit is 0" answer
 
 # ---- what the system takes
