@@ -287,9 +287,30 @@ static bool is_gone(const json_t *reply)
 	return true;
 }
 
-/* Jobs that were named and could not be changed are a failure; what a filter leaves alone is not. */
+/* Whether a filter found jobs and every one of them was refused, as the verb of one job would be. */
+static bool is_all_refused(const json_t *reply)
+{
+	const json_t *reasons = json_object_get(reply, "reasons");
+
+	for (size_t i = 0; i < json_array_size(reasons); i++) {
+		const char *why = live_text(json_array_get(reasons, i), "reason");
+
+		if (!why ||
+			(strcmp(why, "belongs to another user") != 0 &&
+				strcmp(why, "cannot be changed now") != 0))
+			return false;
+	}
+	return live_number(reply, "skipped") > 0 && !(live_number(reply, "changed") > 0);
+}
+
+/*
+ * Jobs that were named and could not be changed are a failure; what a filter leaves alone is not, unless it changed
+ * nothing because all was refused.
+ */
 static int rate(const struct args *args, const json_t *reply, struct err *err)
 {
+	if (!args->operands.n && !args->all && is_all_refused(reply))
+		return err_set(err, ERR_REFUSED, "no job was changed");
 	if (!args->operands.n || !(live_number(reply, "skipped") > 0))
 		return 0;
 	return err_set(err, is_gone(reply) ? ERR_MISSING : ERR_REFUSED,

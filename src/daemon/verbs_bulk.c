@@ -191,7 +191,7 @@ static bool check_words(struct bulk *b, const char *words)
 
 	while (left.n) {
 		struct slice word = slice_trim(slice_cut(&left, ',')), last = word, first;
-		int64_t number;
+		int64_t number, to;
 		bool fine;
 
 		first = slice_cut(&last, memchr(word.at, '-', word.n) ? '-' : '_');
@@ -200,6 +200,12 @@ static bool check_words(struct bulk *b, const char *words)
 				 !strncmp(word.at, WORLD_KEY, strlen(WORLD_KEY))) ||
 				(slice_int(first, &number) && number > 0 && number < UINT32_MAX &&
 					(first.n == word.n || slice_int(last, &number))));
+		if (fine && memchr(word.at, '-', word.n) && slice_int(first, &number) &&
+			slice_int(last, &to) && to < number) {
+			call_problem(b->call, 400, 2, "ids: '%.*s' runs downward; write %lld-%lld",
+				(int)word.n, word.at, (long long)to, (long long)number);
+			return false;
+		}
 		if (fine)
 			continue;
 		call_problem(b->call, 400, 2,

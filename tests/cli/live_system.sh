@@ -67,6 +67,8 @@ quota set me --weight 1000
 LINES
 run two cancel --all
 run two cancel --name secret-of-one
+run two cancel --user all --name secret-of-one
+want 4 "a filter whose jobs are all refused fails as the verb of one job does"
 run two cancel --user all
 err 'skipped: job [0-9]+(, for one,)? belongs to another user' "a filter leaves others' jobs alone, and says so"
 run stint show "$mine"

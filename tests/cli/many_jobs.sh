@@ -93,6 +93,7 @@ want 3 "many numbers, one of which is none"
 out '^11 jobs: CANCELLED$' "changes the others"
 err 'job is skipped: job 999999 does not exist' "and names it"
 fails 2 'is no job' "a word that is none changes nothing" stint cancel 1320-1330 seven
+fails 2 "'1330-1320' runs downward; write 1320-1330" "neither does a range that runs downward" stint cancel 1330-1320
 is "neither does an empty filter" [ "$(fetch --status /v1/jobs/cancel '{}')" = 400 ]
 is "nor a state that has ended" [ "$(fetch --status /v1/jobs/cancel '{"state":"failed"}')" = 400 ]
 run stint cancel --all
