@@ -253,7 +253,7 @@ static int check_key(struct daemon *d, uint32_t known, const struct submission *
 {
 	struct submission first;
 	struct err ignored = { 0 };
-	char member[32];
+	char member[160];
 	int rc = 0;
 
 	if (first_submission(d, known, &first, &ignored) < 0)

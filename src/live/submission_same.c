@@ -81,6 +81,33 @@ static const char *differs(json_t *a, json_t *b)
 	return NULL;
 }
 
+/* A variable of `a` that `b` has not, or has otherwise; NULL: none. */
+static const char *variable_of(json_t *a, json_t *b)
+{
+	const char *name;
+	json_t *value;
+
+	json_object_foreach(a, name, value)
+	{
+		if (!json_equal(value, json_object_get(b, name)))
+			return name;
+	}
+	return NULL;
+}
+
+static void put_member(json_t *a, json_t *b, const char *name, char *member, size_t size)
+{
+	json_t *env = json_object_get(a, "env"), *other = json_object_get(b, "env");
+	const char *variable = name && !strcmp(name, "env") ? variable_of(env, other) : NULL;
+
+	if (name && !strcmp(name, "env") && !variable)
+		variable = variable_of(other, env);
+	if (variable)
+		snprintf(member, size, "%s (variable %s)", name, variable);
+	else
+		snprintf(member, size, "%s", name ? name : "");
+}
+
 bool submission_same(const struct submission *first, const struct submission *again, char *member,
 	size_t size)
 {
@@ -92,7 +119,7 @@ bool submission_same(const struct submission *first, const struct submission *ag
 	name = differs(b, a);
 	if (!name)
 		name = differs(a, b);
-	snprintf(member, size, "%s", name ? name : "");
+	put_member(a, b, name, member, size);
 	json_decref(a);
 	json_decref(b);
 	return !*member;

@@ -61,7 +61,7 @@ is "also from another terminal" [ "$job" = "$first" ]
 fails 4 "key: 'once' was used before for job $first, with another command; use another key" \
 	"another command under it is refused" stint submit --hold --key once --comment first -- sleep 61
 fails 4 'with another gpus' "and other devices" stint submit --hold --key once --comment first --gpus 2 -- sleep 60
-fails 4 'with another env' "and another environment" env SEED=2 "$STINT" submit --hold --key once --comment first -- sleep 60
+fails 4 'with another env \(variable SEED\);' "and another environment, with the variable" env SEED=2 "$STINT" submit --hold --key once --comment first -- sleep 60
 submit --hold --key dated --deadline now+2h -- true
 first=$job
 submit --hold --key dated --deadline now+3h -- true
