@@ -290,7 +290,7 @@ static inline void fake_until_audit(struct fake *f, const char *line)
 static inline void fake_serve(struct fake *f, struct server_config config)
 {
 	struct api_back back = { f, f->verbs ? f->verbs : fake_verbs, fake_call, f->stream,
-		fake_metrics, fake_healthy, fake_count, fake_audit };
+		fake_metrics, fake_healthy, fake_count, fake_audit, NULL };
 	struct err err = { 0 };
 
 	config.socket = f->socket;

@@ -368,7 +368,7 @@ static void a_client_comes_back_to_a_new_server(void **state)
 	fake_stop_server(&f);
 	assert_int_equal(client_do(client, "GET", "/v1/jobs", NULL, NULL, &err), ERR_UNREACHABLE);
 	back = (struct api_back){ &f, fake_verbs, fake_call, f.stream, fake_metrics, fake_healthy,
-		NULL, NULL };
+		NULL, NULL, NULL };
 	config.socket = f.socket;
 	assert_int_equal(server_start(&config, &back, &f.server, &err), 0);
 	assert_int_equal(client_do(client, "POST", "/v1/jobs", NULL, NULL, &err), 0);
