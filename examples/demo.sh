@@ -19,6 +19,7 @@ say() { printf '\n%s\n' "$*"; }
 
 # Jobs outlive the daemon by design; those of the demo should not outlive the demo.
 finish() {
+	local code=$?
 	trap '' INT TERM EXIT
 	if [ -n "${daemon-}" ] && kill -0 "$daemon" 2>/dev/null; then
 		say "Ending the demo: its jobs are cancelled and the daemon stops."
@@ -31,6 +32,8 @@ finish() {
 		wait "$daemon" 2>/dev/null || true
 	fi
 	rm -rf "$run"
+	[ "$code" != 0 ] || say "Done.  Next: README.md, and \`$shown help\`."
+	exit "$code"
 }
 trap finish EXIT
 trap 'exit 0' INT TERM
@@ -83,9 +86,9 @@ Now your own:
   export STINT_STATE=$state STINT_SOCKET=$STINT_SOCKET
   $shown submit --gpus 1 --time 2h -- python3 train.py
   $shown run --gpus 1 -- python3 -c 'print("hello from a job")'
-  $shown queue | show 7 | logs -f 7 | cancel 7 | nodes | top | help
+  $shown queue | show 7 | explain 7 | logs -f 7 | cancel 7 | nodes | top | help
+  $shown open      # the page: prints an address for your browser
 Without these variables \`$shown daemon\` keeps its state in ~/.local/state/stint.
-HTTP, and where the page will be: $(cat "$state/address") (token in $state/token)
 Policies side by side on a trace: make compare
 END
 

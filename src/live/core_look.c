@@ -54,7 +54,8 @@ static const char *gate_reason(const struct live_job *job, double now_s, struct 
 		buf_str(text, "its begin time has not come");
 		return "begin-time";
 	case GATE_ARRAY:
-		buf_printf(text, "%u of its array may run at once", job->array_limit);
+		buf_printf(text, "array limit: %u at a time (%%%u)", job->array_limit,
+			job->array_limit);
 		return "array-limit";
 	case GATE_STOPPING:
 		buf_str(text, "its last attempt is still stopping");
