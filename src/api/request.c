@@ -641,7 +641,7 @@ static enum MHD_Result send_log(struct request *r, const struct log_place *place
 	/* One that follows waits for it, whatever keeps it away. */
 	if (fd < 0 && !r->follow) {
 		request_refuse(r, 404,
-			"there is no log yet, or it is no plain file that its user may read, or it lies behind a symbolic link");
+			"there is no output yet, or it is not a regular file that the job's user may read, or its path has a symbolic link");
 		return request_reply(r, NULL);
 	}
 	offset = offset_in(r->offset, fd);

@@ -51,7 +51,7 @@ static int run_shadow(const struct args *args, struct err *err)
 static const struct flag shadow_flags[] = {
 	LIST(policy, "SPEC", "who decides, e.g. gavel or tiresias:limit_s=3600"),
 	NUMBER(shadow_every, FLAG_SECONDS, "TIME", 10, 0.1, 86400,
-		"at most so often, and not more often than its rounds (10s)"),
+		"decide at most this often, and not more often than the policy's rounds (10s)"),
 	SWITCH(report, "do not look on: what came of it so far, from the record"),
 	SWITCH(all, "with --report, every job that would have started at another time"),
 	{ 0 },

@@ -86,7 +86,7 @@ static int run(const struct args *args, struct err *err)
 }
 
 static const struct flag flags[] = {
-	NUMBER(since, FLAG_SECONDS, "TIME", 7 * 86400, 1, 1e10, "of the last so long (default 7d)"),
+	NUMBER(since, FLAG_SECONDS, "TIME", 7 * 86400, 1, 1e10, "look back this far (default 7d)"),
 	SWITCH(json, "print the daemon's answer"),
 	{ 0 },
 };

@@ -419,7 +419,7 @@ static int run_update(const struct args *args, struct err *err)
 static const struct flag flags[] = {
 	SWITCH(all, "all of yours that have not ended"),
 	TEXT(name, "NAME", "all of yours with this name"),
-	TEXT(reason, "TEXT", "kept with the job"),
+	TEXT(reason, "TEXT", "text kept with the job"),
 	SWITCH(quiet, "print nothing"),
 	SWITCH(json, "print the daemon's answers"),
 	{ 0 },
@@ -428,10 +428,10 @@ static const struct flag flags[] = {
 static const struct flag many_flags[] = {
 	SWITCH(all, "all of yours that have not ended"),
 	TEXT(name, "NAME", "all of yours with this name"),
-	TEXT(state, "STATE[,...]", "of these only those in such a state: pending, running"),
-	TEXT(tenant, "NAME", "of these only those on this account"),
+	TEXT(state, "STATE[,...]", "of these, only jobs in these states: pending, running"),
+	TEXT(tenant, "NAME", "of these, only jobs of this tenant"),
 	TEXT(user, "NAME", "of this user instead of yours; all: of every user, as far as you may"),
-	TEXT(reason, "TEXT", "kept with the job"),
+	TEXT(reason, "TEXT", "text kept with the job"),
 	SWITCH(quiet, "print nothing"),
 	SWITCH(json, "print the daemon's answers"),
 	{ 0 },
@@ -445,9 +445,9 @@ static const struct flag many_flags[] = {
 
 static const struct flag update_flags[] = {
 	SAID("priority", "N", "larger goes first"),
-	SAID("weight", "W", "its part where shares are weighed"),
-	SAID("time", "TIME", "end it after so long in all; 0: never"),
-	SAID("deadline", "WHEN", "when it must be done: now+6h, 18:00"),
+	SAID("weight", "W", "weight among jobs under policies that share by weight"),
+	SAID("time", "TIME", "new time limit, counted from its start; 0: none"),
+	SAID("deadline", "WHEN", "deadline: now+6h, 18:00"),
 	{ 0 },
 };
 

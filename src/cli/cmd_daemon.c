@@ -35,7 +35,7 @@ static const struct flag_group flags_machine = {
 	.flags =
 		(const struct flag[]){
 			NUMBER(slots, FLAG_INT, "N", -1, -1, 4096, "CPU slots to offer; -1: one per CPU"),
-			SWITCH(no_gpus, "offer CPU slots whatever there is"),
+			SWITCH(no_gpus, "offer CPU slots even if there are GPUs"),
 			SWITCH(no_cgroups, "do not put jobs into cgroups"),
 			{ 0 },
 		},
@@ -60,9 +60,9 @@ static const struct flag_group flags_care = {
 			TEXT(idle, "RULE",
 				"warn of jobs that hold devices and do nothing, and take these back: warn=30m,reclaim=2h,then=hold|requeue|cancel; off (default)"),
 			NUMBER(avoid_after, FLAG_INT, "N", 2, 0, 1000,
-				"a job avoids a device on which it failed so often within 5 minutes; 0: never"),
+				"a job avoids a device on which it failed N times within 5 minutes of its start; 0: never"),
 			NUMBER(drain_after, FLAG_INT, "N", 3, 0, 1000,
-				"a device is drained on which so many different jobs failed so in a row; 0: never"),
+				"drain a device on which N different jobs failed that way in a row; 0: never"),
 			{ 0 },
 		},
 };

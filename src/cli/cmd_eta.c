@@ -15,7 +15,7 @@ static void put_track(const json_t *track, bool waits, struct buf *out)
 	char error[32], plain[32];
 
 	if (!(n > 0)) {
-		buf_str(out, "no track record yet: intervals are the futures' own\n");
+		buf_str(out, "no earlier forecasts to calibrate by yet\n");
 		return;
 	}
 	buf_printf(out,

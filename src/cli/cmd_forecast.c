@@ -145,7 +145,7 @@ static const struct flag forecast_flags[] = {
 	NUMBER(futures, FLAG_INT, "N", 200, 1, 100000, "futures of each (default 200)"),
 	NUMBER(held_back, FLAG_NUMBER, "PART", 0.5, 0.01, 1,
 		"of the jobs, the last ones: those that count; the others are for learning (default 0.5)"),
-	SWITCH(raw, "what the futures say, not corrected by how earlier ones came out"),
+	SWITCH(raw, "intervals of the simulated futures, not calibrated by earlier forecasts"),
 	{ 0 },
 };
 static const struct flag_group flags_forecast = { .title = "forecasts", .flags = forecast_flags };

@@ -49,16 +49,16 @@ static int run(const struct args *args, struct err *err)
 }
 
 static const struct flag flags[] = {
-	FLAG_OF(follow, FLAG_SWITCH, .letter = 'f', .help = "go on as it prints, until it has ended"),
+	FLAG_OF(follow, FLAG_SWITCH, .letter = 'f', .help = "follow the output until the job has ended"),
 	{
 		.name = "stderr",
 		.kind = FLAG_SWITCH,
 		.offset = offsetof(struct args, errors),
 		.help = "standard error instead of standard output",
 	},
-	NUMBER(attempt, FLAG_INT, "N", 0, 1, 1e9, "of this attempt (default: the last)"),
+	NUMBER(attempt, FLAG_INT, "N", 0, 1, 1e9, "attempt to show (default: the last)"),
 	FLAG_OF(tail, FLAG_INT, .letter = 'n', .value = "N", .preset = -1, .min = 0, .max = 1e6,
-		.help = "the last lines alone"),
+		.help = "only the last N lines"),
 	SWITCH(json, "print where it is: path, attempt and size"),
 	{ 0 },
 };

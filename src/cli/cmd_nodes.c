@@ -243,7 +243,7 @@ static int run(const struct args *args, struct err *err)
 }
 
 static const struct flag flags[] = {
-	TEXT(reason, "TEXT", "why; shown to whoever waits for the devices"),
+	TEXT(reason, "TEXT", "reason; shown to jobs that wait for these devices"),
 	{
 		.name = "type",
 		.kind = FLAG_TEXT,

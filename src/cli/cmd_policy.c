@@ -67,8 +67,8 @@ static int run(const struct args *args, struct err *err)
 }
 
 static const struct flag flags[] = {
-	LIST(placer, "SPEC", "with set: who chooses devices (stint placers)"),
-	TEXT(admit, "SPEC", "with set: who may compete (stint admissions)"),
+	LIST(placer, "SPEC", "with set: the placer, which picks the devices (stint placers)"),
+	TEXT(admit, "SPEC", "with set: the admission rule (stint admissions)"),
 	SWITCH(json, "print the daemon's answer"),
 	{ 0 },
 };
@@ -88,7 +88,7 @@ const struct command command_policy = {
 	.max_operands = 2,
 	.live = true,
 	.groups = { &flags_policy, &flags_daemon },
-	.about = "Jobs that run and wait stay; from the next decision on the new policy has its way.",
+	.about = "Jobs that run and wait stay; the new policy decides from now on.",
 	.examples = examples,
 	.run = run,
 };

@@ -126,14 +126,14 @@ static int run(const struct args *args, struct err *err)
 }
 
 static const struct flag flags[] = {
-	FLAG_OF(all, FLAG_SWITCH, .letter = 'a', .help = "those that have ended, too"),
+	FLAG_OF(all, FLAG_SWITCH, .letter = 'a', .help = "also jobs that have ended"),
 	SWITCH(mine, "only yours"),
 	TEXT(state, "STATE[,...]", "only in these states: pending, running, failed, ..., ended"),
-	TEXT(tenant, "NAME", "only on this account"),
+	TEXT(tenant, "NAME", "only of this tenant"),
 	TEXT(name, "NAME", "only with this name"),
-	NUMBER(limit, FLAG_INT, "N", 1000, 1, LIVE_LIMIT_MAX, "at most so many (default 1000)"),
-	NUMBER(after, FLAG_INT, "ID", 0, 0, 4294967295., "only after this job: the next page"),
-	SWITCH(watch, "again every second, until Ctrl-C"),
+	NUMBER(limit, FLAG_INT, "N", 1000, 1, LIVE_LIMIT_MAX, "list at most N jobs (default 1000)"),
+	NUMBER(after, FLAG_INT, "ID", 0, 0, 4294967295., "continue after this job: the next page"),
+	SWITCH(watch, "refresh every second, until Ctrl-C"),
 	SWITCH(quiet, "no remarks"),
 	SWITCH(json, "print the daemon's answer"),
 	{ 0 },

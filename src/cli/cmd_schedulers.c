@@ -289,7 +289,7 @@ static const struct flag team_flags[] = {
 static const struct flag time_flags[] = {
 	NUMBER(duration, FLAG_SECONDS, "T", 20, 1e-3, 1e9, "that is counted (default 20)"),
 	NUMBER(warm_up, FLAG_SECONDS, "T", NAN, 0, 1e9, "before that (default: as --task-s)"),
-	NUMBER(seed, FLAG_INT, "N", 0, 0, 9e15, "names the draw of everything random (default 0)"),
+	NUMBER(seed, FLAG_INT, "N", 0, 0, 9e15, "random seed (default 0)"),
 	{ 0 },
 };
 

@@ -96,9 +96,9 @@ static const struct flag flags[] = {
 	TEXT(batch, "FILE", "many jobs at once, all or none: a JSON object in each line"),
 	NUMBER(if_unchanged, FLAG_INT, "STAMP", -1, 0, 9e15,
 		"only if nothing that matters has happened since the plan of that stamp"),
-	SWITCH(wait, "return when it has ended, with its exit code"),
-	SWITCH(parsable, "print the number alone"),
-	SWITCH(quiet, "print the number alone, and no remarks"),
+	SWITCH(wait, "wait until it has ended; exit with its exit code"),
+	SWITCH(parsable, "print only the job number"),
+	SWITCH(quiet, "print only the job number, no remarks"),
 	SWITCH(json, "print the daemon's answer"),
 	{ 0 },
 };

@@ -219,7 +219,7 @@ static const struct flag scheduler_flags[] = {
 	SWITCH(strict, "ursa: place only where everything that a task needs is lacking"),
 	NUMBER(noise, FLAG_NUMBER, "X", 0, 0, 3,
 		"ursa: how wrong measured rates are, deviation of their logarithm (default 0)"),
-	NUMBER(seed, FLAG_INT, "N", 0, 0, 9e15, "names the draw of that (default 0)"),
+	NUMBER(seed, FLAG_INT, "N", 0, 0, 9e15, "random seed (default 0)"),
 	{ 0 },
 };
 

@@ -238,7 +238,8 @@ static int run(const struct args *args, struct err *err)
 static const struct flag flags[] = {
 	SWITCH(once, "one screen as text, then end (so it is without a terminal)"),
 	NUMBER(interval, FLAG_SECONDS, "T", 1, 0.1, 3600, "time between two looks (default 1s)"),
-	NUMBER(lines, FLAG_INT, "N", 0, 0, 100000, "with --once, or no terminal: at most so many lines"),
+	NUMBER(lines, FLAG_INT, "N", 0, 0, 100000,
+		"with --once, or without a terminal: print at most N lines"),
 	SWITCH(mine, "only your jobs"),
 	TEXT(color, "WHEN", "auto, always or never (NO_COLOR is understood)"),
 	SWITCH(json, "once, as JSON: nodes and jobs"),

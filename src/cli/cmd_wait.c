@@ -51,7 +51,7 @@ static int run(const struct args *args, struct err *err)
 }
 
 static const struct flag flags[] = {
-	NUMBER(timeout, FLAG_SECONDS, "TIME", NAN, 0, 1e9, "give up after so long, with code 7"),
+	NUMBER(timeout, FLAG_SECONDS, "TIME", NAN, 0, 1e9, "give up after this time, with exit code 7"),
 	SWITCH(quiet, "print nothing"),
 	SWITCH(json, "print the jobs as JSON"),
 	{ 0 },

@@ -164,18 +164,18 @@ void live_bar(double part, int columns, const struct term *term, struct buf *out
 	buf_char(out, ']');
 }
 
-/* "in 2.1 h", "now". */
+/* "2h06m" from now, "now". */
 static void put_moment(const json_t *moments, const char *key, double now, struct buf *out)
 {
 	double at = live_number(moments, key);
-	char text[32];
+	char text[DURATION_SIZE];
 
 	if (isnan(at))
-		buf_str(out, "beyond 30 d");
+		buf_str(out, "more than 30 days");
 	else if (at - now < 1)
 		buf_str(out, "now");
 	else
-		buf_printf(out, "in %s", text_duration(at - now, text));
+		buf_str(out, live_duration(at - now, text));
 }
 
 void live_interval(const json_t *moments, double now, struct buf *out)
@@ -184,10 +184,12 @@ void live_interval(const json_t *moments, double now, struct buf *out)
 		buf_str(out, "not within 30 days");
 		return;
 	}
+	if (!(live_number(moments, "p50") - now < 1))
+		buf_str(out, "in ");
 	put_moment(moments, "p50", now, out);
-	buf_str(out, " (between ");
+	buf_str(out, " (80 %: ");
 	put_moment(moments, "p10", now, out);
-	buf_str(out, " and ");
+	buf_str(out, " to ");
 	put_moment(moments, "p90", now, out);
 	buf_char(out, ')');
 }

@@ -21,7 +21,7 @@ static const struct flag past_flags[] = {
 	TEXT(state, "DIR",
 		"the daemon's directory, or a copy of its stint.db (default: where it keeps it)"),
 	NUMBER(since, FLAG_SECONDS, "TIME", NAN, 0, 1e10,
-		"jobs of the last so long (0: all; default: of a record 7d, of a trace all)"),
+		"jobs of this last stretch of time (0: all; default: 7d of a record, all of a trace)"),
 	TEXT(was, "NAME[:OPTIONS]", "the policy of then (default: the record's; of a trace fifo)"),
 	TEXT(was_placer, "NAME[:OPTIONS]",
 		"the placer of then (default: the record's; of a trace first-fit)"),

@@ -19,9 +19,11 @@
 #include "sim/belief.h"
 
 static const struct flag decider_flags[] = {
-	LIST(policy, "NAME[:OPTIONS]", "who runs now; see 'stint policies' (default fifo)"),
-	LIST(placer, "NAME[:OPTIONS]", "on which devices; see 'stint placers' (default first-fit)"),
-	TEXT(admit, "NAME[:OPTIONS]", "who may compete; see 'stint admissions' (default all)"),
+	LIST(policy, "NAME[:OPTIONS]", "policy: which jobs run now; see 'stint policies' (default fifo)"),
+	LIST(placer, "NAME[:OPTIONS]",
+		"placer: on which devices; see 'stint placers' (default first-fit)"),
+	TEXT(admit, "NAME[:OPTIONS]",
+		"admission rule: which jobs may compete; see 'stint admissions' (default all)"),
 	TEXT(tenants, "FILE", TENANTS_HELP " (default: none)"),
 	{ 0 },
 };
@@ -48,9 +50,9 @@ static const struct flag world_flags[] = {
 };
 
 static const struct flag belief_flags[] = {
-	NUMBER(seed, FLAG_INT, "N", 0, 0, 9e15, "names the draw of everything random (default 0)"),
+	NUMBER(seed, FLAG_INT, "N", 0, 0, 9e15, "random seed (default 0)"),
 	NUMBER(error, FLAG_NUMBER, "E", 0, 0, 10,
-		"deviation of estimated run times, such as 0.3 (default 0: exact)"),
+		"relative error of estimated run times, such as 0.3 (default 0: exact)"),
 	SWITCH(oracle, "policies know the true run times"),
 	TEXT(estimate, "OPTIONS", "policies estimate speeds, such as known=0.3; options below"),
 	{ 0 },

@@ -85,7 +85,7 @@ void slurm_words_fini(struct slurm_words *words)
 	NUMBER(slurm_poll, FLAG_SECONDS, "TIME", 1, 0.1, 3600, \
 		"how often its jobs are looked at when nothing was ordered (1s)"), \
 		NUMBER(slurm_rate, FLAG_INT, "N", RATE, 1, 100000, \
-			"at most so many calls of the controller a second (500)"), \
+			"at most N calls of the controller a second (500)"), \
 		TEXT(slurm_record, "FILE", \
 			"every line that is said to and by stint-slurm, for bug reports")
 
@@ -111,7 +111,7 @@ const struct flag_group slurm_flags_drive = {
 			TEXT(scheduler, "K/N",
 				"of N daemons that share nodes the K-th: each begins with other nodes (doc/parsync.md)"),
 			NUMBER(slurm_patience, FLAG_SECONDS, "TIME", 30, 1, 86400,
-				"a job that was released and does not start is taken back after so long (30s)"),
+				"take back a job that was released and has not started after this time (30s)"),
 			ASKING,
 			{ 0 },
 		},

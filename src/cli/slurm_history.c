@@ -30,7 +30,7 @@ static const struct flag flags[] = {
 	TEXT(from_jobcomp, "FILE",
 		"likewise, the log of jobcomp/filetxt (else the cluster's own, if it can be read)"),
 	TEXT(assume_gpus, "node=N|cpus=N",
-		"where the log tells no GPUs: so many for each node of a job, or one for each so many CPUs"),
+		"where the log has no GPUs: N for each node of a job, or one for every N CPUs"),
 	SWITCH(no_history, "begin with nothing"),
 	{ 0 },
 };

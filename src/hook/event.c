@@ -19,7 +19,7 @@ const struct event_name event_names[] = {
 	{ "finished", "end", "state", "COMPLETED", "a job ended well" },
 	{ "failed", "end", "state", "FAILED TIMEOUT NODE_FAIL PREEMPTED",
 		"a job ended otherwise, and nobody had asked for that" },
-	{ "cancelled", "end", "state", "CANCELLED", "somebody ended a job" },
+	{ "cancelled", "end", "state", "CANCELLED", "a user ended a job" },
 	{ "ended", "end", NULL, NULL, "a job ended, however" },
 	{ "device-down", "devices", "up", "false", "devices are gone" },
 	{ "device-up", "devices", "up", "true", "devices are back" },

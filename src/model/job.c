@@ -148,7 +148,7 @@ static const struct {
 	[WHY_BEHIND] = { "behind", "a job ahead does not fit" },
 	[WHY_RESERVED] = { "reserved", "would delay a reservation" },
 	[WHY_OUTRANKED] = { "outranked", "another job ranks higher" },
-	[WHY_SHARE] = { "share", "its tenant is above its share" },
+	[WHY_SHARE] = { "share", "its tenant is above its fair share" },
 	[WHY_ROUND] = { "round", "waits for the next round" },
 	[WHY_TURN] = { "turn", "others are owed the devices first" },
 	[WHY_ADMISSION] = { "admission", "held back by admission" },
@@ -209,16 +209,16 @@ static void deadline_text(const struct reason *reason, double now_s, struct buf 
 			reason->have == 1 ? "is" : "are");
 }
 
-/* "its tenant is at 1.3 of its share, that of job 7 at 0.7": the proof, where it is known. */
+/* "its tenant has had 130 % of its fair share, that of job 7 70 %": the proof, where it is known. */
 static void share_text(const struct reason *reason, const char *other, struct buf *out)
 {
 	if (!(reason->share > 0)) {
-		buf_str(out, "its tenant is above its share");
+		buf_str(out, "its tenant is above its fair share");
 		return;
 	}
-	buf_printf(out, "its tenant is at %.2g of its share", reason->share);
+	buf_printf(out, "its tenant has had %.3g %% of its fair share", 100 * reason->share);
 	if (reason->against >= 0 && reason->other != JOB_NONE)
-		buf_printf(out, ", that of %s at %.2g", other, reason->against);
+		buf_printf(out, ", that of %s %.2g %%", other, 100 * reason->against);
 }
 
 /* "job 7 is owed the devices first, 3 min against 1 min": likewise. */

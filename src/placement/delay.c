@@ -32,7 +32,7 @@ static const struct option options[] = {
 	OPT_DOUBLE(struct delay, speed_min, 0.8, 0, 1,
 		"jobs that would have less than this part of their speed there wait the longest, whatever was learnt"),
 	OPT_DOUBLE(struct delay, window_s, 86400, 1, 1e15, "what is longer ago does not count"),
-	OPT_INT(struct delay, window, 100, 1, 10000, "nor do more than so many of a size and tier"),
+	OPT_INT(struct delay, window, 100, 1, 10000, "most jobs of one size and tier that are looked at"),
 	{ 0 },
 };
 

@@ -516,10 +516,11 @@ static void put_runner(const struct explanation *e, uint32_t i, double born_s, s
 	char lasted[32], name[32];
 
 	snapshot_call(one, name);
-	buf_printf(&text, "job %s%s%s holds %u %s", name, tenant ? " of " : "",
-		tenant ? tenant : "", one->grant->gpus, s->cluster.types[one->grant->type].name);
+	buf_printf(&text, "job %s%s%s %s %u %s", name, tenant ? " of " : "", tenant ? tenant : "",
+		isfinite(since_s) ? "has held" : "holds", one->grant->gpus,
+		s->cluster.types[one->grant->type].name);
 	if (isfinite(since_s))
-		buf_printf(&text, " since %s ago", text_duration(fmax(0, s->now_s - since_s), lasted));
+		buf_printf(&text, " for %s", text_duration(fmax(0, s->now_s - since_s), lasted));
 	json_begin_object(j, NULL);
 	json_str(j, "text", text.at);
 	json_int(j, "job", one->number);

@@ -15,7 +15,7 @@ struct loan_options {
 
 static const struct option options[] = {
 	OPT_TEXT(struct loan_options, type, "", "nodes of this type are the inference side's"),
-	OPT_INT(struct loan_options, nodes, 0, 0, NODES_MAX, "the last so many nodes are"),
+	OPT_INT(struct loan_options, nodes, 0, 0, NODES_MAX, "the last N nodes are borrowed ones"),
 	OPT_DOUBLE(struct loan_options, headroom, 0.02, 0, 1,
 		"part of its servers that inference keeps beyond its demand"),
 	{ 0 },

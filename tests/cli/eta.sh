@@ -41,11 +41,11 @@ submit --gpus 0 -c 1 --estimate 10m --hold --name third -- true
 run stint eta 1
 want 0 "eta of one that runs"
 out '^job 1, RUNNING$' "names it"
-out '^  ends +in .* \(between .* and .*\)$' "says when it ends, as an interval"
+out '^  ends +(in [0-9]|now).* \(80 %: .* to .*\)$' "says when it ends, as an interval"
 is "not when it starts" sh -c '! grep -q "^  starts" stdout'
 run stint eta 2
 want 0 "eta of one that waits"
-out '^  starts +in .* \(between .* and .*\)$' "says when it starts"
+out '^  starts +(in [0-9]|now).* \(80 %: .* to .*\)$' "says when it starts"
 out '^  [0-9]+ futures; ' "and of how many futures"
 run stint eta 3
 want 0 "eta of one that is held"

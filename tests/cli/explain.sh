@@ -25,7 +25,7 @@ run stint explain 2
 want 0 "one that waits is explained"
 out '^job 2, PENDING: it needs 2 devices and 1 is free' "in the words of the policy"
 out '^ +1\. busy ' "the first cause is that devices are busy"
-out 'job 1 .*holds 3 cpu since' "and who holds them"
+out 'job 1 .*has held 3 cpu for' "and who holds them"
 out '^  - 1 CPU instead of 2: resubmit with --cpus-per-task 1$' "fewer would do"
 out '^  - wait for 1 to end, believed to take another' "so would the end of the first"
 out '^  - hold job 1, which stops it: stint hold 1$' "which is one's own to hold"

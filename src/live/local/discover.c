@@ -85,7 +85,7 @@ static void discover_gpus(struct machine *machine, const struct machine_options 
 	struct err err;
 
 	if (options->no_gpus) {
-		snprintf(machine->driver, sizeof(machine->driver), "GPUs are not to be used");
+		snprintf(machine->driver, sizeof(machine->driver), "GPUs are not used (--no-gpus)");
 		return;
 	}
 	machine->library = library_of(options);

@@ -66,7 +66,7 @@ struct elasticflow {
 static const struct option options[] = {
 	OPT_DOUBLE(struct elasticflow, slot_s, 300, 1e-3, 1e6, "length of a slot of the plan"),
 	OPT_DOUBLE(struct elasticflow, safety_s, 0, 0, 1e7,
-		"promise to be over so long before the deadline"),
+		"safety margin: promise to end this long before the deadline"),
 	OPT_CHOICE(struct elasticflow, fill, FILL_FORWARD, fill_names,
 		"take the devices of the last level as early or as late as can be"),
 	OPT_BOOL(struct elasticflow, costs, 1, "plan with the believed costs of starts and changes"),

@@ -55,7 +55,7 @@ struct optimus {
 static const struct option options[] = {
 	OPT_DOUBLE(struct optimus, round_s, 60, 1e-3, 1e6, "seconds between decisions"),
 	OPT_DOUBLE(struct optimus, growth, 0, 0, 64,
-		"a job gets so many times (1 or more) the devices it ever had at most; 0: no such limit"),
+		"largest growth in one step, as a factor (1 or more) of the most devices the job ever had; 0: no limit"),
 	OPT_CHOICE(struct optimus, speeds, SPEEDS_FIT, speeds_names,
 		"a curve through a few believed speeds, or every speed as it is believed"),
 	OPT_CHOICE(struct optimus, gain, PER_SHARE, per_names,
@@ -63,7 +63,7 @@ static const struct option options[] = {
 	OPT_CHOICE(struct optimus, misfit, MISFIT_OF_SKIP, stop_names,
 		"when a device finds no room: nobody grows any more, or only that job"),
 	OPT_INT(struct optimus, reach, 1, 1, 64,
-		"look so many devices ahead where the next one alone saves nothing"),
+		"devices to look ahead where the next one alone saves nothing"),
 	OPT_CHOICE(struct optimus, spread, SPREAD_EVEN, spread_names,
 		"evenly over the fewest nodes, or as the placer says"),
 	OPT_CHOICE(struct optimus, compat, COMPAT_OF_NONE, published_names,

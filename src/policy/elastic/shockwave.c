@@ -68,7 +68,7 @@ static const struct option options[] = {
 	OPT_DOUBLE(struct shockwave, round_s, 120, 1, 1e6, "jobs change places at multiples of this"),
 	OPT_INT(struct shockwave, window, 20, 1, WINDOW_MAX, "rounds planned ahead"),
 	OPT_INT(struct shockwave, resolve_rounds, 8, 1, WINDOW_MAX,
-		"the window is planned anew after so many, though nothing happened"),
+		"plan the window anew after this many rounds even if nothing happened"),
 	OPT_DOUBLE(struct shockwave, k, 1e-3, 0, 1e6, "what a second of the last job's end counts for"),
 	OPT_DOUBLE(struct shockwave, lambda, 12, 0, 100, "power of a late job's lateness in its weight"),
 	OPT_DOUBLE(struct shockwave, rho_max, 1, 1e-3, 1e3,

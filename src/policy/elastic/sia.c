@@ -67,7 +67,7 @@ static const struct option options[] = {
 		"that cost grows by 1 for each device in so long since arrival, so that nobody is left out for good; 0: it does not"),
 	OPT_DOUBLE(struct sia, lambda_a, 0, 0, 1e6, "cost of changing or stopping what a job has"),
 	OPT_DOUBLE(struct sia, growth, 2, 0, 1e6,
-		"at most so many times (1 or more) the most devices a job had so far; 0: no limit"),
+		"largest growth in one step, as a factor (1 or more) of the most devices the job ever had; 0: no limit"),
 	OPT_BOOL(struct sia, restart, 1, "count what restarts have cost a job against changing it"),
 	OPT_BOOL(struct sia, round2, 0, "costs of two decimals, as published"),
 	OPT_CHOICE(struct sia, solver, SOLVER_AUTO, solver_names,

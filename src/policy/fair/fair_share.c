@@ -46,7 +46,7 @@ static const struct option options[] = {
 	OPT_DOUBLE(struct fair_share, quantum_s, 600, 1, 1e9,
 		"seconds that devices just handed out count for"),
 	OPT_DOUBLE(struct fair_share, round_s, 0, 0, 1e6,
-		"decide every so many seconds only; 0: at every event"),
+		"seconds between decisions; 0: decide at every event"),
 	OPT_BOOL(struct fair_share, preempt, 0, "stop jobs of tenants above their share"),
 	OPT_DOUBLE(struct fair_share, patience_s, 300, 1, 1e9,
 		"without rounds: seconds between two decisions that stop jobs"),

@@ -43,7 +43,7 @@ static const struct option options[] = {
 	OPT_DOUBLE(struct gandiva, slice_s, 60, 1, 1e6,
 		"jobs of a crowded server change places at multiples of this"),
 	OPT_DOUBLE(struct gandiva, stay, 4, 0, 1000,
-		"nobody is stopped before it ran so many times what it costs to resume it"),
+		"a job is not stopped before it ran this many times its resume cost"),
 	RULE(window_s, OPTION_DOUBLE, .preset = 300, .min = 1, .max = 1e6,
 		.help = "how long something is tried and measured before it is judged"),
 	RULE(pack, OPTION_BOOL, .preset = 1, .max = 1,

@@ -39,7 +39,7 @@ static const struct option options[] = {
 		"seconds between two looks at how tickets lie; a job that moved stays that long at least"),
 	OPT_BOOL(struct gandiva_fair, trade, 1, "tenants trade fast types for slow ones"),
 	OPT_DOUBLE(struct gandiva_fair, stay, 4, 0, 1000,
-		"nobody is stopped before it ran so many times what it costs to resume it"),
+		"a job is not stopped before it ran this many times its resume cost"),
 	{ .name = "compat",
 		.kind = OPTION_CHOICE,
 		.offset = offsetof(struct gandiva_fair, turns.compat),

@@ -59,7 +59,7 @@ static const struct option options[] = {
 		"what a payment leaves of a gang: all until debts are worth it, or what is whole"),
 	OPT_BOOL(struct themis, align, 1, "leases end at multiples of lease_s, all at once"),
 	OPT_DOUBLE(struct themis, recall, 1.2, 0, 1e9,
-		"leases end early for who would be so many times worse off than who gives way; 0: never"),
+		"end a lease early for a job whose finish-time fairness is this many times worse than the holder's; 0: never"),
 	RULE(elastic, OPTION_BOOL, .preset = 1, .max = 1,
 		.help = "jobs that take a range of devices bid for several sizes"),
 	{ .name = "rack_speed",

@@ -17,7 +17,7 @@ static const struct option easy_options[] = {
 	OPT_INT(struct backfill, reservations, 1, 1, 1000000,
 		"jobs at the head of the queue that nobody may delay"),
 	OPT_DOUBLE(struct backfill, round_s, 0, 0, 1e6,
-		"decide every so many seconds only; 0: at every event"),
+		"seconds between decisions; 0: decide at every event"),
 	{ 0 },
 };
 
@@ -25,7 +25,7 @@ static const struct option conservative_options[] = {
 	OPT_INT(struct backfill, reservations, 1000, 1, 1000000,
 		"jobs at the head of the queue that nobody may delay; the rest wait behind them"),
 	OPT_DOUBLE(struct backfill, round_s, 0, 0, 1e6,
-		"decide every so many seconds only; 0: at every event"),
+		"seconds between decisions; 0: decide at every event"),
 	{ 0 },
 };
 

@@ -17,7 +17,7 @@ static const struct option options[] = {
 	OPT_CHOICE(struct srtf, misfit, MISFIT_SKIP, misfit_names,
 		"what a job that does not fit does to those behind it"),
 	OPT_DOUBLE(struct srtf, round_s, 0, 0, 1e6,
-		"decide every so many seconds only; 0: at every event"),
+		"seconds between decisions; 0: decide at every event"),
 	{ 0 },
 };
 

@@ -19,7 +19,7 @@ static const char *const packing_names[] = { "tight", "spread", NULL };
 static const struct option options[] = {
 	OPT_DOUBLE(struct zhong, round_s, 60, 1, 1e6,
 		"seconds between looks at what to rent and give back"),
-	OPT_DOUBLE(struct zhong, wait_s, 60, 0, 1e9, "who has waited so long has nodes rented for it"),
+	OPT_DOUBLE(struct zhong, wait_s, 60, 0, 1e9, "rent nodes for a job that has waited this long"),
 	OPT_DOUBLE(struct zhong, threshold, 0.3, 0, 1, "nodes that are less used are emptied"),
 	OPT_DOUBLE(struct zhong, cool_down, 2, 0, 1e6, "periods after renting in which none is emptied"),
 	OPT_CHOICE(struct zhong, pack, PACK_TIGHT, packing_names,

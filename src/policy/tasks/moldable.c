@@ -27,7 +27,7 @@ struct moldable_policy {
 
 static const struct option options[] = {
 	OPT_INT(struct moldable_policy, lp_jobs, 500, 0, 100000,
-		"sizes by linear program for up to so many jobs; for more by a guess without a bound"),
+		"most jobs for which the linear program is solved; beyond that a heuristic without a bound"),
 	{ 0 },
 };
 

@@ -35,7 +35,7 @@ static const struct option options[] = {
 	OPT_DOUBLE(struct ursa, interval_s, 0, 0, 1e6,
 		"seconds between decisions, less than ept_s; 0: at every event"),
 	OPT_DOUBLE(struct ursa, patience_s, 86400, 1, 1e12,
-		"srjf: who has waited so long counts as having half as much left"),
+		"srjf: after waiting this long a job counts as having half as much left"),
 	OPT_BOOL(struct ursa, strict, 0, "a job goes only where everything that it needs is lacking"),
 	{ 0 },
 };
