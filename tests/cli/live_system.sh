@@ -98,12 +98,8 @@ cannot "nor others' output" as 65533 cat "$STINT_STATE/jobs/$mine/1/stdout"
 cannot "nor writes there" as 65534 touch "$STINT_STATE/jobs/x"
 is "there is no HTTP port" [ ! -e "$STINT_STATE/address" ]
 fails 4 '--listen .*stint-http.socket.*ssh -L' "stint open says how to get one" stint open
-if command -v curl >/dev/null; then
-	run as 65533 curl -s -o /dev/null -w '%{http_code}' --unix-socket "$STINT_SOCKET" \
-		-H 'Content-Type: application/json' -d '{"attempt":1,"step":5}' \
-		"http://localhost/v1/jobs/$mine/progress"
-	is "nobody speaks for others' jobs" grep -q 403 stdout
-fi
+run as 65533 "$place/bin/fetch" --status "$STINT_SOCKET" "/v1/jobs/$mine/progress" '{"attempt":1,"step":5}'
+out '^403$' "nobody speaks for others' jobs"
 
 # ---- output that points at what is not theirs
 echo untouched >"$place/roots"
