@@ -30,7 +30,7 @@ sleep 1
 is "the daemon comes back" drive_begin
 is "and the node" "$vcluster" start-node v100-1
 is "every job ends" wait_for 600 all_over
-run check_each
+run check_each v100-1
 want 0 "each once, and as it should"
 # KEEP=DIR: what a failure left, to look at.
 [ "$code" = 0 ] || [ -z "${KEEP:-}" ] || cp -r daemon.log "$STINT_STATE" "$VCLUSTER/log" "$ran" "$KEEP"
