@@ -148,7 +148,7 @@ run two logs "$job" --json
 out '"size": 0' "not even its size"
 rm "$place/open/dir"
 as 65533 ln -s "$place/open/moved" "$place/open/dir"
-fails 3 'behind a symbolic link' "a directory that became a link is not followed" two logs "$job"
+fails 3 'its path has a symbolic link' "a directory that became a link is not followed" two logs "$job"
 rm "$place/open/dir"
 as 65533 mv "$place/open/moved" "$place/open/dir"
 run two logs "$job"
