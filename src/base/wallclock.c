@@ -110,9 +110,10 @@ bool wallclock_get(struct wallclock *w, const char *text)
 	return true;
 }
 
-double wallclock_resume(double kept_s, double last_s, double offset_s, double real_s, double boot_s)
+double wallclock_resume(double kept_s, double last_s, double offset_s, double real_s, double boot_s,
+	double away_s)
 {
-	double now_s = isnan(kept_s) ? real_s - offset_s : kept_s + boot_s;
+	double now_s = isnan(kept_s) ? fmin(real_s - offset_s, last_s + away_s) : kept_s + boot_s;
 
 	return fmax(last_s, now_s) - boot_s;
 }

@@ -43,8 +43,10 @@ bool wallclock_get(struct wallclock *w, const char *text);
 /*
  * Record time at CLOCK_BOOTTIME 0 for a daemon that starts.  `kept_s` is that of the last daemon if the machine has
  * not been booted since: exact, whatever the wall clock shows.  NAN: after a boot the wall clock `real_s` says how long
- * the machine was away.  `last_s` is the last moment in the record: time never goes back.
+ * the machine was away.  It may be years ahead, so no more than `away_s` of that is record time; the rest is a step of
+ * the wall clock.  `last_s` is the last moment in the record: time never goes back.
  */
-double wallclock_resume(double kept_s, double last_s, double offset_s, double real_s, double boot_s);
+double wallclock_resume(double kept_s, double last_s, double offset_s, double real_s, double boot_s,
+	double away_s);
 
 #endif

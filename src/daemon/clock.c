@@ -4,6 +4,10 @@
  * Record time goes by CLOCK_BOOTTIME and never back.  Wall time is record time plus an offset that is read in every
  * cycle, at the latest every DAEMON_LOOK_S, and at once where the kernel tells of a clock that was set.  An offset that
  * has changed is an input of the core, which moves the deadlines and begins that users gave as wall time.
+ *
+ * After a boot only the wall clock says how long the machine was off, and it may be years ahead.  Record time then goes
+ * on by a day at most, so that a wrong clock neither prunes the record nor lets all use fade; the rest is a change of
+ * the offset.  Jobs of Slurm run on while this machine is off: there all of it is record time.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,6 +24,8 @@
 #define CLOCK_STEP_S 1.0  /* smaller changes wait until they add up */
 #define CLOCK_GAP_S 0.05  /* two clocks read further apart than this are read again */
 #define CLOCK_FAR_S 100e6 /* three years: a timer that never fires by itself */
+#define CLOCK_AWAY_S \
+	86400. /* at a boot record time goes on by a day at most, whatever the wall clock shows */
 #define BOOT_ID_FILE "/proc/sys/kernel/random/boot_id"
 
 double daemon_wall_s(const struct daemon *d, double at_s)
@@ -58,14 +64,16 @@ int daemon_open_clock(struct daemon *d, struct err *err)
 {
 	struct buf text = { 0 };
 	char boot[BOOT_ID_MAX];
-	bool same;
+	bool same, booted;
 	int rc;
 
 	record_clock_read(d->record, &d->clock);
 	read_boot_id(boot);
 	same = boot[0] && !strcmp(boot, d->clock.boot);
+	booted = boot[0] && d->clock.boot[0] && !same;
 	d->clock.boot_s = wallclock_resume(same ? d->clock.boot_s : NAN, d->last_s,
-		wallclock_offset(&d->clock.wall), clock_real_s(), clock_boot_s());
+		wallclock_offset(&d->clock.wall), clock_real_s(), clock_boot_s(),
+		booted && !d->config.slurm ? CLOCK_AWAY_S : INFINITY);
 	snprintf(d->clock.boot, sizeof(d->clock.boot), "%s", boot);
 	d->opened_offset_s = d->clock_seen_s = wallclock_offset(&d->clock.wall);
 	record_clock_text(&d->clock, &text);

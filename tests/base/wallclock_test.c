@@ -63,22 +63,26 @@ static void test_resume(void **state)
 {
 	static const struct {
 		const char *what;
-		double kept_s, last_s, offset_s, real_s, boot_s, now_s;
+		double kept_s, last_s, offset_s, real_s, boot_s, away_s, now_s;
 	} rows[] = {
-		{ "a new record", NAN, 0, 1000, 1000.5, 70, 0.5 },
+		{ "a new record", NAN, 0, 1000, 1000.5, 70, INFINITY, 0.5 },
 		{ "the same boot: the wall clock counts for nothing", 30, 80, 1000, 1100 + YEARS,
-			70, 100 },
-		{ "set back by years", 30, 80, 1000, 1100 - YEARS, 70, 100 },
-		{ "another boot: as long as the wall clock says", NAN, 80, 1000, 1500, 7, 500 },
+			70, 86400, 100 },
+		{ "set back by years", 30, 80, 1000, 1100 - YEARS, 70, 86400, 100 },
+		{ "another boot: as long as the wall clock says", NAN, 80, 1000, 1500, 7, 86400, 500 },
 		{ "another boot with the clock behind: not before the last event", NAN, 80, 1000,
-			900, 7, 80 },
-		{ "after a start with the clock ahead", NAN, YEARS, 1000, 1500, 7, YEARS },
+			900, 7, 86400, 80 },
+		{ "another boot with the clock years ahead: a day", NAN, 80, 1000, 1500 + YEARS, 7,
+			86400, 86480 },
+		{ "jobs ran on elsewhere: as long as the wall clock says", NAN, 80, 1000,
+			1500 + YEARS, 7, INFINITY, 500 + YEARS },
+		{ "after a start with the clock ahead", NAN, YEARS, 1000, 1500, 7, 86400, YEARS },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		double boot_s = wallclock_resume(rows[i].kept_s, rows[i].last_s, rows[i].offset_s,
-			rows[i].real_s, rows[i].boot_s);
+			rows[i].real_s, rows[i].boot_s, rows[i].away_s);
 
 		if (fabs(boot_s + rows[i].boot_s - rows[i].now_s) > 1e-6)
 			fail_msg("%s: %g", rows[i].what, boot_s + rows[i].boot_s);

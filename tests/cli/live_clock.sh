@@ -128,12 +128,41 @@ run stint cancel "$begins" "$later" "$due"
 want 0 "jobs can be cancelled"
 soon "the last job ends" state "$due" CANCELLED
 daemon_stop
+
+# ---- booted with the clock ten years ahead: nothing counts as ten years old
+cat >boot.py <<'PY'
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+boot, rest = db.execute("SELECT value FROM meta WHERE key = 'clock'").fetchone()[0].split(" ", 1)
+db.execute("UPDATE meta SET value = ? WHERE key = 'clock'", ("another-boot " + rest,))
+db.commit()
+PY
+run stint db prune --older 3650d --yes
+want 0 "pruning is confirmed"
+is "as if the machine had been booted" env -u LD_PRELOAD python3 boot.py "$STINT_STATE/stint.db"
+set_clock "$YEARS"
+is "a daemon starts ten years ahead" daemon_start
+is "the jump is a step of the wall clock" logged 'clock jumped forward by 31[45][0-9]{6} s'
+run stint run --quiet -- true
+want 0 "jobs run"
+run stint db prune --older 10d
+want 0 "what ended ten days ago is pruned"
+out 'nothing' "which is nothing"
+is "the first job's output is there" [ -e "$STINT_STATE/jobs/$early/1/stdout" ]
+daemon_stop
+set_clock 0
+is "the next one has the right clock" daemon_start
+run stint run --quiet -- true
+want 0 "jobs run"
+run stint show "$early"
+out '^command' "and its submission, too"
+daemon_stop
 unset LD_PRELOAD
 run stint replay "$STINT_STATE"
 want 0 "a replay decides the same"
 run stint db check --state "$STINT_STATE"
 want 0 "the record is sound"
 run stint db export --state "$STINT_STATE"
-is "and has each jump" [ "$(grep -c '"kind":"clock"' stdout)" = 5 ]
+is "and has each jump" [ "$(grep -c '"kind":"clock"' stdout)" = 7 ]
 daemon=
 finish
