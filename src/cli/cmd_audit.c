@@ -42,7 +42,7 @@ static void event_row(struct table *table, const json_t *event)
 	put_cell(table, event, "detail");
 }
 
-static void put_events(const json_t *reply, const struct term *term, struct buf *out)
+static void put_events(json_t *reply, const struct term *term, struct buf *out)
 {
 	static const char *const titles[] = { "WHEN", "WHAT", "WHO", "ROLE", "FROM", "VERB",
 		"STATUS", "COUNT", "DETAIL" };
@@ -62,27 +62,7 @@ static void put_events(const json_t *reply, const struct term *term, struct buf 
 
 static int run(const struct args *args, struct err *err)
 {
-	struct buf path = { 0 }, text = { 0 };
-	json_t *reply;
-	int rc;
-
-	buf_str(&path, "/v1/audit");
-	live_query_number(&path, "since_s", args->since);
-	rc = live_get(args, path.at, &reply, err);
-	buf_fini(&path);
-	if (rc)
-		return rc;
-	if (args->json) {
-		rc = live_print_json(reply, err);
-	} else {
-		struct term term = term_of_stdout();
-
-		put_events(reply, &term, &text);
-		rc = ui_print(&text, err);
-	}
-	buf_fini(&text);
-	json_decref(reply);
-	return rc;
+	return live_look_back(args, "/v1/audit", put_events, err);
 }
 
 static const struct flag flags[] = {

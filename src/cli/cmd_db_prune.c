@@ -1,18 +1,15 @@
 /*
- * stint db prune, db status: how large the record is, and making it smaller.
+ * stint db prune: making the record smaller.
  *
  * The daemon is the only writer while it runs, so it is asked to prune; else the record is
  * opened under the daemon's lock.  What would be pruned is counted by reading.
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <math.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,6 +17,7 @@
 #include "base/file.h"
 #include "base/members.h"
 #include "cli/db_pruned.h"
+#include "cli/db_pruning.h"
 #include "cli/db_trace.h"
 #include "cli/live.h"
 #include "cli/ui.h"
@@ -31,97 +29,6 @@
 enum { STEP_JOBS = 1000 }; /* where no daemon waits */
 
 #define POLL_S 0.2
-
-/* What is known before anything is done. */
-struct pruning {
-	const struct args *args;
-	char *path, *dir; /* of the record, and the directory it is in */
-	struct wallclock wall;
-	double before_s;
-	struct record_prune_plan plan;
-	struct record_pruned pruned;
-	struct record_size size;
-	bool confirmed;
-};
-
-static void pruning_fini(struct pruning *p)
-{
-	free(p->path);
-	free(p->dir);
-	wallclock_fini(&p->wall);
-}
-
-static bool has_meta(struct record *record, const char *key)
-{
-	struct buf text = { 0 };
-	bool has = record_meta(record, key, &text);
-
-	buf_fini(&text);
-	return has;
-}
-
-static char *dir_of(const char *path)
-{
-	const char *base = path_base(path);
-
-	return base == path ? mem_strdup(".") : mem_strndup(path, (size_t)(base - path - 1));
-}
-
-static bool daemon_runs(const char *dir)
-{
-	char *path = path_join(dir, "lock");
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	bool runs = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
-
-	if (fd >= 0)
-		close(fd);
-	free(path);
-	return runs;
-}
-
-/* A record that is not in use is as old as its last event: a wrong clock of today prunes nothing. */
-static double now_of(const struct pruning *p, double last_s)
-{
-	return daemon_runs(p->dir) ? fmax(last_s, clock_real_s() - wallclock_offset(&p->wall)) : last_s;
-}
-
-static int look(const struct args *args, double older_s, struct pruning *out, struct err *err)
-{
-	struct record *record = NULL;
-	int rc = db_open(args->state, &out->path, &record, err);
-
-	out->args = args;
-	if (rc)
-		return rc;
-	out->dir = dir_of(out->path);
-	record_view_begin(record);
-	pruned_clock(record, &out->wall);
-	out->before_s = now_of(out, record_last_s(record)) - older_s;
-	out->confirmed = has_meta(record, RETENTION_CONFIRMED);
-	record_pruned(record, &out->pruned);
-	rc = record_size(record, &out->size, err);
-	if (!rc)
-		rc = record_prune_plan(record, out->before_s, &out->plan, err);
-	record_close(record);
-	return rc;
-}
-
-/* ---- saying */
-
-static void add_size(struct buf *out, double bytes)
-{
-	static const char *const units[] = { "bytes", "kB", "MB", "GB", "TB" };
-	size_t i = 0;
-
-	for (; bytes >= 1000 && i < 4; i++)
-		bytes /= 1000;
-	buf_printf(out, "%.*f %s", i && bytes < 10 ? 1 : 0, bytes, units[i]);
-}
-
-static const char *plural(uint64_t n)
-{
-	return n == 1 ? "" : "s";
-}
 
 /* What is older would go; a cut of before that is later counts only where it left something. */
 static double planned_s(const struct pruning *p)
@@ -141,8 +48,8 @@ static void plan_text(const struct pruning *p, struct buf *out)
 	}
 	buf_printf(out,
 		"%s: of %llu job%s that ended before %s a summary stays; at most %llu event%s and the directories under %s/jobs are deleted.  Files that jobs wrote with --output stay.\n",
-		p->path, (unsigned long long)p->plan.jobs, plural(p->plan.jobs), when,
-		(unsigned long long)p->plan.events, plural(p->plan.events), p->dir);
+		p->path, (unsigned long long)p->plan.jobs, pruning_plural(p->plan.jobs), when,
+		(unsigned long long)p->plan.events, pruning_plural(p->plan.events), p->dir);
 }
 
 /* ---- what was done */
@@ -153,6 +60,18 @@ struct pruned_run {
 	struct record_size size;
 };
 
+/* What a run and a dry run (NULL) say alike. */
+static void begin_json(const struct pruning *p, const struct pruned_run *run, struct json *j)
+{
+	json_begin_object(j, NULL);
+	json_str(j, "schema", "db-prune/1");
+	json_str(j, "path", p->path);
+	json_bool(j, "dry_run", !run);
+	json_double(j, "before", wallclock_s(&p->wall, run ? p->plan.at_s : planned_s(p)));
+	json_int(j, "jobs", (int64_t)(run ? run->jobs : p->plan.jobs));
+	json_int(j, "events", (int64_t)(run ? run->events : p->plan.events));
+}
+
 static int tell_run(const struct pruning *p, const struct pruned_run *run, struct err *err)
 {
 	struct buf text = { 0 };
@@ -161,13 +80,7 @@ static int tell_run(const struct pruning *p, const struct pruned_run *run, struc
 
 	if (p->args->json) {
 		json_init(&j, &text, true);
-		json_begin_object(&j, NULL);
-		json_str(&j, "schema", "db-prune/1");
-		json_str(&j, "path", p->path);
-		json_bool(&j, "dry_run", false);
-		json_double(&j, "before", wallclock_s(&p->wall, p->plan.at_s));
-		json_int(&j, "jobs", (int64_t)run->jobs);
-		json_int(&j, "events", (int64_t)run->events);
+		begin_json(p, run, &j);
 		json_int(&j, "directories", (int64_t)run->dirs.removed);
 		json_int(&j, "directories_left", (int64_t)run->dirs.left);
 		json_int(&j, "bytes", run->size.bytes);
@@ -175,11 +88,11 @@ static int tell_run(const struct pruning *p, const struct pruned_run *run, struc
 		json_end(&j, '}');
 	} else {
 		buf_printf(&text, "pruned %llu job%s: %llu event%s and %llu job director%s deleted; ",
-			(unsigned long long)run->jobs, plural(run->jobs),
-			(unsigned long long)run->events, plural(run->events),
+			(unsigned long long)run->jobs, pruning_plural(run->jobs),
+			(unsigned long long)run->events, pruning_plural(run->events),
 			(unsigned long long)run->dirs.removed, run->dirs.removed == 1 ? "y" : "ies");
 		buf_printf(&text, "%s has ", p->path);
-		add_size(&text, (double)run->size.bytes);
+		pruning_add_size(&text, (double)run->size.bytes);
 		buf_char(&text, '\n');
 	}
 	rc = ui_print(&text, err);
@@ -192,7 +105,7 @@ static int tell_run(const struct pruning *p, const struct pruned_run *run, struc
 	if (!run->size.gives_back && run->size.free_bytes > 0) {
 		struct buf free_text = { 0 };
 
-		add_size(&free_text, (double)run->size.free_bytes);
+		pruning_add_size(&free_text, (double)run->size.free_bytes);
 		ui_say(p->args,
 			"%s in the file are free and used again; to give them back to the file system stop the daemon and run 'stint db prune --older TIME --vacuum'",
 			free_text.at);
@@ -209,13 +122,7 @@ static int tell_plan(const struct pruning *p, struct err *err)
 
 	if (p->args->json) {
 		json_init(&j, &text, true);
-		json_begin_object(&j, NULL);
-		json_str(&j, "schema", "db-prune/1");
-		json_str(&j, "path", p->path);
-		json_bool(&j, "dry_run", true);
-		json_double(&j, "before", wallclock_s(&p->wall, planned_s(p)));
-		json_int(&j, "jobs", (int64_t)p->plan.jobs);
-		json_int(&j, "events", (int64_t)p->plan.events);
+		begin_json(p, NULL, &j);
 		json_bool(&j, "confirmed", p->confirmed);
 		json_end(&j, '}');
 	} else {
@@ -436,7 +343,7 @@ static int vacuum(const struct pruning *p, struct record *record, struct err *er
 /* The next daemon counts anew what output is kept. */
 static int forget_kept(struct record *record, struct err *err)
 {
-	return has_meta(record, KEPT_META) ? record_set_meta(record, KEPT_META, "{}", err) : 0;
+	return pruning_has_meta(record, KEPT_META) ? record_set_meta(record, KEPT_META, "{}", err) : 0;
 }
 
 static int prune_here(const struct pruning *p, struct pruned_run *out, struct err *err)
@@ -489,7 +396,7 @@ static int prune_run(const struct args *args, struct err *err)
 	if (isnan(args->older))
 		return err_set(err, ERR_USAGE,
 			"say what is old: --older 90d makes summaries of jobs that ended longer ago");
-	rc = look(args, args->older, &p, err);
+	rc = pruning_look(args, args->older, &p, err);
 	if (!rc && (args->dry_run || (!p.confirmed && !p.plan.jobs && !p.plan.events)))
 		rc = tell_plan(&p, err);
 	else if (!rc && (rc = confirm(&p, err)) == 0)
@@ -529,209 +436,4 @@ const struct command command_db_prune = {
 		 "the daemon prunes by itself.  The daemon may run meanwhile: it prunes between decisions.",
 	.examples = prune_examples,
 	.run = prune_run,
-};
-
-/* ---- status */
-
-struct status {
-	struct pruning p;
-	uint64_t last_seq;
-	uint32_t last_job;
-	double last_s, keep_s;
-	double confirmed_at; /* NAN: never */
-	int64_t confirmed_uid;
-	json_t *kept; /* bytes of kept output by tenant; NULL: not known */
-};
-
-/* As the daemon wrote it down last. */
-static json_t *read_kept(struct record *record)
-{
-	struct buf text = { 0 };
-	json_t *json = record_meta(record, KEPT_META, &text) ? json_loads(text.at, 0, NULL) : NULL;
-	json_t *kept = json_incref(json_object_get(json, "of"));
-
-	json_decref(json);
-	buf_fini(&text);
-	return kept;
-}
-
-static int64_t kept_bytes(const struct status *s)
-{
-	int64_t sum = 0;
-	const char *tenant;
-	json_t *bytes;
-
-	json_object_foreach(s->kept, tenant, bytes)
-	{
-		sum += json_integer_value(bytes);
-	}
-	return sum;
-}
-
-static int read_status(const struct args *args, struct status *out, struct err *err)
-{
-	struct record *record = NULL;
-	struct buf keep = { 0 }, confirmed = { 0 };
-	char *path;
-	int rc = db_open(args->state, &path, &record, err);
-
-	free(path);
-	if (rc)
-		return rc;
-	out->last_seq = record_last_seq(record);
-	out->last_job = record_last_job(record);
-	out->last_s = record_last_s(record);
-	out->keep_s = record_meta(record, RETENTION_KEEP, &keep) ? strtod(keep.at, NULL) : 0;
-	out->confirmed_at = NAN;
-	if (record_meta(record, RETENTION_CONFIRMED, &confirmed)) {
-		json_t *json = json_loads(confirmed.at, 0, NULL);
-
-		out->confirmed_at = member_number(json, "at", 0);
-		out->confirmed_uid = member_int(json, "uid", -1);
-		json_decref(json);
-	}
-	out->kept = read_kept(record);
-	record_close(record);
-	buf_fini(&keep);
-	buf_fini(&confirmed);
-	return look(args, out->keep_s > 0 ? out->keep_s : INFINITY, &out->p, err);
-}
-
-static void status_json(const struct status *s, struct buf *out)
-{
-	struct json j;
-
-	json_init(&j, out, true);
-	json_begin_object(&j, NULL);
-	json_str(&j, "schema", "db-status/1");
-	json_str(&j, "path", s->p.path);
-	json_int(&j, "bytes", s->p.size.bytes);
-	json_int(&j, "free_bytes", s->p.size.free_bytes);
-	json_bool(&j, "gives_back", s->p.size.gives_back);
-	json_int(&j, "last_seq", (int64_t)s->last_seq);
-	json_int(&j, "last_job", s->last_job);
-	json_double(&j, "last", wallclock_s(&s->p.wall, s->last_s));
-	if (s->p.pruned.seq) {
-		json_begin_object(&j, "pruned");
-		json_int(&j, "seq", (int64_t)s->p.pruned.seq);
-		json_double(&j, "before", wallclock_s(&s->p.wall, s->p.pruned.at_s));
-		json_int(&j, "jobs", (int64_t)s->p.pruned.jobs);
-		json_int(&j, "events", (int64_t)s->p.pruned.events);
-		json_end(&j, '}');
-	}
-	json_bool(&j, "confirmed", s->p.confirmed);
-	if (s->keep_s > 0) {
-		json_double(&j, "keep_s", s->keep_s);
-		json_int(&j, "would_prune_jobs", (int64_t)s->p.plan.jobs);
-	}
-	if (s->kept) {
-		const char *tenant;
-		json_t *bytes;
-
-		json_int(&j, "kept_output_bytes", kept_bytes(s));
-		json_begin_object(&j, "kept_output");
-		json_object_foreach(s->kept, tenant, bytes)
-		{
-			json_int(&j, tenant, json_integer_value(bytes));
-		}
-		json_end(&j, '}');
-	}
-	json_end(&j, '}');
-}
-
-static void user_text(int64_t uid, struct buf *out)
-{
-	const struct passwd *user = uid >= 0 ? getpwuid((uid_t)uid) : NULL;
-
-	if (user)
-		buf_str(out, user->pw_name);
-	else
-		buf_printf(out, "user %lld", (long long)uid);
-}
-
-static void keep_text(const struct status *s, struct buf *out)
-{
-	char when[32], age[32];
-
-	if (!(s->keep_s > 0))
-		buf_str(out, "keep    everything: the daemon runs without --keep");
-	else
-		buf_printf(out, "keep    %s", retention_age(s->keep_s, age));
-	if (s->p.confirmed) {
-		buf_printf(out, "; pruning was confirmed %s by ", pruned_moment(s->confirmed_at, when));
-		user_text(s->confirmed_uid, out);
-	} else if (s->keep_s > 0) {
-		buf_printf(out,
-			"; not confirmed, so nothing is pruned: %llu job%s would be; 'stint db prune --older %s' asks",
-			(unsigned long long)s->p.plan.jobs, plural(s->p.plan.jobs),
-			retention_age(s->keep_s, age));
-	}
-	buf_char(out, '\n');
-}
-
-static void status_text(const struct status *s, struct buf *out)
-{
-	char when[32];
-
-	buf_printf(out, "record  %s, ", s->p.path);
-	add_size(out, (double)s->p.size.bytes);
-	buf_str(out, ", of which ");
-	add_size(out, (double)s->p.size.free_bytes);
-	buf_str(out, " free\n");
-	buf_printf(out, "events  last %llu, %s; last job %u\n", (unsigned long long)s->last_seq,
-		pruned_moment(wallclock_s(&s->p.wall, s->last_s), when), s->last_job);
-	if (s->p.pruned.seq)
-		buf_printf(out, "pruned  before %s: %llu job%s %s, %llu events deleted\n",
-			pruned_moment(wallclock_s(&s->p.wall, s->p.pruned.at_s), when),
-			(unsigned long long)s->p.pruned.jobs, plural(s->p.pruned.jobs),
-			s->p.pruned.jobs == 1 ? "is a summary" : "are summaries",
-			(unsigned long long)s->p.pruned.events);
-	else
-		buf_str(out, "pruned  never\n");
-	keep_text(s, out);
-	if (s->kept) {
-		size_t tenants = json_object_size(s->kept);
-
-		buf_str(out, "output  ");
-		add_size(out, (double)kept_bytes(s));
-		buf_printf(out, " kept of jobs of %zu tenant%s; 'stint quota limits' has each\n",
-			tenants, plural(tenants));
-	}
-}
-
-static int status_run(const struct args *args, struct err *err)
-{
-	struct status s = { 0 };
-	struct buf text = { 0 };
-	int rc = read_status(args, &s, err);
-
-	if (!rc && args->json)
-		status_json(&s, &text);
-	else if (!rc)
-		status_text(&s, &text);
-	if (!rc)
-		rc = ui_print(&text, err);
-	buf_fini(&text);
-	pruning_fini(&s.p);
-	json_decref(s.kept);
-	return rc;
-}
-
-static const struct flag status_flags[] = {
-	SWITCH(json, "as JSON"),
-	{ 0 },
-};
-
-static const struct flag_group flags_status = { .title = "output", .flags = status_flags, .aside = true };
-
-static const char *const status_examples[] = { "stint db status", NULL };
-
-const struct command command_db_status = {
-	.name = "db status",
-	.summary = "how large the record is, what was pruned and what --keep does",
-	.operands = "",
-	.groups = { &flags_db, &flags_status },
-	.about = "Reads the record; the daemon may run meanwhile.",
-	.examples = status_examples,
-	.run = status_run,
 };

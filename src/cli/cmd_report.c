@@ -43,13 +43,14 @@ static void put_figure(const char *name, double value, struct buf *out)
 	buf_fini(&title);
 }
 
-static void put_report(json_t *reply, struct buf *out)
+static void put_report(json_t *reply, const struct term *term, struct buf *out)
 {
 	double from = live_number(reply, "from"), to = live_number(reply, "to");
 	char text[DURATION_SIZE];
 	const char *name;
 	json_t *value;
 
+	(void)term;
 	buf_printf(out, "the last %s\n\n", live_duration(to - from, text));
 	json_object_foreach(reply, name, value)
 	{
@@ -60,25 +61,7 @@ static void put_report(json_t *reply, struct buf *out)
 
 static int run(const struct args *args, struct err *err)
 {
-	struct buf path = { 0 }, text = { 0 };
-	json_t *reply;
-	int rc;
-
-	buf_str(&path, "/v1/report");
-	live_query_number(&path, "since_s", args->since);
-	rc = live_get(args, path.at, &reply, err);
-	buf_fini(&path);
-	if (rc)
-		return rc;
-	if (args->json) {
-		rc = live_print_json(reply, err);
-	} else {
-		put_report(reply, &text);
-		rc = ui_print(&text, err);
-	}
-	buf_fini(&text);
-	json_decref(reply);
-	return rc;
+	return live_look_back(args, "/v1/report", put_report, err);
 }
 
 static const struct flag flags[] = {

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/live.h"
+#include "cli/term.h"
 #include "cli/ui.h"
 #include "live/submission.h"
 
@@ -411,5 +413,30 @@ int live_print_json(const json_t *reply, struct err *err)
 	rc = ui_print(&out, err);
 	buf_fini(&out);
 	free(text);
+	return rc;
+}
+
+int live_look_back(const struct args *args, const char *path,
+	void (*put)(json_t *reply, const struct term *term, struct buf *out), struct err *err)
+{
+	struct term term = term_of_stdout();
+	struct buf query = { 0 }, text = { 0 };
+	json_t *reply;
+	int rc;
+
+	buf_str(&query, path);
+	live_query_number(&query, "since_s", args->since);
+	rc = live_get(args, query.at, &reply, err);
+	buf_fini(&query);
+	if (rc)
+		return rc;
+	if (args->json) {
+		rc = live_print_json(reply, err);
+	} else {
+		put(reply, &term, &text);
+		rc = ui_print(&text, err);
+	}
+	buf_fini(&text);
+	json_decref(reply);
 	return rc;
 }

@@ -42,7 +42,7 @@ void live_progress(const json_t *job, struct buf *out);
 /* "[######......]" of `columns` in all. */
 void live_bar(double part, int columns, const struct term *term, struct buf *out);
 
-/* "in 1.5 h (between in 20 min and in 4.1 h)" of the moments of a forecast, in seconds since 1970. */
+/* "in 2h06m (80 %: 45m10s to 4h06m)" of the moments of a forecast, in seconds since 1970. */
 void live_interval(const json_t *moments, double now, struct buf *out);
 /* The line of a job that starts not before a moment, and no more is known of it: members not_before, at, simulated, left_out. */
 void live_bound(const json_t *answer, struct buf *out);
@@ -57,6 +57,10 @@ void live_linef(struct buf *out, const char *title, const char *fmt, ...)
 /* "1 job", "12 jobs". */
 void live_count(struct buf *out, double n, const char *one);
 
+struct args;
+/* Prints what the daemon answers for the time since --since: as JSON where asked for, else what `put` makes of it. */
+int live_look_back(const struct args *args, const char *path,
+	void (*put)(json_t *reply, const struct term *term, struct buf *out), struct err *err);
 /* Prints the reply as JSON on standard output. */
 int live_print_json(const json_t *reply, struct err *err);
 

@@ -57,7 +57,7 @@ struct call {
 	double until_s;    /* of one that waits; INFINITY */
 	uint32_t job;      /* that it waits for */
 	struct task *task; /* that works it out; NULL: none */
-	uint64_t forecast; /* the so-manieth, which it waits for; 0: none */
+	uint64_t forecast; /* number of the forecast that it waits for; 0: none */
 	int status;        /* 0: not decided yet */
 	double retry_s; /* of a refusal: when it may be asked again; 0: nothing is known, below: asking again is of no use */
 	struct buf body;        /* of the answer */

@@ -12,7 +12,7 @@
 
 static const double BUDGET_S = 1; /* of the clock, for one forecast */
 static const double LONG_BUDGET_S =
-	0.3; /* the same where the queue is long: whoever asks has an answer in 2 s */
+	0.3; /* the same where the queue is long: a question is answered within 2 s */
 static const double FRESH_S = 10; /* what is no older answers questions, whatever happened since */
 static const double SEEN_S = 30;  /* likewise for whoever only looks at all of it */
 static const double PAUSE = 20;   /* times what one takes: at most a twentieth of a core */
@@ -51,7 +51,7 @@ struct forecaster {
 	struct forecast_task *going; /* NULL: none */
 	struct forecast_task *last;  /* the newest that is done; NULL: none yet */
 	uint64_t begun, done;        /* how many */
-	uint64_t wanted;             /* somebody waits for the so-manieth */
+	uint64_t wanted;             /* number of the forecast that a caller waits for */
 	double next_s;               /* by itself, by clock_wall_s() */
 };
 
