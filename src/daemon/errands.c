@@ -192,6 +192,23 @@ static bool claim_it(struct daemon *d, const struct attempt *a, bool void_it, en
 }
 
 /*
+ * The record has seen its command run, and its claim is gone: after a restore what ended since may have been pruned.  How
+ * it ended is not known any more, as after a lost machine.
+ */
+static void lose(struct daemon *d, const struct attempt *a)
+{
+	struct ending ending = { .job = a->job,
+		.attempt = a->number,
+		.code = -1,
+		.ended_s = clock_real_s() };
+
+	log_warning(d->log,
+		"job %u, attempt %u: the record has it running, and its directory has no trace of it: it counts as lost",
+		a->job, a->number);
+	daemon_hands_ended(d, &ending);
+}
+
+/*
  * What became of an attempt that was ordered: it runs, it is over, or it can still be launched, unless it
  * was asked to stop: then it never will be.  False: it cannot be told yet.
  */
@@ -199,12 +216,14 @@ static bool find_out(struct daemon *d, const struct attempt *a)
 {
 	enum claim claim;
 
-	if (!claim_it(d, a, a->stop != STOP_NONE, &claim))
+	if (!claim_it(d, a, a->stop != STOP_NONE || a->phase == PHASE_RUNNING, &claim))
 		return false;
 	/* The job would run twice at once if it went on with its next attempt. */
 	if (claim == CLAIM_FOREIGN && a->stop != STOP_CANCEL)
 		return false;
-	if ((claim == CLAIM_NEVER || claim == CLAIM_FOREIGN) && a->stop)
+	if (claim == CLAIM_NEVER && a->phase == PHASE_RUNNING)
+		lose(d, a);
+	else if ((claim == CLAIM_NEVER || claim == CLAIM_FOREIGN) && a->stop)
 		news_of_failure(d, a->job, a->number, "it was stopped before it began");
 	else if (claim == CLAIM_NEVER)
 		daemon_errand(d, ERRAND_LAUNCH, a->job, a->number);

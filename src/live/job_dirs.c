@@ -38,6 +38,24 @@ static uint32_t number_of(const char *name)
 	return name[0] == '0' || n > UINT32_MAX ? 0 : (uint32_t)n;
 }
 
+/* The directory of an attempt, or of one that foreign_set_aside() renamed: "2", "2.3f2a91bc.1", "2.unmarked.1". */
+static bool is_attempt(const char *name)
+{
+	char number[16];
+	size_t n = strcspn(name, ".");
+
+	if (n >= sizeof(number))
+		return false;
+	memcpy(number, name, n);
+	number[n] = 0;
+	if (!number_of(number) || !name[n])
+		return number_of(number) > 0;
+	name += n + 1;
+	n = strcspn(name, ".");
+	return (!strncmp(name, "unmarked", n) || strspn(name, "0123456789abcdef") == n) &&
+		n == strlen("unmarked") && name[n] && number_of(name + n + 1);
+}
+
 static bool is_dots(const char *name)
 {
 	return !strcmp(name, ".") || !strcmp(name, "..");
@@ -158,7 +176,7 @@ static bool remove_dir(int parent, const char *name, bool attempts)
 	while ((entry = readdir(dir))) {
 		if (is_dots(entry->d_name))
 			continue;
-		if (attempts && number_of(entry->d_name))
+		if (attempts && is_attempt(entry->d_name))
 			remove_dir(dirfd(dir), entry->d_name, false);
 		else if (is_ours(entry->d_name))
 			unlinkat(dirfd(dir), entry->d_name, 0);

@@ -72,7 +72,7 @@ static void what_stint_made_goes(void **state)
 	struct job_dirs dirs;
 
 	(void)state;
-	shell("mkdir -p jobs/1/1 jobs/2/1 jobs/2/2 jobs/4 && touch jobs/1/1/stdout jobs/4/slurm "
+	shell("mkdir -p jobs/1/1 jobs/2/1 jobs/2/2 jobs/4/2.3f2a91bc.1 jobs/4/1.unmarked.12 && touch jobs/4/2.3f2a91bc.1/ended jobs/1/1/stdout jobs/4/slurm "
 	      "jobs/2/1/begun jobs/2/1/begun.77 jobs/2/1/ended jobs/2/2/stdout jobs/2/2/stderr jobs/2/2/grant.new");
 	dirs = sweep();
 	assert_int_equal(dirs.removed, 2);
@@ -87,7 +87,7 @@ static void what_others_made_stays(void **state)
 	struct job_dirs dirs;
 
 	(void)state;
-	shell("mkdir -p jobs/2/1/ckpt jobs/02/1 jobs/4/1/stdout jobs/notes && "
+	shell("mkdir -p jobs/2/1/ckpt jobs/02/1 jobs/4/1/stdout jobs/4/2.old.1 jobs/4/2.3f2a91bc jobs/notes && "
 	      "touch jobs/2/1/ckpt/model.pt jobs/2/1/stdout jobs/2/1/stdouts jobs/02/1/stdout jobs/notes/stdout");
 	dirs = sweep();
 	assert_int_equal(dirs.removed, 0);
@@ -96,6 +96,8 @@ static void what_others_made_stays(void **state)
 	assert_true(has("jobs/2/1/stdouts"));
 	assert_false(has("jobs/2/1/stdout"));
 	assert_true(has("jobs/4/1/stdout"));
+	assert_true(has("jobs/4/2.old.1"));
+	assert_true(has("jobs/4/2.3f2a91bc"));
 	assert_true(has("jobs/02/1/stdout"));
 	assert_true(has("jobs/notes/stdout"));
 }
