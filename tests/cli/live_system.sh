@@ -189,6 +189,8 @@ is "which reads" [ "$(http GET /v1/jobs "$token")" = 200 ]
 is "and measures" [ "$(http GET /metrics "$token")" = 200 ]
 is "and changes nothing" [ "$(http POST /v1/policy "$token")" = 403 ]
 is "and submits nothing" [ "$(http POST /v1/jobs "$token")" = 403 ]
+is "and shows no output" [ "$(http GET "/v1/jobs/$mine/log" "$token")" = 403 ]
+is "for which it gives the reason" grep -q 'a token for reading shows no output of jobs' answer
 chmod 640 "$STINT_STATE/token.read"
 chgrp 65533 "$STINT_STATE/token.read"
 kill -9 "$daemon"

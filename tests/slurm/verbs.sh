@@ -52,9 +52,12 @@ run stint release "$own" "$theirs"
 want 0 "release"
 soon "ours runs once more" logs_say "$own" "hello 2"
 soon "and sbatch's" logs_say "$theirs" "hello 2"
+third_runs() {
+	stint show "$theirs" >third && grep -Eq '^ +3 +running' third
+}
+soon "its third attempt" third_runs
 run stint show "$theirs"
 out '^stdout +/.*/slurm-[0-9]+.out$' "where its output is"
-out '^ +3 +running' "its third attempt"
 run stint explain "$theirs"
 want 0 "explained"
 run stint history "$theirs"

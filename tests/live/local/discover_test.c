@@ -316,7 +316,7 @@ static void without_gpus(void **state)
 			&(struct machine_options){ .nvml = b->library, .no_gpus = true, .slots = 3 },
 			&m, &err),
 		0);
-	only_slots(&m, "not to be used");
+	only_slots(&m, "not used");
 }
 
 static void the_environment_names_the_library(void **state)
