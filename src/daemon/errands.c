@@ -136,6 +136,22 @@ static void free_launch(struct launch_words *words)
 	free(words->places);
 }
 
+/* After a restore an attempt of the job that the copy does not know may run: beside it the job would run twice. */
+static int wait_for_foreign(const struct daemon *d, uint32_t job, struct err *err)
+{
+	size_t n;
+	const struct foreign_attempt *at = hands_foreign(d->hands, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (at[i].job == job)
+			return err_set(err, ERR_IO,
+				"attempt %u of this job was begun by another history of the record and still runs; the job goes "
+				"on when that has ended: 'stint foreign' shows it, 'stint foreign end %u/%u' ends it",
+				at[i].attempt, job, at[i].attempt);
+	}
+	return 0;
+}
+
 /* Without an attempt the world only gets to know the job.  `seq`: launch.seq */
 static int launch_with(struct daemon *d, const struct live_job *job, const struct attempt *a,
 	const struct submission *what, uint64_t seq, struct err *err)
@@ -151,8 +167,10 @@ static int launch_with(struct daemon *d, const struct live_job *job, const struc
 		free_launch(&words);
 		return rc;
 	}
+	rc = wait_for_foreign(d, job->id, err);
 	/* Before the command can look for it, and before there is no way back. */
-	rc = hands_clear(d->hands, job->id, a->number, err);
+	if (rc == 0)
+		rc = hands_clear(d->hands, job->id, a->number, err);
 	if (rc == ERR_REFUSED) /* what runs there is another record's, and not for us to take over */
 		rc = err_set(err, ERR_IO, "%s", err->text);
 	if (rc == 0)

@@ -1,6 +1,7 @@
 #!/bin/bash
-# A copy of the record that is put back after what it knows as running has ended and was pruned: those jobs hold
-# no devices; they run again, or are lost if they may not.
+# A copy of the record that is put back long after it was made.  What it knows as running and has ended and was
+# pruned since holds no devices: it runs again, or is lost if it may not.  What was started since and still runs
+# keeps its job from running twice.
 # shellcheck disable=SC2016,SC2317 # jobs expand their own words; functions are called by is() and soon()
 here=$(realpath "$(dirname "$0")")
 # shellcheck source=tests/cli/lib/check
@@ -48,6 +49,35 @@ soon "what may not run again is lost" state "$once" NODE_FAIL
 is "and the log says so" grep -q "job $once, attempt 1: the record has it running.*counts as lost" daemon.log
 run stint run --gpus 2 -- echo both
 out '^both$' "no device is held"
+
+# ---- two attempts since the copy: the job does not run beside the one that is left
+runs_as() { # JOB ATTEMPT
+	grep -qx "$2" "beats.$1" && state "$1" RUNNING
+}
+submit -- sh -c "echo \$STINT_ATTEMPT >>'$work/beats.'\$STINT_JOB_ID; while [ ! -e '$work/go2' ]; do sleep 0.05; done"
+twice=$job
+soon "a job runs" runs_as "$twice" 1
+run stint db backup copy2.db
+want 0 "another backup"
+run stint requeue "$twice"
+soon "it runs again" runs_as "$twice" 2
+run stint requeue "$twice"
+soon "and again" runs_as "$twice" 3
+stop
+run stint db restore copy2.db
+want 0 "it is put back"
+is "a daemon goes on" daemon_start
+waits() {
+	stint queue >queue.txt && grep -q "attempt 3 of this job .*still runs" queue.txt
+}
+soon "the job waits for its third attempt" waits
+is "which is the only one" [ "$(grep -c . "beats.$twice")" = 3 ]
+run stint foreign end "$twice/3" --now
+want 0 "it is ended by hand"
+soon "and the job goes on" runs_as "$twice" 2
+touch go2
+soon "to its end" state "$twice" COMPLETED
+is "no attempt ran beside another" [ "$(tr '\n' ' ' <"beats.$twice")" = "1 2 3 2 " ]
 stop
 run stint replay "$STINT_STATE"
 want 0 "the record replays equal"
