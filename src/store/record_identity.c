@@ -5,16 +5,20 @@
  * another record, an earlier generation or an earlier moment of the same one is refused: ids of jobs
  * would be given again, and what ran under them would be taken for the new jobs'.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "store/record_parts.h"
 
-enum { HEADER = 100, SAID_MAX = 600 };
+enum { HEADER = 100, WAL_HEADER = 32, SAID_MAX = 600 };
+
+#define LOOK_S 1.0 /* for looking at all pages after an unclean stop: some 300 MB */
 
 #define NOTHING_CHANGED "Nothing was changed.  "
 #define WAYS_ON \
@@ -78,23 +82,52 @@ static bool is_short(sqlite3 *db)
 		size < (sqlite3_int64)big_endian(header + 28) * page;
 }
 
-static bool is_sound(sqlite3 *db)
+static int is_late(void *until_s)
 {
-	sqlite3_stmt *st = NULL;
-	bool sound = sqlite3_prepare_v2(db, "PRAGMA quick_check(1)", -1, &st, NULL) == SQLITE_OK &&
-		sqlite3_step(st) == SQLITE_ROW &&
-		!strcmp((const char *)sqlite3_column_text(st, 0), "ok");
+	return clock_wall_s() > *(double *)until_s;
+}
 
+/* Whether its pages fit together, as far as can be seen in that time. */
+static bool is_sound(sqlite3 *db, double within_s)
+{
+	double until_s = clock_wall_s() + within_s;
+	sqlite3_stmt *st = NULL;
+	int rc = sqlite3_prepare_v2(db, "PRAGMA quick_check(1)", -1, &st, NULL);
+	bool sound;
+
+	sqlite3_progress_handler(db, 10000, is_late, &until_s);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(st);
+	sound = rc == SQLITE_INTERRUPT ||
+		(rc == SQLITE_ROW && !strcmp((const char *)sqlite3_column_text(st, 0), "ok"));
+	sqlite3_progress_handler(db, 0, NULL, NULL);
 	sqlite3_finalize(st);
 	return sound;
 }
 
+/* The last daemon did not stop cleanly: pages are in the log. */
+static bool has_pages_in_log(const char *path)
+{
+	char *log = mem_printf("%s-wal", path);
+	struct stat st;
+	bool has = stat(log, &st) == 0 && st.st_size > WAL_HEADER;
+
+	free(log);
+	return has;
+}
+
+/* A log is laid over whatever file is beside it, also over an older copy, of which it makes a mixture of both. */
 static int check_whole(struct record *record, struct err *err)
 {
-	if (!is_short(record->db) || is_sound(record->db))
+	if (is_short(record->db) && !is_sound(record->db, INFINITY))
+		return refuse(record->path, err,
+			"%s was cut short: it has fewer pages than it says", record->path);
+	if (!has_pages_in_log(record->path) || is_sound(record->db, LOOK_S))
 		return 0;
-	return refuse(record->path, err, "%s was cut short: it has fewer pages than it says",
-		record->path);
+	return refuse(record->path, err,
+		"%s does not fit its log (%s-wal): an older copy was put in its place while the log stayed, or its disk "
+		"has damaged it",
+		record->path, path_base(record->path));
 }
 
 /* ---- who it is */

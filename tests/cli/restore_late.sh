@@ -79,6 +79,31 @@ touch go2
 soon "to its end" state "$twice" COMPLETED
 is "no attempt ran beside another" [ "$(tr '\n' ' ' <"beats.$twice")" = "1 2 3 2 " ]
 stop
+
+# ---- an older copy beside a newer log
+many() { # N
+	for _ in $(seq "$1"); do
+		stint submit --parsable -- true || return
+	done >numbers
+	stint wait "$(tail -n 1 numbers)"
+}
+is "a daemon" daemon_start
+many 15
+run stint db backup old.db
+want 0 "an old copy"
+many 40
+stop
+is "a daemon after that" daemon_start
+many 5
+daemon_crash
+cp "$STINT_STATE/stint.db" right.db
+cp old.db "$STINT_STATE/stint.db"
+fails 4 'does not fit its log.*stint db restore FILE' "the copy under the log of another moment is refused" \
+	timeout 60 "$STINT" daemon --no-http --slots 2 --no-gpus
+cp right.db "$STINT_STATE/stint.db"
+is "with the right file it starts" daemon_start
+soon "and has its jobs" state "$(tail -n 1 numbers)" COMPLETED
+stop
 run stint replay "$STINT_STATE"
 want 0 "the record replays equal"
 run stint db check --state "$STINT_STATE"
