@@ -65,6 +65,7 @@ struct history {
 	struct record *record;
 	struct json *j;
 	const struct wallclock *wall;
+	uid_t reader;
 	VEC(struct rules) rules; /* in order */
 	size_t next_rules;       /* not told yet */
 	struct reports reports;
@@ -306,11 +307,18 @@ static void tell_user(struct history *h, const json_t *body, struct line *line, 
 }
 
 /* What was asked for, without the words of the command. */
-static json_t *inputs_of(const json_t *body)
+static json_t *inputs_of(const struct history *h, const json_t *body)
 {
-	const json_t *job = json_object_get(body, "job");
+	json_t *job = json_object_get(body, "job");
 
-	return job ? json_copy((json_t *)job) : body ? json_copy((json_t *)body) : json_object();
+	if (!job)
+		return body ? json_copy((json_t *)body) : json_object();
+	job = json_copy(job);
+	if (h->reader != HISTORY_ADMIN && member_int(job, "uid", -1) != (int64_t)h->reader) {
+		json_object_del(job, "key");
+		json_object_del(job, "comment");
+	}
+	return job;
 }
 
 static void tell(struct history *h, const struct kind *kind, const struct record_event *event,
@@ -324,7 +332,7 @@ static void tell(struct history *h, const struct kind *kind, const struct record
 		.who = kind->who,
 	};
 	const char *rule = member_text(body, "rule"); /* that keeps promises, whatever the policy thinks */
-	json_t *inputs = inputs_of(body);
+	json_t *inputs = inputs_of(h, body);
 	struct buf text = { 0 };
 
 	buf_str(&text, kind->text);
@@ -428,10 +436,10 @@ static int put_summary(struct history *h, uint32_t job, struct err *err)
 	return rc;
 }
 
-int history_to_json(struct record *record, uint32_t job, const struct wallclock *wall,
+int history_to_json(struct record *record, uint32_t job, const struct wallclock *wall, uid_t reader,
 	struct json *j, struct err *err)
 {
-	struct history h = { .record = record, .j = j, .wall = wall };
+	struct history h = { .record = record, .j = j, .wall = wall, .reader = reader };
 	int rc = record_events(record, 0, job, 0, see_ends, &h, err);
 
 	if (rc == 0 && !h.rows)

@@ -9,15 +9,20 @@
 #ifndef DAEMON_HISTORY_H
 #define DAEMON_HISTORY_H
 
+#include <sys/types.h>
+
 #include "base/json.h"
 #include "base/wallclock.h"
 #include "store/record.h"
 
+#define HISTORY_ADMIN ((uid_t)-1)
+
 /*
  * Adds the array "events"; `wall` makes record time seconds since 1970.  What the job's submission
- * says of commands and variables is not in it.  ERR_MISSING: there is no such job.
+ * says of commands and variables is not in it, and its key and comment only where `reader` is the job's user or
+ * HISTORY_ADMIN.  ERR_MISSING: there is no such job.
  */
-int history_to_json(struct record *record, uint32_t job, const struct wallclock *wall,
+int history_to_json(struct record *record, uint32_t job, const struct wallclock *wall, uid_t reader,
 	struct json *j, struct err *err);
 
 #endif

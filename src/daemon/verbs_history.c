@@ -11,6 +11,7 @@ struct history_task {
 	struct task task;
 	char *path; /* of the record */
 	uint32_t job;
+	uid_t reader;
 	struct wallclock wall;
 	int rc;
 	struct err err;
@@ -28,7 +29,7 @@ static void run_task(struct task *task)
 		return;
 	json_init(&j, &t->members, false);
 	json_begin_object(&j, NULL);
-	t->rc = history_to_json(record, t->job, &t->wall, &j, &t->err);
+	t->rc = history_to_json(record, t->job, &t->wall, t->reader, &j, &t->err);
 	json_end(&j, '}');
 	record_close(record);
 }
@@ -51,6 +52,7 @@ static void begin_task(struct daemon *d, struct call *call)
 	t->task.destroy = destroy_task;
 	t->path = mem_printf("%s/stint.db", d->config.state_dir);
 	t->job = call->job;
+	t->reader = call->caller.admin ? HISTORY_ADMIN : call->caller.uid;
 	wallclock_copy(&d->clock.wall, &t->wall);
 	daemon_give(d, call, &t->task);
 }

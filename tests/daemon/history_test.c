@@ -93,7 +93,7 @@ static void rows_become_events(void **state)
 	write_life(r);
 	json_init(&j, &text, false);
 	json_begin_object(&j, NULL);
-	if (history_to_json(r, 1, &wall, &j, &err) < 0)
+	if (history_to_json(r, 1, &wall, HISTORY_ADMIN, &j, &err) < 0)
 		fail_msg("%s", err.text);
 	json_end(&j, '}');
 	at = text.at;
@@ -108,7 +108,7 @@ static void rows_become_events(void **state)
 		if (strstr(text.at, absent[i]))
 			fail_msg("%s is in %s", absent[i], text.at);
 	}
-	assert_int_equal(history_to_json(r, 3, &wall, &j, &err), ERR_MISSING);
+	assert_int_equal(history_to_json(r, 3, &wall, HISTORY_ADMIN, &j, &err), ERR_MISSING);
 	wallclock_fini(&wall);
 	buf_fini(&text);
 	record_close(r);
