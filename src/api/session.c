@@ -104,6 +104,29 @@ bool sessions_challenged(const struct sessions *s, const struct login_talk *talk
 	return at_s <= now_s && now_s - at_s <= SESSION_CHALLENGE_S;
 }
 
+/*
+ * The oldest of the user who has most: a user who opens many pushes out none of another's.  `first` is the caller in
+ * the first of `n` elements of `size` bytes, the oldest first.
+ */
+static uint32_t oldest_of_most(const struct caller *first, size_t size, uint32_t n)
+{
+	uint32_t most = 0, best = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct caller *of = (const void *)((const char *)first + i * size);
+		uint32_t has = 0;
+
+		for (uint32_t k = i; k < n; k++)
+			has += ((const struct caller *)(const void *)((const char *)first + k * size))
+					->uid == of->uid;
+		if (has > most) {
+			most = has;
+			best = i;
+		}
+	}
+	return best;
+}
+
 /* ---- sessions */
 
 int sessions_begin(struct sessions *s, const char key[SHA256_DIGITS + 1],
@@ -117,7 +140,7 @@ int sessions_begin(struct sessions *s, const char key[SHA256_DIGITS + 1],
 	memcpy(one.id, random, SESSION_ID_DIGITS);
 	memcpy(one.key, key, SHA256_DIGITS);
 	if (s->n == SESSIONS_MAX)
-		drop(s, 0);
+		drop(s, oldest_of_most(&s->at[0].caller, sizeof(s->at[0]), s->n));
 	s->at[s->n] = one;
 	*out = &s->at[s->n++];
 	return 0;
@@ -170,7 +193,7 @@ int sessions_code(struct sessions *s, const struct caller *caller, double now_s,
 	if (token_make(one.text, err) < 0)
 		return err ? err->code : ERR_IO;
 	if (s->ncodes == SESSION_CODES_MAX)
-		drop_code(s, 0);
+		drop_code(s, oldest_of_most(&s->codes[0].caller, sizeof(s->codes[0]), s->ncodes));
 	s->codes[s->ncodes] = one;
 	*out = s->codes[s->ncodes++].text;
 	return 0;

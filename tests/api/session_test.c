@@ -65,6 +65,29 @@ static void the_oldest_goes_when_there_are_too_many(void **state)
 	assert_non_null(sessions_find(&s, last.id, 50));
 }
 
+static void a_user_pushes_out_none_of_another(void **state)
+{
+	const struct caller other = { .uid = 9, .gid = 9 };
+	const struct session *one;
+	struct session mine;
+	const char *code, *my_code;
+	char kept[TOKEN_DIGITS + 1];
+	struct sessions s;
+
+	(void)state;
+	assert_int_equal(sessions_start(&s, NULL), 0);
+	mine = *begin(&s, 0);
+	assert_int_equal(sessions_code(&s, &mine.caller, 0, &my_code, NULL), 0);
+	snprintf(kept, CODE_ID_DIGITS + 1, "%s", my_code);
+	for (int i = 0; i < 2 * SESSIONS_MAX; i++) {
+		assert_int_equal(sessions_begin(&s, key, &other, i, &one, NULL), 0);
+		assert_int_equal(sessions_code(&s, &other, 0, &code, NULL), 0);
+	}
+	assert_int_equal(s.n, SESSIONS_MAX);
+	assert_non_null(sessions_find(&s, mine.id, 50));
+	assert_non_null(sessions_find_code(&s, kept, 1));
+}
+
 static void a_challenge_is_ours_and_fresh(void **state)
 {
 	struct sessions s, other;
@@ -120,6 +143,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_signature_is_for_one_request),
 		cmocka_unit_test(the_oldest_goes_when_there_are_too_many),
+		cmocka_unit_test(a_user_pushes_out_none_of_another),
 		cmocka_unit_test(a_challenge_is_ours_and_fresh),
 		cmocka_unit_test(a_code_works_once_and_not_for_long),
 	};
