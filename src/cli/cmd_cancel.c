@@ -309,7 +309,7 @@ static bool is_all_refused(const json_t *reply)
  */
 static int rate(const struct args *args, const json_t *reply, struct err *err)
 {
-	if (!args->operands.n && !args->all && is_all_refused(reply))
+	if (!args->operands.n && (!args->all || args->user) && is_all_refused(reply))
 		return err_set(err, ERR_REFUSED, "no job was changed");
 	if (!args->operands.n || !(live_number(reply, "skipped") > 0))
 		return 0;

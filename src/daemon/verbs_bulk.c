@@ -310,6 +310,27 @@ static bool read_filter(struct daemon *d, struct call *call, struct job_choice *
 	return false;
 }
 
+/* Jobs of others that were asked for: by `all` alone only the caller's own are meant. */
+static void audit_skipped(const struct bulk *b)
+{
+	const struct caller *caller = &b->call->caller;
+	char detail[WORD_MAX + 64];
+
+	if (!b->skipped[SKIP_FOREIGN].n ||
+		(member_bool(b->call->args, "all", false) && !json_object_get(b->call->args, "user")))
+		return;
+	snprintf(detail, sizeof(detail), "%zu jobs of others, job %s first",
+		b->skipped[SKIP_FOREIGN].n, b->skipped[SKIP_FOREIGN].first);
+	daemon_audit(b->d,
+		&(struct audit_entry){ .what = "denied",
+			.by = caller->by,
+			.from = caller->from[0] ? caller->from : NULL,
+			.verb = b->call->verb->name,
+			.detail = detail,
+			.caller = *caller,
+			.status = 403 });
+}
+
 static void change_all(struct daemon *d, struct call *call, const char *input)
 {
 	const char *words = member_text(call->args, "ids");
@@ -326,6 +347,7 @@ static void change_all(struct daemon *d, struct call *call, const char *input)
 		change_chosen(&b, &choice);
 	for (size_t i = 0; i < b.owners.n; i++)
 		audit_jobs(d, call, b.owners.at[i].uid, b.owners.at[i].first, b.owners.at[i].n);
+	audit_skipped(&b);
 	answer(&b);
 	vec_fini(&b.owners);
 	json_decref(b.body);

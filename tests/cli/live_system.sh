@@ -66,6 +66,7 @@ policy set fifo
 quota set me --weight 1000
 LINES
 run two cancel --all
+run two cancel "1-$mine"
 run two cancel --name secret-of-one
 run two cancel --user all --name secret-of-one
 want 4 "a filter whose jobs are all refused fails as the verb of one job does"
@@ -79,6 +80,11 @@ run two show "$mine" --json
 want 0 "and what is in it"
 is "but not commands" [ "$(grep -c 'hush\|private' stdout)" = 0 ]
 is "nor comments and keys" [ "$(grep -c '"comment"\|"key"' stdout)" = 0 ]
+run two history "$mine" --json
+want 0 "what happened to it is no secret"
+is "but comments and keys are" [ "$(grep -c '"comment"\|"key"' stdout)" = 0 ]
+run one history "$mine" --json
+out '"comment": "whose"' "to its user they are not"
 run two queue --json
 is "also not in the queue" [ "$(grep -c '"comment"\|"key"' <(grep -v '"key": "k"' stdout))" = 0 ]
 is "where one sees one's own job" grep -q secret-of-one stdout
@@ -205,6 +211,7 @@ audited() { # PATTERN
 }
 soon "refused calls are in the audit" audited '^.* denied +65533 +user +unix +set_policy +403 '
 soon "and what another may not do with a job" audited '^.* denied +65533 +user +unix +cancel +403 '
+soon "also by a filter" audited '^.* denied +65533 +user +unix +cancel_many +403 .*jobs of others'
 soon "and changes" audited '^.* change +root +admin +unix +set_policy +200 +1 .*fifo'
 soon "and tokens" audited '^.* token +token.read +read +127\.0\.0\.1 '
 soon "and tokens that are void" audited '^.* denied +none +none +127\.0\.0\.1 .* 401 '
