@@ -201,8 +201,7 @@ clean: ## remove everything that was built
 run: ## set up, build, and run jobs on this machine: the daemon, a small demo, the queue
 	@tools/setup
 	@$(BUILD) all
-# In a process group of its own, so that Ctrl-C ends the demo and is no failure of make's.
-	@STINT='$(abspath $(B)/stint)' bash -mc 'examples/demo.sh; exit $$?'
+	@STINT='$(abspath $(B)/stint)' examples/demo.sh
 
 compare: ## set up, build, and compare policies on the bundled workload
 	@tools/setup

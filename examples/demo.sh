@@ -6,6 +6,15 @@
 # STINT names the program (build/stint), DEMO_STATE where it keeps its state
 # (build/demo, made anew each time).
 set -euo pipefail
+# In a process group of its own, so that Ctrl-C ends the demo and not make; not where another has the terminal.
+if [ -t 0 ] && [ -z "${DEMO_GROUP-}" ]; then
+	read -r stat </proc/$$/stat
+	read -r _ _ group _ _ foreground _ <<<"${stat##*) }"
+	if [ "$group" = "$foreground" ]; then
+		DEMO_GROUP=1 bash -mc '"$0"; exit $?' "$0"
+		exit
+	fi
+fi
 cd "$(dirname "$0")/.."
 STINT=$(realpath "${STINT:-build/stint}")
 state=$(realpath -m "${DEMO_STATE:-build/demo}")

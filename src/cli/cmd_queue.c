@@ -25,7 +25,7 @@ static void path_of(const struct args *args, struct buf *out)
 
 static bool is_filtered(const struct args *args)
 {
-	return args->state || args->mine || args->tenant || args->name;
+	return args->state || args->mine || args->tenant || args->name || args->after > 0;
 }
 
 static void none(const struct args *args)
@@ -40,32 +40,21 @@ static void none(const struct args *args)
 			"(stint queue --all lists those that have ended)");
 }
 
-/* The number after which the next page begins; 0: none. */
-static double last_shown(const json_t *reply)
-{
-	const json_t *jobs = json_object_get(reply, "jobs");
-	double last = live_number(json_array_get(jobs, json_array_size(jobs) - 1), "id");
-
-	return json_array_size(jobs) && !isnan(last) ? last : 0;
-}
-
 /* On standard error, after the table, so that a list that was cut does not look whole. */
 static void tell_more(const struct args *args, const json_t *reply)
 {
 	double total = live_number(reply, "total"), shown = live_number(reply, "shown");
 
 	if (total > shown && total <= LIVE_LIMIT_MAX)
-		ui_say(args,
-			"only the first %.0f of %.0f jobs are shown; --limit %.0f shows all, --after %.0f the next ones",
-			shown, total, total, last_shown(reply));
+		ui_say(args, "only the first %.0f of %.0f jobs are shown; --limit %.0f shows all",
+			shown, total, total);
 	else if (total > shown)
 		ui_say(args,
-			"only the first %.0f of %.0f jobs are shown; --after %.0f shows the next ones",
-			shown, total, last_shown(reply));
+			"only the first %.0f of %.0f jobs are shown; --state, --name or --tenant show fewer",
+			shown, total);
 	else if (json_is_true(json_object_get(reply, "more")))
-		ui_say(args,
-			"only the first %.0f jobs are shown and there are more; --limit N shows more, --after %.0f the next ones",
-			shown, last_shown(reply));
+		ui_say(args, "only the first %.0f are shown and there are more; --limit N shows more",
+			shown);
 }
 
 static void tell_trouble(const struct args *args, const json_t *reply)
@@ -132,7 +121,7 @@ static const struct flag flags[] = {
 	TEXT(tenant, "NAME", "only of this tenant"),
 	TEXT(name, "NAME", "only with this name"),
 	NUMBER(limit, FLAG_INT, "N", 1000, 1, LIVE_LIMIT_MAX, "list at most N jobs (default 1000)"),
-	NUMBER(after, FLAG_INT, "ID", 0, 0, 4294967295., "continue after this job: the next page"),
+	NUMBER(after, FLAG_INT, "ID", 0, 0, 4294967295., "only jobs with a larger number"),
 	SWITCH(watch, "refresh every second, until Ctrl-C"),
 	SWITCH(quiet, "no remarks"),
 	SWITCH(json, "print the daemon's answer"),
