@@ -234,7 +234,10 @@ static bool find_out(struct daemon *d, const struct attempt *a)
 {
 	enum claim claim;
 
-	if (!claim_it(d, a, a->stop != STOP_NONE || a->phase == PHASE_RUNNING, &claim))
+	if (!claim_it(d, a, a->stop != STOP_NONE, &claim))
+		return false;
+	/* No guard may begin it behind our back. */
+	if (claim == CLAIM_NEVER && a->phase == PHASE_RUNNING && !claim_it(d, a, true, &claim))
 		return false;
 	/* The job would run twice at once if it went on with its next attempt. */
 	if (claim == CLAIM_FOREIGN && a->stop != STOP_CANCEL)
