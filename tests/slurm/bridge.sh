@@ -98,7 +98,9 @@ move() { # JOB NODES GPUS PAIRS WHAT
 	soon "$5: runs" runs_on "$1" "$4"
 }
 move 1 '"p100-1"' 4 '[["p100-1", 4]]' "another type and count"
-move 1 '"p100-1","v100-1"' 6 '[["p100-1", 3], ["v100-1", 3]]' "one node to two"
+# Elsewhere than before: a node refuses for a moment to start a job again that was stopped there ("Job credential
+# revoked"), and Slurm then ends the job.
+move 1 '"p100-2","v100-1"' 6 '[["p100-2", 3], ["v100-1", 3]]' "one node to two"
 move 1 '"v100-2"' 1 '[["v100-2", 1]]' "two nodes to one"
 is "restarts are counted" [ "$(said 1 restarts)" = 3 ]
 ask '{"id":19,"op":"requeue","jobs":["3","99"]}'
