@@ -277,6 +277,8 @@ double daemon_errand_in_s(const struct daemon *d);
 bool daemon_disk_is_low(const struct daemon *d);
 /* Sets d->degraded. */
 void daemon_look_degraded(struct daemon *d);
+/* Of one that cannot write: with the room that is kept for it; false: it still cannot. */
+bool daemon_use_reserve(struct daemon *d);
 
 void daemon_errand(struct daemon *d, enum errand_kind kind, uint32_t job, uint32_t attempt);
 void daemon_claim_attempts(struct daemon *d);

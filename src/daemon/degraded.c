@@ -1,6 +1,6 @@
 /*
  * What is wrong while the daemon still decides and accepts: launches that do not work, and a disk that has less
- * room than the reserve.
+ * room than the reserve; and what is kept beside the record for a full disk.
  */
 #include <stdio.h>
 #include <string.h>
@@ -44,6 +44,15 @@ bool daemon_disk_is_low(const struct daemon *d)
 	return disk_is_low(d, ignored, sizeof(ignored));
 }
 
+bool daemon_use_reserve(struct daemon *d)
+{
+	while (d->trouble[0] && record_make_room(d->record)) {
+		d->retry_s = 0;
+		daemon_flush(d);
+	}
+	return !d->trouble[0];
+}
+
 void daemon_look_degraded(struct daemon *d)
 {
 	char text[sizeof(d->degraded)] = "";
@@ -54,6 +63,7 @@ void daemon_look_degraded(struct daemon *d)
 	else if (d->disk_low && !low)
 		log_notice(d->log, "the disk has room again");
 	d->disk_low = low;
+	record_keep_reserve(d->record);
 	launches_fail(d, text, sizeof(text));
 	pthread_mutex_lock(&d->mutex);
 	memcpy(d->degraded, text, sizeof(text));

@@ -343,7 +343,8 @@ void retain_turn(struct daemon *d)
 	struct retain *r = d->retain;
 	double wall_s = clock_wall_s();
 
-	if (d->trouble[0])
+	/* Pruning makes room, so what is kept for a full disk is for it. */
+	if (d->trouble[0] && !(is_running(r) && daemon_use_reserve(d)))
 		return;
 	if (r->beside && task_done(&r->beside->task))
 		end_beside(d);

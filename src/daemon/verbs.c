@@ -248,6 +248,12 @@ static bool refuse_text(struct call *call)
 	return false;
 }
 
+/* A job that fills the disk can be stopped. */
+static bool works_without_disk(const struct verb *verb)
+{
+	return !strcmp(verb->method, "GET") || !strncmp(verb->name, "cancel", strlen("cancel"));
+}
+
 void verb_run(struct daemon *d, struct call *call)
 {
 	size_t i = (size_t)(call->verb - verbs);
@@ -258,9 +264,8 @@ void verb_run(struct daemon *d, struct call *call)
 		call_problem(call, 403, 4, "%s", verb_denial(call->verb));
 		return;
 	}
-	/* Whoever fills the disk must be stoppable. */
-	if (d->trouble[0] && strcmp(call->verb->method, "GET") != 0 &&
-		strncmp(call->verb->name, "cancel", strlen("cancel")) != 0) {
+	if (d->trouble[0] && !works_without_disk(call->verb) &&
+		!(!strcmp(call->verb->name, "prune") && daemon_use_reserve(d))) {
 		call_problem(call, 507, 1,
 			"the daemon cannot write its record (%s), so it changes nothing; what runs goes on.  Make room and try again",
 			d->trouble);

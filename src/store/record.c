@@ -16,6 +16,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "store/record_parts.h"
+#include "store/record_reserve.h"
 #include "store/record_schema.h"
 
 enum { BUSY_MS = 5000 };
@@ -362,6 +363,12 @@ static bool needs_writing(sqlite3 *db)
 	return code == SQLITE_CANTOPEN || code == SQLITE_READONLY;
 }
 
+/* Where there is no room for the index of a log, and no log either. */
+static bool can_do_without_room(const struct record *record, const struct err *err)
+{
+	return reserve_would_help(err) && !has_log(record->path);
+}
+
 static int open_reader(struct record *record, struct err *err)
 {
 	int schema = 0, rc;
@@ -372,7 +379,7 @@ static int open_reader(struct record *record, struct err *err)
 	if (rc)
 		return rc;
 	rc = record_schema_of(record->db, record->path, RECORD_SCHEMA, &schema, err);
-	if (rc && needs_writing(record->db))
+	if (rc && (needs_writing(record->db) || can_do_without_room(record, err)))
 		rc = open_immutable(record, &schema, err);
 	if (rc)
 		return rc;
@@ -386,7 +393,7 @@ static int open_reader(struct record *record, struct err *err)
 	return 0;
 }
 
-int record_open(const char *path, bool readonly, struct record **out, struct err *err)
+static int open_once(const char *path, bool readonly, struct record **out, struct err *err)
 {
 	struct record *record = mem_alloc(sizeof(*record));
 	int rc;
@@ -401,6 +408,37 @@ int record_open(const char *path, bool readonly, struct record **out, struct err
 	}
 	*out = record;
 	return 0;
+}
+
+int record_open(const char *path, bool readonly, struct record **out, struct err *err)
+{
+	struct err why = { 0 };
+	int rc;
+
+	if (!readonly)
+		reserve_give_until(path, RESERVE_START);
+	do {
+		why = (struct err){ 0 };
+		rc = open_once(path, readonly, out, &why);
+	} while (rc && reserve_would_help(&why) && reserve_give(path));
+	if (rc && err)
+		*err = why;
+	if (!rc && !readonly)
+		reserve_keep(path, true);
+	return rc;
+}
+
+void record_keep_reserve(struct record *record)
+{
+	reserve_keep(record->path, false);
+}
+
+/* A log that is in the database begins anew in the room that it has. */
+bool record_make_room(struct record *record)
+{
+	assert(!record->readonly && !record->writing);
+	sqlite3_wal_checkpoint_v2(record->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+	return reserve_give(record->path);
 }
 
 void record_release_memory(struct record *r)

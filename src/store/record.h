@@ -34,6 +34,10 @@ enum { RECORD_SCHEMA = 2 };
  */
 int record_open(const char *path, bool readonly, struct record **out, struct err *err);
 void record_close(struct record *record);
+/* Of a writer: room for the day when the disk is full is kept beside it (store/record_reserve.h), unless it is there. */
+void record_keep_reserve(struct record *record);
+/* Of a writer whose last call found the disk full: gives up a piece of that; false: there was none. */
+bool record_make_room(struct record *record);
 /* Pages that are kept in memory and not needed are freed. */
 void record_release_memory(struct record *record);
 

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "store/record_parts.h"
+#include "store/record_reserve.h"
 #include "store/record_schema.h"
 
 enum { BUSY_MS = 60000, KEPT_MAX = 100000 };
@@ -91,7 +92,7 @@ static int sync_parent(const char *path, struct err *err)
 
 static void remove_files(const char *db)
 {
-	static const char *const ends[] = { "", "-wal", "-shm", "-journal" };
+	static const char *const ends[] = { "", "-wal", "-shm", "-journal", RESERVE_END };
 
 	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
 		char *path = mem_printf("%s%s", db, ends[i]);

@@ -12,11 +12,14 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "store/record_parts.h"
+#include "store/record_reserve.h"
 
 enum {
 	WALK_JOBS = 20000,  /* summaries of earlier runs that a step passes over */
-	WALK_EVENTS = 4000, /* events that a step looks at */
-	GIVE_PAGES = 512,   /* that a step gives back */
+	WALK_EVENTS = 100,  /* events that a step looks at for each job that it may prune, */
+	MOST_EVENTS = 4000, /* and at most */
+	GIVE_PAGES = 16,    /* that a step gives back for each job that it may prune, */
+	MOST_PAGES = 512,   /* and at most */
 	GIVE_MOST = 20000, /* SQLite looks through all free pages for each that goes: more are not given back in steps */
 };
 
@@ -224,7 +227,7 @@ int record_prune_plan(struct record *record, double before_s, struct record_prun
 	return rc;
 }
 
-static int write_cut(struct prune *p, struct err *err)
+static int try_cut(struct prune *p, struct err *err)
 {
 	int rc = record_begin(p->record, err);
 
@@ -233,6 +236,20 @@ static int write_cut(struct prune *p, struct err *err)
 	if (!rc)
 		return record_commit(p->record, err);
 	record_rollback(p->record);
+	return rc;
+}
+
+static int write_cut(struct prune *p, struct err *err)
+{
+	struct err why = { 0 };
+	int rc = try_cut(p, &why);
+
+	while (rc < 0 && reserve_would_help(&why) && record_make_room(p->record)) {
+		why = (struct err){ 0 };
+		rc = try_cut(p, &why);
+	}
+	if (rc < 0 && err)
+		*err = why;
 	return rc;
 }
 
@@ -529,7 +546,12 @@ struct old_event {
 
 typedef VEC(struct old_event) old_events;
 
-static int find_events(struct prune *p, old_events *out, struct err *err)
+static uint32_t at_most(uint64_t n, uint32_t most)
+{
+	return n < most ? (uint32_t)n : most;
+}
+
+static int find_events(struct prune *p, uint32_t limit, old_events *out, struct err *err)
 {
 	struct record_query query;
 	int rc = record_take(p->record, SQL_OLD_EVENTS, &query, err), step;
@@ -538,7 +560,7 @@ static int find_events(struct prune *p, old_events *out, struct err *err)
 		return rc;
 	sqlite3_bind_int64(query.st, 1, (int64_t)p->seq);
 	sqlite3_bind_int64(query.st, 2, (int64_t)p->total.seq);
-	sqlite3_bind_int64(query.st, 3, WALK_EVENTS);
+	sqlite3_bind_int64(query.st, 3, limit);
 	while ((step = sqlite3_step(query.st)) == SQLITE_ROW) {
 		struct old_event e = {
 			.seq = (uint64_t)sqlite3_column_int64(query.st, 0),
@@ -573,10 +595,10 @@ static uint64_t displaced_by(struct prune *p, const struct old_event *e)
 	return before;
 }
 
-static int step_rest(struct prune *p, struct err *err)
+static int step_rest(struct prune *p, uint32_t jobs, struct err *err)
 {
 	old_events events = { 0 };
-	int rc = find_events(p, &events, err);
+	int rc = find_events(p, at_most((uint64_t)WALK_EVENTS * jobs, MOST_EVENTS), &events, err);
 
 	if (!rc && !events.n)
 		p->phase = PRUNE_PAGES;
@@ -620,7 +642,7 @@ int record_size(struct record *record, struct record_size *out, struct err *err)
 }
 
 /* In a transaction of its own.  `more`: whether there are others. */
-static int give_pages(struct prune *p, bool *more, struct err *err)
+static int give_pages(struct prune *p, uint32_t jobs, bool *more, struct err *err)
 {
 	struct record_size size;
 	char sql[64];
@@ -630,16 +652,17 @@ static int give_pages(struct prune *p, bool *more, struct err *err)
 	if (rc || !size.gives_back || size.free_bytes == 0 || size.free_bytes > GIVE_MOST * 4096LL)
 		return rc;
 	*more = true;
-	snprintf(sql, sizeof(sql), "PRAGMA incremental_vacuum(%d)", GIVE_PAGES);
+	snprintf(sql, sizeof(sql), "PRAGMA incremental_vacuum(%u)",
+		at_most((uint64_t)GIVE_PAGES * jobs, MOST_PAGES));
 	if (sqlite3_exec(p->record->db, sql, NULL, NULL, NULL) != SQLITE_OK)
 		return failed(p->record, "write", err);
 	return 0;
 }
 
-static int step_pages(struct prune *p, struct err *err)
+static int step_pages(struct prune *p, uint32_t jobs, struct err *err)
 {
 	bool more;
-	int rc = give_pages(p, &more, err);
+	int rc = give_pages(p, jobs, &more, err);
 
 	if (!rc && !more)
 		p->phase = PRUNE_DONE;
@@ -682,7 +705,7 @@ static int step_in_transaction(struct prune *p, uint32_t jobs, struct err *err)
 	else if (p->phase == PRUNE_DEFERRED)
 		rc = step_deferred(p, jobs, err);
 	else
-		rc = step_rest(p, err);
+		rc = step_rest(p, jobs, err);
 	if (!rc)
 		rc = put_pruned(p, err);
 	if (!rc)
@@ -692,13 +715,13 @@ static int step_in_transaction(struct prune *p, uint32_t jobs, struct err *err)
 }
 
 /* A step that failed is as if it had not begun. */
-int prune_step(struct prune *p, uint32_t jobs, struct err *err)
+static int try_step(struct prune *p, uint32_t jobs, struct err *err)
 {
 	struct prune before = *p;
 	int rc = 0;
 
 	if (p->phase == PRUNE_PAGES)
-		rc = step_pages(p, err);
+		rc = step_pages(p, jobs, err);
 	else if (p->phase != PRUNE_DONE)
 		rc = step_in_transaction(p, jobs, err);
 	forget_found(p);
@@ -718,6 +741,26 @@ int prune_step(struct prune *p, uint32_t jobs, struct err *err)
 	}
 	/* As they come, or there would be too many in the end.  If this fails the next step does it. */
 	if (before.phase == PRUNE_JOBS && !p->leaves_pages)
-		give_pages(p, &(bool){ false }, NULL);
+		give_pages(p, jobs, &(bool){ false }, NULL);
 	return p->phase == PRUNE_DONE ? 0 : 1;
+}
+
+/* On a full disk a step is smaller, and may use what is kept for that. */
+int prune_step(struct prune *p, uint32_t jobs, struct err *err)
+{
+	struct err why = { 0 };
+	int rc = try_step(p, jobs, &why);
+
+	while (rc < 0 && reserve_would_help(&why)) {
+		bool given = record_make_room(p->record);
+
+		if (!given && jobs == 1)
+			break;
+		jobs = jobs > 4 ? jobs / 4 : 1;
+		why = (struct err){ 0 };
+		rc = try_step(p, jobs, &why);
+	}
+	if (rc < 0 && err)
+		*err = why;
+	return rc;
 }

@@ -211,14 +211,13 @@ static uint64_t counted(void)
 	return n;
 }
 
-/* A fresh record, written by a child whose call number `at` goes wrong. */
-static struct told run_child(const struct script *s, const char *what, uint64_t at)
+/* A record, written on by a child whose call number `at` goes wrong. */
+static struct told go_on(const struct script *s, const char *what, uint64_t at)
 {
 	struct told told = { 0 };
 	int ends[2];
 	pid_t child;
 
-	forget_record();
 	unlink(off_file);
 	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
 	child = fork();
@@ -229,6 +228,13 @@ static struct told run_child(const struct script *s, const char *what, uint64_t 
 	assert_int_equal(waitpid(child, &told.status, 0), child);
 	told.calls = counted();
 	return told;
+}
+
+/* The same with a fresh one. */
+static struct told run_child(const struct script *s, const char *what, uint64_t at)
+{
+	forget_record();
+	return go_on(s, what, at);
 }
 
 /* What a job must look like when `jobs` are there. */
@@ -450,6 +456,12 @@ static void a_step_of_pruning_that_failed_can_be_tried_again(void **state)
 	assert_true(failures > 0);
 }
 
+static bool mount_disk(const char *size)
+{
+	return unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+		mount("none", folder, "tmpfs", 0, size) == 0;
+}
+
 /* In a child: a disk of 512 KiB that gets full, and room again. */
 static int fill_the_disk(void)
 {
@@ -460,8 +472,7 @@ static int fill_the_disk(void)
 	struct err err = { 0 };
 	const char *wrong;
 
-	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
-		mount("none", folder, "tmpfs", 0, "size=512k") < 0)
+	if (!mount_disk("size=512k"))
 		return 77;
 	s.bytes = 10000;
 	run_shell("head -c 200000 /dev/zero >'%s'%s", ballast, "");
@@ -482,20 +493,101 @@ static int fill_the_disk(void)
 	return wrong ? fprintf(stderr, "%s\n", wrong), 1 : 0;
 }
 
-static void a_full_disk_is_survived(void **state)
+/* ---- a disk that is full before the record is opened */
+
+static void fill(const char *ballast)
+{
+	run_shell("dd if=/dev/zero of='%s' bs=4k 2>/dev/null; %s", ballast, "true");
+}
+
+/* The record of `kept` on a full disk, pruned by a child that dies at a call; with room it is as it was. */
+static int prune_when_full(const char *kept, const char *what, uint64_t at, uint64_t *calls)
+{
+	const struct script nothing = { .each = 3, .bytes = 9000, .prunes = true };
+	char *ballast = path_join(folder, "ballast");
+	struct record *r = NULL;
+	struct err err = { 0 };
+	struct told told;
+	const char *wrong;
+
+	forget_record();
+	unlink(ballast);
+	run_shell("cp --sparse=never '%s'/* '%s'", kept, folder);
+	fill(ballast);
+	told = go_on(&nothing, what, at);
+	*calls = told.calls;
+	if (at ? !WIFSIGNALED(told.status) : told.status != 0)
+		return fprintf(stderr, "%s at %llu: ended %d: %s\n", what, (unsigned long long)at,
+			       told.status, told.text),
+		       1;
+	told.kept = pruning.batches * pruning.each;
+	if (record_open(place, true, &r, &err) < 0)
+		return fprintf(stderr, "%s at %llu: full: %s\n", what, (unsigned long long)at,
+			       err.text),
+		       1;
+	record_close(r);
+	unlink(ballast);
+	if (record_open(place, false, &r, &err) < 0)
+		return fprintf(stderr, "%s at %llu: %s\n", what, (unsigned long long)at, err.text), 1;
+	wrong = judge(r, &nothing, &told);
+	record_close(r);
+	free(ballast);
+	return wrong ? fprintf(stderr, "%s at %llu: %s\n", what, (unsigned long long)at, wrong), 1 : 0;
+}
+
+/* In a child: with room kept beside it, a record on a full disk is opened and pruned, whenever that is cut off. */
+static int open_when_full(void)
+{
+	char *kept = mem_printf("%s.kept", folder);
+	struct script before = pruning;
+	uint64_t calls = 0, ignored;
+	int rc;
+
+	if (!mount_disk("size=24m"))
+		return 77;
+	before.prunes = false;
+	if (run_child(&before, "", 0).status != 0)
+		return 1;
+	run_shell("cp -r --sparse=never '%s' '%s'", folder, kept);
+	rc = prune_when_full(kept, "", 0, &calls);
+	for (size_t d = 0; d < COUNT(deaths); d++) {
+		for (uint64_t at = 1 + d; !rc && at <= calls; at += COUNT(deaths) * STRIDE)
+			rc = prune_when_full(kept, deaths[d], at, &ignored);
+	}
+	printf("%llu calls\n", (unsigned long long)calls);
+	fflush(stdout);
+	run_shell("rm -r '%s'%s", kept, "");
+	free(kept);
+	return rc || calls < 50;
+}
+
+static void in_a_child(int (*run)(void))
 {
 	int status;
-	pid_t child = fork();
+	pid_t child;
 
-	(void)state;
+	fflush(stdout);
+	child = fork();
 	if (child == 0)
-		_exit(fill_the_disk());
+		_exit(run());
 	assert_int_equal(waitpid(child, &status, 0), child);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
 		puts("skip - mounting is not allowed here");
 		skip();
 	}
 	assert_int_equal(status, 0);
+}
+
+static void a_full_disk_is_survived(void **state)
+{
+	(void)state;
+	in_a_child(fill_the_disk);
+}
+
+static void a_record_on_a_full_disk_is_opened_and_pruned(void **state)
+{
+	(void)state;
+	in_a_child(open_when_full);
 }
 
 /* ---- */
@@ -542,6 +634,7 @@ int main(int argc, char **argv)
 		TEST(what_failed_can_be_tried_again),
 		TEST(a_step_of_pruning_that_failed_can_be_tried_again),
 		TEST(a_full_disk_is_survived),
+		TEST(a_record_on_a_full_disk_is_opened_and_pruned),
 	};
 
 	if (argc == 8 && !strcmp(argv[1], "child"))

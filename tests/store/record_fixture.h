@@ -49,7 +49,7 @@ static inline int tear_down(void **state)
 /* Nothing is left of the record, nor of what says that there was one. */
 static inline void forget_record(void)
 {
-	static const char *const ends[] = { "", "-wal", "-shm", "-journal" };
+	static const char *const ends[] = { "", "-wal", "-shm", "-journal", "-reserve" };
 	char *mark = record_mark_path(place);
 
 	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
