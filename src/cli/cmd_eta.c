@@ -51,6 +51,9 @@ static void put_answer(const json_t *answer, const struct term *term, struct buf
 		live_interval(json_object_get(answer, "finish"), now, out);
 		buf_char(out, '\n');
 	}
+	if (live_text(answer, "why") && !strcmp(live_text(answer, "why"), "launch"))
+		buf_str(out,
+			"  as if its next launch worked: until one does, it neither starts nor ends\n");
 	if (never > 0)
 		buf_printf(out,
 			"  in %.0f %% of the futures it does not start within 30 days: see 'stint explain %.0f'\n",

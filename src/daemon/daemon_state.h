@@ -376,6 +376,12 @@ enum job_detail {
 
 /* Of an element of an array, which; else nothing. */
 void job_put_array(const struct live_job *job, struct json *j);
+/*
+ * Why the job does not run, as core_reason() has it; a launch that fails, of which the core does not know, comes first.
+ * Returns the reason's word, NULL for none.
+ */
+const char *daemon_reason(const struct daemon *d, const struct live_job *job, double now_s,
+	struct buf *text, uint32_t *about);
 /* One job as the API shows it to the caller: `key` and `comment` only to its user and to admins. */
 void job_to_json(struct daemon *d, const struct live_job *job, const struct caller *caller,
 	struct json *j, enum job_detail detail);

@@ -200,10 +200,13 @@ static bool claim_it(struct daemon *d, const struct attempt *a, bool void_it, en
 	int rc = hands_claim(d->hands, &of, void_it, out, &ending, &err);
 
 	free(places);
-	if (rc < 0) {
+	if (rc < 0 && a->phase == PHASE_LAUNCHED)
+		launch_failed(d, a->job, a->number, err.text);
+	else if (rc < 0)
 		log_error(d->log, "job %u, attempt %u: %s; trying again", a->job, a->number, err.text);
+	if (rc < 0)
 		return false;
-	}
+	launch_settled(d, a->job, a->number, false);
 	if (*out == CLAIM_ENDED)
 		daemon_hands_ended(d, &ending);
 	return true;
@@ -282,7 +285,9 @@ static bool launch(struct daemon *d, const struct errand *errand)
 	}
 	if (a->stop) {
 		launch_settled(d, errand->job, errand->attempt, false);
-		return find_out(d, a);
+		if (!find_out(d, a))
+			daemon_errand(d, ERRAND_FIND_OUT, a->job, a->number);
+		return true;
 	}
 	if (!launch_is_due(d, job->id, a->number))
 		return false;
@@ -363,7 +368,11 @@ static bool find_again(struct daemon *d, const struct errand *errand)
 {
 	const struct attempt *a = core_attempt(d->core, errand->job, errand->attempt);
 
-	return !a || a->phase == PHASE_OVER || find_out(d, a);
+	if (!a || a->phase == PHASE_OVER) {
+		launch_settled(d, errand->job, errand->attempt, false);
+		return true;
+	}
+	return launch_is_due(d, a->job, a->number) && find_out(d, a);
 }
 
 /* The world gets to know it, unless it has ended or has an attempt, which says the same. */
@@ -430,7 +439,8 @@ double daemon_errand_in_s(const struct daemon *d)
 
 	for (size_t i = 0; i < d->errands.n; i++) {
 		const struct errand *errand = &d->errands.at[i];
-		const struct failed_launch *f = errand->kind == ERRAND_LAUNCH
+		const struct failed_launch *f = errand->kind == ERRAND_LAUNCH ||
+				errand->kind == ERRAND_FIND_OUT
 			? launch_trouble(d, errand->job)
 			: NULL;
 

@@ -225,29 +225,21 @@ static const char *idle_reason(const struct daemon *d, const struct live_job *jo
 	return "idle";
 }
 
-/* Of one that has its devices and cannot be launched. */
-static const char *launch_reason(const struct daemon *d, const struct live_job *job, struct buf *text)
+const char *daemon_reason(const struct daemon *d, const struct live_job *job, double now_s,
+	struct buf *text, uint32_t *about)
 {
-	const struct failed_launch *f = launch_trouble(d, job->id);
-	char time[32];
+	const char *why = launch_reason(d, job, text);
 
-	if (!f)
-		return NULL;
-	buf_clear(text);
-	buf_printf(text, "cannot be launched: %s; next try in %s", f->why,
-		text_duration(ceil(fmax(1, f->due_s - clock_wall_s())), time));
-	return "launch";
+	*about = 0;
+	return why ? why : core_reason(d->core, job, now_s, text, about);
 }
 
 static void put_reason(const struct daemon *d, const struct live_job *job, double now_s, struct json *j)
 {
 	struct buf text = { 0 };
 	uint32_t about;
-	const char *why = launch_reason(d, job, &text);
+	const char *why = daemon_reason(d, job, now_s, &text, &about);
 
-	about = 0;
-	if (!why)
-		why = core_reason(d->core, job, now_s, &text, &about);
 	if (!why)
 		why = idle_reason(d, job, now_s, &text);
 	if (why) {

@@ -10,7 +10,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct buf;
 struct daemon;
+struct live_job;
+
+/* The word of the reason of a job that cannot be launched. */
+#define LAUNCH_REASON "launch"
 
 /* A launch that failed last time. */
 struct failed_launch {
@@ -28,5 +33,7 @@ void launch_failed(struct daemon *d, uint32_t job, uint32_t attempt, const char 
 void launch_settled(struct daemon *d, uint32_t job, uint32_t attempt, bool worked);
 /* Why the job cannot be launched; NULL: it can as far as is known. */
 const struct failed_launch *launch_trouble(const struct daemon *d, uint32_t job);
+/* The same in words, with the next try and what to do.  Returns LAUNCH_REASON, or NULL if there is no trouble. */
+const char *launch_reason(const struct daemon *d, const struct live_job *job, struct buf *text);
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "daemon/launch_retry.h"
 
 struct waiting_for {
 	double at_s;
@@ -79,6 +80,9 @@ static bool is_news(const struct waiter *w, const char *word, uint32_t about)
 
 	if (!last || !last->word || !word)
 		return word != (last ? last->word : NULL);
+	/* Its launch fails: the core goes on to see a job that is about to start. */
+	if (!strcmp(last->word, LAUNCH_REASON) && !strcmp(word, "configuring"))
+		return false;
 	return strcmp(last->word, word) != 0 || last->about != about;
 }
 
@@ -147,6 +151,19 @@ void reasons_see(struct reasons *r, const struct core *core, double now_s)
 	for (; old < r->waiters.n; old++)
 		waiter_fini(&r->waiters.at[old]);
 	r->waiters.n = n;
+}
+
+void reasons_keep(struct reasons *r, uint32_t job, double at_s, const char *word, const char *text)
+{
+	size_t at = 0;
+
+	while (at < r->waiters.n && r->waiters.at[at].job < job)
+		at++;
+	if (at == r->waiters.n || r->waiters.at[at].job != job) {
+		insert(r, at);
+		r->waiters.at[at] = (struct waiter){ .job = job };
+	}
+	keep(&r->waiters.at[at], (struct waiting_for){ at_s, word, mem_strdup(text), 0 });
 }
 
 static const struct waiter *find(const struct reasons *r, uint32_t job)

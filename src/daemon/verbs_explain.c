@@ -154,11 +154,12 @@ static void answer_running(struct daemon *d, struct call *call, const struct liv
 {
 	const struct attempt *a = core_attempt(d->core, job->id, job->attempt);
 	struct buf text = { 0 }, reason = { 0 };
+	const char *why;
 	uint32_t about;
 	char lasted[32];
 	struct json j;
 
-	core_reason(d->core, job, daemon_now_s(d), &reason, &about);
+	why = daemon_reason(d, job, daemon_now_s(d), &reason, &about);
 	if (reason.n)
 		buf_str(&text, reason.at);
 	else if (a && a->grant) {
@@ -176,6 +177,8 @@ static void answer_running(struct daemon *d, struct call *call, const struct liv
 		buf_printf(&text, ", for %s now",
 			text_duration(fmax(0, daemon_now_s(d) - job->begun_s), lasted));
 	put_head(d, call, live_state_name(job->state), &j);
+	if (why)
+		json_str(&j, "why", why);
 	put_no_causes(text.at, &j);
 	buf_fini(&text);
 	buf_fini(&reason);

@@ -54,7 +54,7 @@ static void put_eta(struct daemon *d, struct call *call, const struct live_job *
 	json_int(&j, "job", job->id);
 	job_put_array(job, &j);
 	json_str(&j, "state", live_state_name(job->state));
-	core_reason(d->core, job, daemon_now_s(d), &reason, &about);
+	json_str(&j, "why", daemon_reason(d, job, daemon_now_s(d), &reason, &about));
 	json_str(&j, "reason", reason.n ? reason.at : NULL);
 	buf_fini(&reason);
 	json_double(&j, "at", daemon_wall_s(d, daemon_now_s(d)));

@@ -70,6 +70,15 @@ soon "the queue says why a job cannot be launched" \
 	sh -c '"$0" queue 2>&1 | grep -q "cannot be launched.*guard"' "$STINT"
 run stint queue --json
 out '"why": *"launch"' "in JSON, too"
+for verb in show explain eta history; do
+	run stint "$verb" "$stuck"
+	out "cannot be launched: .*guard.*stint cancel $stuck" "$verb says so, and what to do"
+	is "$verb does not promise that it starts by itself" [ "$(grep -c 'starts when they are free$' <(tail -n 1 stdout))" = 0 ]
+done
+run stint explain "$stuck" --json
+out '"why": *"launch"' "explain has the word in JSON"
+run stint eta "$stuck" --json
+out '"why": *"launch"' "and eta"
 run stint nodes
 out '^degraded .*1 job cannot be launched' "nodes say so"
 run health
@@ -90,6 +99,28 @@ want 0 "as soon as launches work the job runs"
 is "and has run" test -s launched
 run health
 out '"status":"ok"' "and health is as before"
+
+# ---- the same after a restart, when it is not known whether the launch was made
+stuck=$((stuck + 2))
+touch "$STINT_STATE/jobs/$stuck"
+submit -- true
+is "a job whose directory cannot be made" [ "$job" = "$stuck" ]
+explains() { # WHAT
+	stint explain "$stuck" | grep -q "cannot be $1: .*jobs/$stuck"
+}
+soon "explain says so" explains launched
+daemon_crash
+: >daemon.log
+is "a daemon again" daemon_start --no-cgroups --output-cap 256K
+soon "also of the next daemon" explains launched
+run stint history "$stuck"
+out "launch +cannot be launched: .*jobs/$stuck" "history, too"
+is "it is in the log once" [ "$(grep -c "jobs/$stuck" daemon.log)" = 1 ]
+run stint cancel "$stuck"
+soon "that it cannot be ended either is said, too" explains ended
+rm "$STINT_STATE/jobs/$stuck"
+run stint wait --timeout 300s "$stuck"
+out 'CANCELLED' "and it ends as soon as it can"
 
 # ---- a disk that output fills
 mkdir disk
