@@ -138,7 +138,7 @@ static void set_course(struct job *job, const struct live_job *from)
 	job->state = JOB_FINISHED; /* as the simulator will see them: all that ran ran to their end */
 	job->start_s = from->base.start_s;
 	job->finish_s = from->end_s;
-	job->ran_s = from->base.ran_s;
+	job->ran_s = live_job_ran_s(from);
 	job->waited_s = from->base.waited_s;
 	job->overhead_s = from->base.overhead_s;
 	job->lost_s = from->base.lost_s;

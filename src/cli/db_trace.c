@@ -31,7 +31,7 @@ static int take_ended(void *ctx, const struct record_job *row)
 	struct recorded *r = ctx;
 	json_t *status = json_loads(row->status, 0, NULL);
 	struct live_job *job = read_job(status);
-	bool ran = job && job->base.ran_s > 0 && job->base.gpus > 0;
+	bool ran = job && live_job_ran_s(job) > 0 && job->base.gpus > 0;
 
 	json_decref(status);
 	r->unreadable += !job;
@@ -269,7 +269,7 @@ static double useful_s(const struct live_job *job)
 	const struct job *base = &job->base;
 	double s = base->by_steps ? (base->served_s - base->lost_gpu_s) / base->gpus : base->done;
 
-	return s > 0 ? s : base->ran_s;
+	return s > 0 ? s : live_job_ran_s(job);
 }
 
 /* What those paid that were stopped and started again, for those that never were. */

@@ -45,15 +45,16 @@ static int see(void *ctx, const struct record_job *row)
 static void add_habit(struct habits *habits, const struct live_job *job)
 {
 	struct job asked = job->base;
+	double ran_s = live_job_ran_s(job);
 
-	if (!(job->base.ran_s > 0))
+	if (!(ran_s > 0))
 		return;
 	asked.arrival_s = job->arrival_s;
 	asked.by_steps = false;
 	asked.nominal_rate = 1;
-	asked.work_est = job->estimate_s > 0 ? job->estimate_s : job->base.ran_s;
+	asked.work_est = job->estimate_s > 0 ? job->estimate_s : ran_s;
 	asked.types = 0; /* by numbers of another day */
-	habits_add(habits, &asked, job->tenant, job->base.ran_s, job->estimate_s > 0);
+	habits_add(habits, &asked, job->tenant, ran_s, job->estimate_s > 0);
 }
 
 int recall_refresh(struct recall *m, struct err *err)

@@ -9,6 +9,7 @@
 #define LIVE_LIVE_JOB_H
 
 #include <jansson.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -151,6 +152,17 @@ uint32_t live_job_types(const struct live_job *job, const struct cluster *cluste
 static inline bool live_ended(const struct live_job *job)
 {
 	return job->state >= LIVE_COMPLETED;
+}
+
+/*
+ * Seconds that its commands made steps, of one that has ended; 0: none of them began.  The core counts from when it
+ * hears that a command began: one that was over by then has what its guard measured, or the shortest time there is.
+ */
+static inline double live_job_ran_s(const struct live_job *job)
+{
+	double shortest_s = isnan(job->first_begun_s) ? 0 : 1e-6;
+
+	return job->base.ran_s > 0 ? job->base.ran_s : fmax(job->used_s, shortest_s);
 }
 
 /* ---- devices it fails on */

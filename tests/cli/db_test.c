@@ -62,10 +62,13 @@ static void a_trace_has_what_ran(void **state)
 	struct err err = { 0 };
 
 	(void)state;
+	/* Commands that were over before the core counted a second of theirs. */
+	add_ended(r, 5, "COMPLETED", ",\"gpus\":1,\"first_begun_s\":150,\"used_s\":5e-5");
+	add_ended(r, 6, "COMPLETED", ",\"gpus\":1,\"first_begun_s\":150");
 	assert_int_equal(export_as("trace", out, &err), 0); /* while it is being written */
 	record_close(r);
 	assert_int_equal(trace_read(out, &options, NULL, &trace, &notes, &err), 0);
-	assert_int_equal(trace.njobs, 2);
+	assert_int_equal(trace.njobs, 4);
 	assert_string_equal(trace.jobs[0].label, "1");
 	assert_string_equal(trace.jobs[0].name, "n1");
 	assert_string_equal(trace.models.at[trace.jobs[0].model], "bert");
@@ -73,6 +76,8 @@ static void a_trace_has_what_ran(void **state)
 	assert_int_equal(trace.jobs[0].gpus, 2);
 	assert_int_equal(trace.jobs[0].types, 3);
 	assert_true(trace.work[0] == 60 && trace.work[1] == 1.5);
+	assert_string_equal(trace.jobs[2].label, "5");
+	assert_true(trace.work[2] == 5e-5 && trace.work[3] > 0);
 	assert_true(trace.jobs[0].arrival_s == 101 && trace.jobs[1].arrival_s == 103);
 	assert_int_equal(trace.jobs[1].min_gpus, 2);
 	assert_int_equal(trace.jobs[1].max_gpus, 8);
