@@ -99,10 +99,13 @@ export function show(place, [id]) {
 	const pre = h('pre', { className: 'log', tabindex: '0', 'aria-label': 'End of the log' }), stream = h('select', { id: 'log-stream' }, h('option', { value: 'stdout' }, 'output'), h('option', { value: 'stderr' }, 'errors'));
 	const attempts = card('Attempts'), command = h('p', { className: 'mono soft' });
 	let job = null, history = null;
+	// The first of an array has the array's number, under which a change would be one of them all.
+	const called = () => job.array_id ? `${job.array_id}_${job.array_index}` : String(job.id);
 
 	async function act(verb, name, what) {
-		if (!await confirm(`${name} job ${id}?`, `${job.name}: ${what}`, name)) return;
-		try { await post(`/v1/jobs/${id}/${verb}`, { reason: 'from the page' }); say(`Job ${id}: ${name.toLowerCase()} – done.`); loop.now(); } catch (e) { say(`Job ${id}: ${e.message}`); }
+		const one = called();
+		if (!await confirm(`${name} job ${one}?`, `${job.name}: ${what}`, name)) return;
+		try { await post(`/v1/jobs/${one}/${verb}`, { reason: 'from the page' }); say(`Job ${one}: ${name.toLowerCase()} – done.`); loop.now(); } catch (e) { say(`Job ${one}: ${e.message}`); }
 	}
 	function drawActions() {
 		const can = actions.filter(a => a[3](job));
@@ -128,7 +131,7 @@ export function show(place, [id]) {
 		const over = ended(job.state);
 		const [explain, eta, hist] = await Promise.all([over ? null : maybe(`/v1/jobs/${id}/explain`).catch(() => null), over ? null : maybe(`/v1/jobs/${id}/eta`).catch(() => null), maybe(`/v1/jobs/${id}/history`).catch(() => null)]);
 		history = hist;
-		fill(title, `Job ${job.array_id ? `${job.array_id}_${job.array_index}` : job.id} `, h('span', { style: { fontWeight: '400' } }, job.name), ' ', stateWord(job.state));
+		fill(title, `Job ${called()} `, h('span', { style: { fontWeight: '400' } }, job.name), ' ', stateWord(job.state));
 		command.textContent = job.command?.length ? '$ ' + job.command.join(' ') : '';
 		drawActions();
 		const open = life.querySelector('details')?.open;

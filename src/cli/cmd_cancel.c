@@ -85,6 +85,7 @@ static void tell(const struct change *c, const json_t *reply)
 {
 	const json_t *jobs = json_object_get(reply, "jobs");
 	size_t n = json_array_size(jobs);
+	struct buf name = { 0 };
 
 	if (n > LINES_MAX) {
 		const char *state = live_text(json_array_get(jobs, 0), "state");
@@ -95,9 +96,12 @@ static void tell(const struct change *c, const json_t *reply)
 	for (size_t i = 0; i < n; i++) {
 		const json_t *job = json_array_get(jobs, i);
 
-		printf("job %.0f: %s\n", live_number(job, "id"),
+		live_job_name(job, &name);
+		printf("job %s: %s\n", name.at,
 			live_text(job, "state") ? live_text(job, "state") : c->verb);
+		buf_clear(&name);
 	}
+	buf_fini(&name);
 }
 
 static int change_one(const struct change *c, const char *job, struct err *err)

@@ -54,10 +54,13 @@ static void put_answer(const json_t *answer, const struct term *term, struct buf
 	if (live_text(answer, "why") && !strcmp(live_text(answer, "why"), "launch"))
 		buf_str(out,
 			"  as if its next launch worked: until one does, it neither starts nor ends\n");
-	if (never > 0)
+	if (never > 0) {
 		buf_printf(out,
-			"  in %.0f %% of the futures it does not start within 30 days: see 'stint explain %.0f'\n",
-			100 * never, live_number(answer, "job"));
+			"  in %.0f %% of the futures it does not start within 30 days: see 'stint explain ",
+			100 * never);
+		live_job_name(answer, out);
+		buf_str(out, "'\n");
+	}
 	buf_printf(out, "  %.0f futures; ", live_number(answer, "futures"));
 	put_track(json_object_get(answer, "calibration"), waits, out);
 }

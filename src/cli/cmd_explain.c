@@ -42,8 +42,9 @@ void live_put_explanation(const json_t *answer, const struct term *term, struct 
 	const char *state = live_text(answer, "state"), *verdict = live_text(answer, "verdict");
 
 	(void)term;
-	buf_printf(out, "job %.0f, %s: %s\n", live_number(answer, "job"), state ? state : "?",
-		verdict ? verdict : "?");
+	buf_str(out, "job ");
+	live_job_name(answer, out);
+	buf_printf(out, ", %s: %s\n", state ? state : "?", verdict ? verdict : "?");
 	if (json_array_size(causes))
 		buf_str(out, "\nwhat keeps it waiting\n");
 	for (size_t i = 0; i < json_array_size(causes); i++)

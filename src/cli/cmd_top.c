@@ -95,7 +95,7 @@ static void take_details(struct session *s, const struct feed_answer *answer)
 	char title[40];
 
 	if (wanted != VIEW_NONE && wanted != answer->job)
-		feed_ask(s->feed, FEED_DETAILS, wanted, NULL);
+		feed_ask(s->feed, FEED_DETAILS, wanted);
 	if (wanted != answer->job)
 		return;
 	snprintf(title, sizeof(title), "job %u", answer->job);
@@ -105,9 +105,9 @@ static void take_details(struct session *s, const struct feed_answer *answer)
 static void take_change(struct session *s, const struct feed_answer *answer)
 {
 	if (answer->rc)
-		board_say(&s->top.board, "%s job %u: %s", answer->verb, answer->job, answer->err.text);
+		board_say(&s->top.board, "%s job %s: %s", answer->verb, answer->name, answer->err.text);
 	else
-		board_say(&s->top.board, "%s job %u: done", answer->verb, answer->job);
+		board_say(&s->top.board, "%s job %s: done", answer->verb, answer->name);
 	s->next_s = 0;
 }
 
@@ -139,8 +139,8 @@ static void carry_out(struct session *s, enum board_ask ask, uint32_t job)
 	if (ask == ASK_DETAILS) {
 		snprintf(title, sizeof(title), "job %u", job);
 		board_show(board, title, "asking the daemon ...");
-		feed_ask(s->feed, FEED_DETAILS, job, NULL);
-	} else if (!feed_ask(s->feed, FEED_CHANGE, job, board_verb(ask))) {
+		feed_ask(s->feed, FEED_DETAILS, job);
+	} else if (!feed_change(s->feed, board->ask_label, board_verb(ask))) {
 		board_say(board, "the daemon has not answered the last question yet");
 	}
 	top_draw(&s->top);
@@ -155,7 +155,7 @@ static void watch(struct session *s)
 		double now_s = clock_wall_s();
 
 		if (!s->looks && now_s >= s->next_s)
-			s->looks = feed_ask(s->feed, FEED_LOOK, 0, NULL);
+			s->looks = feed_ask(s->feed, FEED_LOOK, 0);
 		ask = top_wait(&s->top, s->looks ? 60 : s->next_s - now_s, &job);
 		if (ask != ASK_NOTHING && ask != ASK_QUIT)
 			carry_out(s, ask, job);

@@ -382,6 +382,8 @@ void job_put_array(const struct live_job *job, struct json *j);
  */
 const char *daemon_reason(const struct daemon *d, const struct live_job *job, double now_s,
 	struct buf *text, uint32_t *about);
+/* A job that was just changed: who it is, and how it stands now. */
+void job_put_changed(const struct daemon *d, uint32_t id, struct json *j);
 /* One job as the API shows it to the caller: `key` and `comment` only to its user and to admins. */
 void job_to_json(struct daemon *d, const struct live_job *job, const struct caller *caller,
 	struct json *j, enum job_detail detail);

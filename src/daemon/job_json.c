@@ -65,6 +65,18 @@ void job_put_array(const struct live_job *job, struct json *j)
 	json_int(j, "array_index", job->array_index);
 }
 
+void job_put_changed(const struct daemon *d, uint32_t id, struct json *j)
+{
+	const struct live_job *job = core_job(d->core, id);
+
+	json_begin_object(j, NULL);
+	json_int(j, "id", id);
+	if (job)
+		job_put_array(job, j);
+	json_str(j, "state", job ? live_state_name(job->state) : NULL);
+	json_end(j, '}');
+}
+
 /* What the world calls it, where that is something else. */
 static void put_alias(const struct daemon *d, const struct live_job *job, struct json *j)
 {

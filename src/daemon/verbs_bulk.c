@@ -270,14 +270,8 @@ static void answer(struct bulk *b)
 	put_states(b, &j);
 	put_skipped(b, &j);
 	json_begin_array(&j, "jobs");
-	for (size_t i = 0; i < b->told.n; i++) {
-		const struct live_job *job = core_job(b->d->core, b->told.at[i]);
-
-		json_begin_object(&j, NULL);
-		json_int(&j, "id", b->told.at[i]);
-		json_str(&j, "state", job ? live_state_name(job->state) : NULL);
-		json_end(&j, '}');
-	}
+	for (size_t i = 0; i < b->told.n; i++)
+		job_put_changed(b->d, b->told.at[i], &j);
 	json_end(&j, ']');
 	json_bool(&j, "more", b->changed > b->told.n);
 	json_end(&j, '}');

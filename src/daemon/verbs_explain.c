@@ -119,8 +119,12 @@ static bool begin_task(struct daemon *d, struct call *call, const struct live_jo
 
 static void put_head(struct daemon *d, struct call *call, const char *state, struct json *j)
 {
+	const struct live_job *job = core_job(d->core, call->job);
+
 	call_begin(call, j);
 	json_int(j, "job", call->job);
+	if (job)
+		job_put_array(job, j);
 	json_str(j, "state", state);
 	json_double(j, "at", daemon_wall_s(d, daemon_now_s(d)));
 	json_int(j, "stamp", (int64_t)d->stamp);

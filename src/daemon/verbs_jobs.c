@@ -94,14 +94,20 @@ static uint32_t find_alias(struct daemon *d, const char *alias)
 	return found;
 }
 
+enum {
+	INDEX_NONE = -1, /* a number alone: the job, or the whole array that begins with it */
+	INDEX_SELF = -2, /* the world's name for one job: this one, also where an array begins with it */
+};
+
 /* "7", "7_3", or "slurm:4711_3". */
 static bool parse_id(struct daemon *d, const char *text, uint32_t *id, int64_t *index)
 {
 	struct slice left = slice_of(text), first = slice_cut(&left, '_');
 	int64_t number;
 
-	*index = -1;
+	*index = INDEX_NONE;
 	if (!strncmp(text, WORLD_KEY, strlen(WORLD_KEY))) {
+		*index = INDEX_SELF;
 		*id = find_alias(d, text + strlen(WORLD_KEY));
 		return *id != 0;
 	}
@@ -239,7 +245,7 @@ bool daemon_jobs_named(struct daemon *d, const char *word, uint32_t **out, size_
 	if (index >= 0)
 		id = index <= UINT32_MAX ? element_of(d, id, index) : 0;
 	job = id ? core_job(d->core, id) : NULL;
-	if (index < 0 && (!job || job->array_id == id))
+	if (index == INDEX_NONE && (!job || job->array_id == id))
 		list_array(d, id, out, n);
 	if (*n || !id)
 		return true;
@@ -280,7 +286,7 @@ size_t call_jobs(struct daemon *d, struct call *call, bool owner, uint32_t **out
 		}
 	}
 	job = core_job(d->core, id);
-	if (index < 0 && (!job || job->array_id == id))
+	if (index == INDEX_NONE && (!job || job->array_id == id))
 		list_array(d, id, out, &n);
 	if (n == 0) {
 		free(*out);
@@ -304,7 +310,7 @@ uint32_t call_job(struct daemon *d, struct call *call, bool owner)
 	int64_t index;
 	uint32_t *jobs;
 
-	if (parse_id(d, id_text(call), &id, &index) && index < 0)
+	if (parse_id(d, id_text(call), &id, &index) && index == INDEX_NONE)
 		return allowed(d, call, id, owner) ? id : 0;
 	if (!call_jobs(d, call, owner, &jobs))
 		return 0;
@@ -337,14 +343,8 @@ static void answer_changed(struct daemon *d, struct call *call, const uint32_t *
 
 	call_begin(call, &j);
 	json_begin_array(&j, "jobs");
-	for (size_t i = 0; i < n; i++) {
-		const struct live_job *job = core_job(d->core, jobs[i]);
-
-		json_begin_object(&j, NULL);
-		json_int(&j, "id", jobs[i]);
-		json_str(&j, "state", job ? live_state_name(job->state) : NULL);
-		json_end(&j, '}');
-	}
+	for (size_t i = 0; i < n; i++)
+		job_put_changed(d, jobs[i], &j);
 	json_end(&j, ']');
 	json_end(&j, '}');
 }

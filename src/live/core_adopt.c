@@ -41,15 +41,17 @@ static int find_place(const struct core *c, const struct live_job *job, uint32_t
 	struct attempt **out, struct err *err)
 {
 	struct attempt *a = core_alive(c, job->id);
+	char name[LIVE_NAME_SIZE];
 
+	live_name(job, name);
 	*out = a;
 	if (a && a->number == number && a->stop)
 		return err_set(err, ERR_REFUSED, "attempt %u of job %u is about to stop (%s)",
 			number, job->id, stop_name(a->stop));
 	if (!a && job->held)
 		return err_set(err, ERR_REFUSED,
-			"job %u is held, and would run: release it first ('stint release %u')",
-			job->id, job->id);
+			"job %s is held, and would run: release it first ('stint release %s')",
+			name, name);
 	if (a ? a->number == number : job->attempt + 1 == number)
 		return 0;
 	return err_set(err, ERR_REFUSED,

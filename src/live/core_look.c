@@ -38,17 +38,30 @@ const struct attempt *core_attempt(const struct core *c, uint32_t job, uint32_t 
 	return core_find_attempt(c, job, number);
 }
 
-static const char *gate_reason(const struct live_job *job, double now_s, struct buf *text,
-	uint32_t *about)
+/* What people call a job that may be over, and then has its number only. */
+static const char *name_of(const struct core *c, uint32_t id, char out[LIVE_NAME_SIZE])
 {
+	const struct live_job *job = core_find(c, id);
+
+	if (job)
+		return live_name(job, out);
+	snprintf(out, LIVE_NAME_SIZE, "%u", id);
+	return out;
+}
+
+static const char *gate_reason(const struct core *c, const struct live_job *job, double now_s,
+	struct buf *text, uint32_t *about)
+{
+	char name[LIVE_NAME_SIZE], other[LIVE_NAME_SIZE];
+
 	switch (job->gate) {
 	case GATE_USER:
-		buf_printf(text, "%s; let it go with: stint release %u",
-			job->reclaimed ? job->reclaimed : "held", job->id);
+		buf_printf(text, "%s; let it go with: stint release %s",
+			job->reclaimed ? job->reclaimed : "held", live_name(job, name));
 		return "held";
 	case GATE_DEPENDENCY:
 		*about = job->gate_job;
-		buf_printf(text, "waits for job %u", job->gate_job);
+		buf_printf(text, "waits for job %s", name_of(c, job->gate_job, other));
 		return "dependency";
 	case GATE_BEGIN:
 		buf_str(text, "its begin time has not come");
@@ -66,8 +79,8 @@ static const char *gate_reason(const struct live_job *job, double now_s, struct 
 	if (job->nafter) {
 		*about = job->gate_job;
 		buf_printf(text,
-			"job %u did not end as this one needs; cancel it with: stint cancel %u",
-			job->gate_job, job->id);
+			"job %s did not end as this one needs; cancel it with: stint cancel %s",
+			name_of(c, job->gate_job, other), live_name(job, name));
 		return "dependency-never";
 	}
 	reason_text_at(&job->base.reason, NULL, now_s, text);
@@ -148,7 +161,7 @@ const char *core_reason(const struct core *c, const struct live_job *job, double
 	const struct job *seen = core_engine_job(c, job);
 	uint32_t other = seen->reason.other;
 	struct reason reason;
-	char name[32];
+	char name[LIVE_NAME_SIZE + sizeof("job ")], called[LIVE_NAME_SIZE];
 
 	*about = 0;
 	if (live_ended(job))
@@ -156,19 +169,19 @@ const char *core_reason(const struct core *c, const struct live_job *job, double
 	if (job->state == LIVE_RUNNING || job->state == LIVE_CONFIGURING)
 		return size_reason(c, job, text);
 	if (job->held)
-		return gate_reason(job, now_s, text, about);
+		return gate_reason(c, job, now_s, text, about);
 	if (job->state == LIVE_COMPLETING &&
 		(job->engine_id == JOB_NONE || seen->state == JOB_RUNNING)) {
 		buf_str(text, "was asked to stop");
 		return "stopping";
 	}
 	if (job->engine_id == JOB_NONE && job->gate != GATE_OPEN)
-		return gate_reason(job, now_s, text, about);
+		return gate_reason(c, job, now_s, text, about);
 	if (seen->reason.why == WHY_NONE)
 		return NULL;
 	if (other < c->of_engine.n && c->of_engine.at[other]) {
 		*about = c->of_engine.at[other]->id;
-		snprintf(name, sizeof(name), "job %u", *about);
+		snprintf(name, sizeof(name), "job %s", live_name(c->of_engine.at[other], called));
 	}
 	if (job->outside_reason && seen->reason.why == WHY_OUTSIDE) {
 		buf_printf(text, "Slurm: %s", job->outside_reason);

@@ -31,6 +31,15 @@ const char *live_state_name(enum live_state state)
 	return (unsigned)state < LIVE_STATES ? state_names[state] : "?";
 }
 
+const char *live_name(const struct live_job *job, char out[LIVE_NAME_SIZE])
+{
+	if (job->array_id)
+		snprintf(out, LIVE_NAME_SIZE, "%u_%u", job->array_id, job->array_index);
+	else
+		snprintf(out, LIVE_NAME_SIZE, "%u", job->id);
+	return out;
+}
+
 int live_state_of(const char *name)
 {
 	for (int i = 0; i < LIVE_STATES; i++) {

@@ -149,6 +149,10 @@ void live_job_destroy(struct live_job *job);
 /* The types it may use as bits of this cluster; CPU slots only for those that asked for no device. */
 uint32_t live_job_types(const struct live_job *job, const struct cluster *cluster);
 
+/* As people call it: "7", or "7_3" of an array, whose first element has the number of the whole. */
+enum { LIVE_NAME_SIZE = 32 };
+const char *live_name(const struct live_job *job, char out[LIVE_NAME_SIZE]);
+
 static inline bool live_ended(const struct live_job *job)
 {
 	return job->state >= LIVE_COMPLETED;

@@ -179,6 +179,24 @@ run stint cancel "$crowd"
 want 0 "also to cancel"
 soon "none is left" bash -c "! \"$STINT\" queue --json --name crowd | grep -q '\"id\"'"
 
+
+# ---- the first element of an array has the number of the whole, and is called by its index
+submit --array 0-2 -J three --hold -- true
+three=$job
+reason_of() { # ELEMENT: what it is said to wait for
+	stint show "$1" | sed -n 's/^why *//p'
+}
+is "a hint names the element" [ "$(reason_of "${three}_0")" = "held; let it go with: stint release ${three}_0" ]
+run stint explain "${three}_0"
+out "^job ${three}_0, PENDING" "its explanation, too"
+out "stint release ${three}_0$" "and what would start it"
+run stint release "${three}_0"
+out "^job ${three}_0: " "who follows it is answered about the element"
+run stint wait "${three}_0"
+want 0 "the element has run"
+is "and the others are still held" [ "$(stint queue --name three --json | grep -c '"why": *"held"')" = 2 ]
+stint cancel --name three --all --quiet
+
 # ---- dependencies
 submit -J good --hold -- true
 good=$job

@@ -117,6 +117,27 @@ press 'q'
 end 0 "q quits"
 END
 
+# ---- the first element of an array has the number of the whole
+pair=$(stint submit --parsable --array 0-1 --hold --name pair -- true)
+screen 100x24 "$STINT" top --interval 0.2s <<'END'
+until 'pair' "an array waits"
+press '\tg/pair\r'
+until '_0  pair' "its first element is listed"
+press 'g'
+press 'r'
+until '^release job [0-9]+_0\? y or n' "to release one is asked"
+press 'y'
+until '^release job [0-9]+_0: done' "and done"
+press 'q'
+end 0 "q quits"
+END
+held() { # ELEMENT
+	stint show "$1" | grep -q "let it go with"
+}
+is "the one element is held no longer" eval "! held ${pair}_0"
+is "the other is still held" held "${pair}_1"
+stint cancel "$pair" --quiet
+
 # ---- other ends
 screen 80x24 "$STINT" top <<'END'
 until '^RUNNING 2' "a screen"

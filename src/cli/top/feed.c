@@ -3,6 +3,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -77,11 +78,10 @@ static void details(const struct args *args, struct feed_answer *out)
 
 static void change(const struct args *args, struct feed_answer *out)
 {
-	char *job = mem_printf("%u", out->job), *path = live_job_path(job, out->verb);
+	char *path = live_job_path(out->name, out->verb);
 
 	out->rc = live_post(args, path, json_object(), NULL, &out->err);
 	free(path);
-	free(job);
 }
 
 /* ---- the thread */
@@ -228,20 +228,33 @@ void feed_destroy(struct feed *feed)
 	free(feed);
 }
 
-bool feed_ask(struct feed *feed, enum feed_kind kind, uint32_t job, const char *verb)
+static bool ask(struct feed *feed, const struct feed_answer *what)
 {
+	enum feed_kind kind = what->kind;
 	bool free_slot;
 
 	pthread_mutex_lock(&feed->lock);
 	free_slot = !feed->slots[kind].asked && !feed->slots[kind].busy && !feed->slots[kind].ready;
 	if (free_slot) {
-		feed->slots[kind].answer =
-			(struct feed_answer){ .kind = kind, .job = job, .verb = verb };
+		feed->slots[kind].answer = *what;
 		feed->slots[kind].asked = true;
 		pthread_cond_signal(&feed->asked);
 	}
 	pthread_mutex_unlock(&feed->lock);
 	return free_slot;
+}
+
+bool feed_ask(struct feed *feed, enum feed_kind kind, uint32_t job)
+{
+	return ask(feed, &(struct feed_answer){ .kind = kind, .job = job });
+}
+
+bool feed_change(struct feed *feed, const char *name, const char *verb)
+{
+	struct feed_answer what = { .kind = FEED_CHANGE, .verb = verb };
+
+	snprintf(what.name, sizeof(what.name), "%s", name);
+	return ask(feed, &what);
 }
 
 bool feed_take(struct feed *feed, struct feed_answer *out)

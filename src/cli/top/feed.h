@@ -20,6 +20,8 @@ enum feed_kind {
 	FEED_KINDS
 };
 
+enum { FEED_NAME_SIZE = 40 };
+
 struct feed_answer {
 	enum feed_kind kind;
 	int rc; /* as of live_get() */
@@ -27,8 +29,9 @@ struct feed_answer {
 	double took_s;
 	json_t *nodes, *jobs, *forecast; /* FEED_LOOK; forecast NULL: the daemon makes none */
 	uint32_t job;
-	struct buf text;  /* FEED_DETAILS: for people */
-	const char *verb; /* FEED_CHANGE */
+	char name[FEED_NAME_SIZE]; /* FEED_CHANGE: "7" or "7_0", as its row says */
+	struct buf text;           /* FEED_DETAILS: for people */
+	const char *verb;          /* FEED_CHANGE */
 };
 
 void feed_answer_fini(struct feed_answer *answer);
@@ -45,8 +48,10 @@ struct feed *feed_create(const struct args *args);
 /* Does not wait for a daemon that does not answer. */
 void feed_destroy(struct feed *feed);
 
-/* One question of a kind at a time: false if one is under way.  `verb` (FEED_CHANGE) is kept. */
-bool feed_ask(struct feed *feed, enum feed_kind kind, uint32_t job, const char *verb);
+/* One question of a kind at a time: false if one is under way. */
+bool feed_ask(struct feed *feed, enum feed_kind kind, uint32_t job);
+/* Changes the job that is called so.  Its number alone might be that of a whole array. */
+bool feed_change(struct feed *feed, const char *name, const char *verb);
 /* An answer, if there is one: release it. */
 bool feed_take(struct feed *feed, struct feed_answer *out);
 

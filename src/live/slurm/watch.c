@@ -91,7 +91,9 @@ void slurm_bounce(struct slurm *s, struct slurm_job *j, const char *why)
 {
 	struct ending ending = { .known = true, .bounced = true, .code = -1 };
 	bool ours = j->run.stop, hopeless = j->run.hopeless;
+	char number[16];
 
+	snprintf(number, sizeof(number), "%u", j->job);
 	ending.ended_s = slurm_now(s);
 	snprintf(ending.text, sizeof(ending.text), "%s", why);
 	if (!ours) {
@@ -105,9 +107,9 @@ void slurm_bounce(struct slurm *s, struct slurm_job *j, const char *why)
 	if (ours || !hopeless || j->bounces < HOPELESS_AFTER)
 		return;
 	slurm_say(s, LEVEL_ERROR,
-		"job %u is held: Slurm does not start it (%s); when that is mended 'stint release %u' "
+		"job %u is held: Slurm does not start it (%s); when that is mended 'stint release %s%s' "
 		"lets it try again",
-		j->job, why, j->job);
+		j->job, why, *j->name ? "slurm:" : "", *j->name ? j->name : number);
 	j->bounces = 0;
 	tell(s, "hold", j->job, json_object());
 }
