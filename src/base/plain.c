@@ -97,12 +97,12 @@ static size_t colour_bytes(const char *at)
 	return at[n] == 'm' ? n + 1 : 0;
 }
 
-void text_escape_lines(struct buf *out, const char *text, size_t n)
+static void escape(struct buf *out, const char *text, size_t n, bool coloured)
 {
 	const char *end = text + n, *bad;
 
 	while (text < end && (bad = find_bad(text)) && bad < end) {
-		size_t keep = *bad == '\n' || *bad == '\t' ? 1 : colour_bytes(bad);
+		size_t keep = *bad == '\n' || *bad == '\t' ? 1 : coloured ? colour_bytes(bad) : 0;
 		struct glyph glyph = glyph_next(bad);
 
 		buf_add(out, text, (size_t)(bad - text) + keep);
@@ -112,6 +112,16 @@ void text_escape_lines(struct buf *out, const char *text, size_t n)
 	}
 	if (text < end)
 		buf_add(out, text, (size_t)(end - text));
+}
+
+void text_escape_lines(struct buf *out, const char *text, size_t n)
+{
+	escape(out, text, n, false);
+}
+
+void text_escape_coloured(struct buf *out, const char *text, size_t n)
+{
+	escape(out, text, n, true);
 }
 
 void text_make_plain(char *text)

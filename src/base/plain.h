@@ -30,11 +30,10 @@ int text_check_plain(const char *member, const char *text, struct err *err);
  */
 void text_escape(struct buf *out, const char *text);
 
-/*
- * The same for output of several lines that the program wrote itself: line ends, tabs and changes of
- * colour (ESC [ digits and ; m) stay.  JSON keeps its meaning.
- */
+/* The same for text of several lines that the program wrote itself: line ends and tabs stay.  JSON keeps its meaning. */
 void text_escape_lines(struct buf *out, const char *text, size_t n);
+/* The same for text that the program has also coloured: changes of colour (ESC [ digits and ; m) stay, too. */
+void text_escape_coloured(struct buf *out, const char *text, size_t n);
 
 /* Replaces what is not plain by '_', in place. */
 void text_make_plain(char *text);

@@ -10,6 +10,7 @@
 #include "cli/live.h"
 #include "cli/live_print.h"
 #include "cli/setup.h"
+#include "cli/ui.h"
 #include "io/cluster_io.h"
 #include "live/local/discover.h"
 
@@ -99,7 +100,7 @@ int at_hand_cluster(const struct args *args, const char *question, struct cluste
 			"%s give --cluster, such as --cluster 16x8:v100 or a YAML file (%.200s)",
 			question, why.text);
 	if (!args->quiet)
-		fprintf(stderr, "no --cluster: %s%s is meant, %u %s\n",
+		ui_err("no --cluster: %s%s is meant, %u %s\n",
 			found.daemon ? "the daemon's cluster on " : "no daemon answers, this machine ",
 			found.host, found.cluster.devices,
 			found.cluster.devices == 1 ? "device" : "devices");

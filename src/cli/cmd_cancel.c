@@ -90,14 +90,14 @@ static void tell(const struct change *c, const json_t *reply)
 	if (n > LINES_MAX) {
 		const char *state = live_text(json_array_get(jobs, 0), "state");
 
-		printf("%zu jobs: %s\n", n, state ? state : c->verb);
+		ui_out("%zu jobs: %s\n", n, state ? state : c->verb);
 		return;
 	}
 	for (size_t i = 0; i < n; i++) {
 		const json_t *job = json_array_get(jobs, i);
 
 		live_job_name(job, &name);
-		printf("job %s: %s\n", name.at,
+		ui_out("job %s: %s\n", name.at,
 			live_text(job, "state") ? live_text(job, "state") : c->verb);
 		buf_clear(&name);
 	}
@@ -251,7 +251,7 @@ static void tell_states(json_t *states)
 
 	json_object_foreach(states, state, n)
 	{
-		printf("%.0f job%s: %s\n", json_number_value(n),
+		ui_out("%.0f job%s: %s\n", json_number_value(n),
 			json_number_value(n) == 1 ? "" : "s", state);
 	}
 }
@@ -271,8 +271,8 @@ static void tell_many(const struct args *args, const json_t *reply)
 		const json_t *one = json_array_get(reasons, i);
 		double n = live_number(one, "jobs");
 
-		fprintf(stderr, "stint %s: %.0f job%s skipped: job %s%s %s\n", args->command->name,
-			n, n == 1 ? " is" : "s are", live_text(one, "first"),
+		ui_err("stint %s: %.0f job%s skipped: job %s%s %s\n", args->command->name, n,
+			n == 1 ? " is" : "s are", live_text(one, "first"),
 			n > 1 ? ", for one," : "", live_text(one, "reason"));
 	}
 }

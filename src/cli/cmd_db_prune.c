@@ -157,8 +157,7 @@ static int confirm(const struct pruning *p, struct err *err)
 		buf_fini(&text);
 		return err->code;
 	}
-	fprintf(stderr,
-		"%sDeleted events do not come back.  Prune this record, now and by --keep later? [y/N] ",
+	ui_err("%sDeleted events do not come back.  Prune this record, now and by --keep later? [y/N] ",
 		text.at);
 	fflush(stderr);
 	buf_fini(&text);

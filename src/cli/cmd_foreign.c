@@ -92,7 +92,7 @@ static int change(const struct args *args, struct err *err)
 	if (args->json)
 		rc = live_print_json(reply, err);
 	else
-		printf("attempt %u of job %u %s\n", attempt, job,
+		ui_out("attempt %u of job %u %s\n", attempt, job,
 			!strcmp(action, "end") ? "is asked to end" : "is this record's from now on");
 	json_decref(reply);
 	return rc;

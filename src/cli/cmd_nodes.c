@@ -179,9 +179,9 @@ static void tell_change(const char *verb, const json_t *reply)
 	const char *node = live_text(reply, "node");
 	size_t n = json_array_size(devices);
 
-	printf("%zu device%s of %s %s:", n, n == 1 ? "" : "s", node ? node : "?", change_of(verb));
+	ui_out("%zu device%s of %s %s:", n, n == 1 ? "" : "s", node ? node : "?", change_of(verb));
 	for (size_t i = 0; i < n; i++)
-		printf("%s%lld", i ? "," : " ",
+		ui_out("%s%lld", i ? "," : " ",
 			(long long)json_integer_value(json_array_get(devices, i)));
 	putchar('\n');
 }

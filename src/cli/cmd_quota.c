@@ -174,14 +174,14 @@ static int told(const struct args *args, const json_t *reply)
 
 		if (strcmp(name, args->operands.at[1]) != 0)
 			continue;
-		printf("tenant %s: weight %g", name, live_number(tenant, "weight"));
+		ui_out("tenant %s: weight %g", name, live_number(tenant, "weight"));
 		if (*text_of(tenant, "guaranteed_as_said"))
-			printf(", guaranteed %s", text_of(tenant, "guaranteed_as_said"));
+			ui_out(", guaranteed %s", text_of(tenant, "guaranteed_as_said"));
 		if (!isnan(borrow))
-			printf(", borrow %g", borrow);
+			ui_out(", borrow %g", borrow);
 		if (!isnan(lend))
-			printf(", lend %g", lend);
-		printf("%s%s\n", *parent ? ", below " : "", parent);
+			ui_out(", lend %g", lend);
+		ui_out("%s%s\n", *parent ? ", below " : "", parent);
 	}
 	return 0;
 }

@@ -204,7 +204,7 @@ static int print_once(const struct args *args, struct top *top, struct err *err)
 
 	top->board.acts = true;
 	top_print(top, (int)args->lines, &text);
-	rc = ui_print(&text, err);
+	rc = ui_print_coloured(&text, err);
 	buf_fini(&text);
 	return rc;
 }

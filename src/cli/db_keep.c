@@ -75,7 +75,7 @@ static int print_json(const char *schema, const char *path, const struct record_
 static void print_kept(const struct record_copied *c)
 {
 	if (c->kept)
-		printf("what was there is kept as %s\n", c->kept);
+		ui_out("what was there is kept as %s\n", c->kept);
 }
 
 /* ---- backup */
@@ -99,7 +99,7 @@ static int backup_run(const struct args *args, struct err *err)
 	if (!rc && args->json)
 		rc = print_json("db-backup/1", to, &c, err);
 	else if (!rc)
-		printf("%s: record %.*s, generation %u, %llu events, jobs up to %u; checked\n", to,
+		ui_out("%s: record %.*s, generation %u, %llu events, jobs up to %u; checked\n", to,
 			LINEAGE_SHOWN, c.id, c.generation, (unsigned long long)c.events, c.jobs);
 	record_copied_fini(&c);
 	free(db);
@@ -154,13 +154,13 @@ static void find_floor(const char *state, const char *id, struct record_floor *o
 
 static void tell_restored(const char *db, const char *file, const struct record_copied *c)
 {
-	printf("%s: record %.*s is back from %s, as generation %u: %llu events, jobs up to %u\n", db,
+	ui_out("%s: record %.*s is back from %s, as generation %u: %llu events, jobs up to %u\n", db,
 		LINEAGE_SHOWN, c->id, file, c->generation, (unsigned long long)c->events, c->jobs);
 	if (c->lost)
-		printf("%llu events that were recorded after it was made are not in it\n",
+		ui_out("%llu events that were recorded after it was made are not in it\n",
 			(unsigned long long)c->lost);
 	print_kept(c);
-	printf("start the daemon: it finds again what still runs, and 'stint foreign' shows what is not in "
+	ui_out("start the daemon: it finds again what still runs, and 'stint foreign' shows what is not in "
 	       "this record\n");
 }
 
@@ -198,7 +198,7 @@ static int replace(const struct args *args, const char *file, struct err *err)
 	else if (!rc && file)
 		tell_restored(db, file, &c);
 	else if (!rc) {
-		printf("%s: a new record, %.*s\n", db, LINEAGE_SHOWN, c.id);
+		ui_out("%s: a new record, %.*s\n", db, LINEAGE_SHOWN, c.id);
 		print_kept(&c);
 	}
 	record_copied_fini(&c);

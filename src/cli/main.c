@@ -99,13 +99,13 @@ int main(int argc, char **argv)
 	rc = dispatch(argc, argv, &name, &err);
 	/* A signal that came after the work was done has interrupted nothing. */
 	if (rc < 0 && ui_interrupted()) {
-		fprintf(stderr, "stint: interrupted; nothing was written\n");
+		ui_err("stint: interrupted; nothing was written\n");
 		return EXIT_SIGNAL + ui_interrupted();
 	}
 	if (rc && *err.text) {
 		ui_err("stint%s%s: %s\n", *name ? " " : "", name, err.text);
 		if (rc == ERR_USAGE)
-			fprintf(stderr, "try: stint help%s%s\n", *name ? " " : "", name);
+			ui_err("try: stint help%s%s\n", *name ? " " : "", name);
 	}
 	return ui_exit_code(rc);
 }

@@ -29,7 +29,7 @@ static int look(const struct args *args, struct view *v, struct err *err)
 	if (rc)
 		return rc;
 	if (!found.daemon && !args->quiet)
-		fprintf(stderr, "no daemon answers; this machine is looked at itself\n");
+		ui_err("no daemon answers; this machine is looked at itself\n");
 	v->cluster = found.cluster;
 	snprintf(v->name, sizeof(v->name), "%s", found.host);
 	v->host = (struct topology_host){ v->name, found.shape.sockets, found.shape.numa_nodes,

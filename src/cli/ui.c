@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/plain.h"
+#include "cli/term.h"
 
 int ui_exit_code(int rc)
 {
@@ -52,22 +53,37 @@ void ui_say(const struct args *args, const char *fmt, ...)
 	free(text);
 }
 
-void ui_err(const char *fmt, ...)
+static void put(FILE *to, const char *fmt, va_list list)
 {
 	struct buf out = { 0 };
-	va_list list;
 	char *text = NULL;
 
-	va_start(list, fmt);
 	if (vasprintf(&text, fmt, list) < 0)
 		text = NULL;
-	va_end(list);
 	if (text)
 		text_escape_lines(&out, text, strlen(text));
 	if (out.n)
-		fputs(out.at, stderr);
+		fputs(out.at, to);
 	buf_fini(&out);
 	free(text);
+}
+
+void ui_err(const char *fmt, ...)
+{
+	va_list list;
+
+	va_start(list, fmt);
+	put(stderr, fmt, list);
+	va_end(list);
+}
+
+void ui_out(const char *fmt, ...)
+{
+	va_list list;
+
+	va_start(list, fmt);
+	put(stdout, fmt, list);
+	va_end(list);
 }
 
 const char *ui_note_level(enum note_level level)
@@ -121,15 +137,25 @@ static int print(const struct buf *text, struct err *err)
 	return 0;
 }
 
-int ui_print(const struct buf *raw, struct err *err)
+static int print_as(const struct buf *raw, bool coloured, struct err *err)
 {
 	struct buf text = { 0 };
 	int rc;
 
-	text_escape_lines(&text, raw->at, raw->n);
+	(coloured ? text_escape_coloured : text_escape_lines)(&text, raw->at, raw->n);
 	rc = print(&text, err);
 	buf_fini(&text);
 	return rc;
+}
+
+int ui_print(const struct buf *text, struct err *err)
+{
+	return print_as(text, term_of_stdout().colour, err);
+}
+
+int ui_print_coloured(const struct buf *text, struct err *err)
+{
+	return print_as(text, true, err);
 }
 
 static volatile sig_atomic_t caught, guarded;

@@ -30,7 +30,7 @@ enum exit_code {
 /* Of what a command's run() returned: one of ERR_*, or above 0 the code itself (a job's own). */
 int ui_exit_code(int rc);
 
-/* Text on standard error, with what is not plain (base/plain.h) escaped; lines and colours stay. */
+/* Text on standard error, with what is not plain (base/plain.h) escaped; lines stay. */
 void ui_err(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* A line on standard error unless --quiet; likewise. */
 void ui_say(const struct args *args, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -40,8 +40,15 @@ const char *ui_note_level(enum note_level level);
 /* One note as "path:line: level: field: text (3 times); fix". */
 void ui_note(const char *path, const struct note *note, struct buf *out);
 
-/* Writes to standard output, escaped in the same way, and ends the line if `text` does not. */
+/* The same on standard output. */
+void ui_out(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/*
+ * Writes to standard output, escaped in the same way, and ends the line if `text` does not.  Where
+ * standard output shows colours (cli/term.h), those in the text stay; ui_print_coloured() keeps them anywhere.
+ */
 int ui_print(const struct buf *text, struct err *err);
+int ui_print_coloured(const struct buf *text, struct err *err);
 
 /*
  * Ctrl-C.  Until ui_guard() it ends the process at once; afterwards it is only

@@ -90,6 +90,10 @@ static void own_lines_stay(void **state)
 	(void)state;
 	text_escape_lines(&out, text, strlen(text));
 	assert_string_equal(out.at,
+		"a\tb\n\\u001b[1;31mred\\u001b[0m \\u001b[2J \\u001b]0;title\\u0007 \\u009bx\n");
+	buf_clear(&out);
+	text_escape_coloured(&out, text, strlen(text));
+	assert_string_equal(out.at,
 		"a\tb\n\033[1;31mred\033[0m \\u001b[2J \\u001b]0;title\\u0007 \\u009bx\n");
 	buf_clear(&out);
 	text_escape_lines(&out, "ab\033c", 2);

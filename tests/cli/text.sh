@@ -51,6 +51,37 @@ run stint cancel "x${esc}[2J"
 want 2 "a wrong job is a mistake"
 is "whose text is plain" no_raw stderr
 
+# ---- names of files in messages: also changes of colour, which only the program itself may make
+file="f${esc}[31m${rlo}.yaml"
+printf 'gpus: [\n' >"$file"
+plain_error() { # WHAT COMMAND...: fails with the name of the file, escaped, and nothing raw
+	local what=$1
+	shift
+	run "$@"
+	[ "$code" != 0 ] && grep -q 'f\\u001b\[31m\\u202e' stderr && no_raw stderr && no_raw stdout
+	report $? "$what"
+}
+plain_error "a trace that is not there" stint sim "no-$file" --cluster 1x2
+plain_error "a cluster file that is none" stint sim trace.csv --cluster "$file"
+plain_error "a submission in a file that is none" stint submit "$file"
+plain_error "a file of notifications" stint notify check "$file"
+plain_error "a file of quotas" stint quota check "$file"
+submit --output "/dev/null/$file" -- true
+run stint wait "$job"
+want 126 "an output that cannot be fails the job"
+run stint show "$job"
+out 'f\\u001b\[31m\\u202e' "which is told with its name"
+is "and nothing raw" no_raw stdout
+plain_error "a run that is none" stint replay "$file"
+plain_error "a record that is none" stint db check "$file"
+plain_error "a flag that is none" stint queue "--$file"
+plain_error "a command that is none" stint "$file"
+plain_error "a socket that is none" stint queue --socket "$work/$file"
+run stint db backup "$work/b$file"
+want 0 "a backup has any name"
+out 'bf\\u001b\[31m' "which is shown escaped"
+is "and not raw" no_raw stdout
+
 # ---- keys
 submit --hold --key once --comment first -- sleep 60
 first=$job
