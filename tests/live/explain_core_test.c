@@ -150,10 +150,11 @@ static void the_core_does_what_was_said(void **state)
 	 * Those that decide at every event and not by the time alone, as themis does when it recalls leases; and whose
 	 * memory beyond jobs, if any, is in the copy.
 	 */
-	static const char *const rules[] = { "fifo", "easy", "conservative", "sjf", "srtf", "priority",
-		"drf", "drf:preempt=1", "las", "srsf", "tiresias", "fair-share:preempt=1,elastic=1",
-		"fair-share", "afs", "lyra", "gittins", "e-las", "themis:recall=0",
-		"themis:app=tenant,align=0,recall=0", "gandiva", "gandiva-fair", "antman", "dally" };
+	static const char *const rules[] = { "fifo", "easy", "conservative", "sjf", "srtf",
+		"priority", "drf", "drf:preempt=1", "las", "srsf", "tiresias",
+		"fair-share:preempt=1,elastic=1,priority=1", "fair-share", "afs", "lyra", "gittins",
+		"e-las", "themis:recall=0", "themis:app=tenant,align=0,recall=0", "gandiva",
+		"gandiva-fair", "antman", "dally" };
 	uint32_t asked = 0, applied = 0;
 
 	(void)state;

@@ -10,6 +10,8 @@
  * decision count at once, as if held for a quantum, so that one tenant does not
  * take everything that is free because it was behind by a little.
  *
+ * With priority=1 a tenant's own jobs go by their priority; between tenants it does not count.
+ *
  * With preempt=1 jobs of tenants above their share give way to others, at the ends
  * of rounds or, where it decides at every event, when the last time is `patience_s`
  * ago.  Of a tenant's own jobs those with most work at stake stay.  With elastic=1
@@ -28,7 +30,7 @@ struct fair_share {
 	double half_life_s;
 	double quantum_s;
 	double round_s;
-	bool preempt, elastic, flat;
+	bool preempt, elastic, flat, priority;
 	double patience_s;
 	int misfit;
 
@@ -38,6 +40,7 @@ struct fair_share {
 	double stopped_s;             /* when jobs could last be stopped */
 	bool stops;                   /* they can in this decision */
 	struct tenant_latest latest;  /* of this decision */
+	struct tenant_latest prior;   /* likewise, by priority */
 	double *stood; /* tenants' standing before it: what it hands out counts in advance */
 };
 
@@ -54,6 +57,8 @@ static const struct option options[] = {
 		"jobs that take fewer or more devices get as many as there are"),
 	OPT_BOOL(struct fair_share, flat, 0,
 		"each tenant's weight counts against all others, whatever its parent"),
+	OPT_BOOL(struct fair_share, priority, 0,
+		"a tenant's jobs go by priority, the largest first; 0: in order of arrival"),
 	OPT_CHOICE(struct fair_share, misfit, MISFIT_SKIP, misfit_names,
 		"what a job that does not fit does to its tenant's later jobs"),
 	{ 0 },
@@ -62,7 +67,7 @@ static const struct option options[] = {
 /* GPU-seconds of the job that are in its tenant's account. */
 struct memory {
 	double counted_s;
-	bool passed; /* it was told that somebody passed it */
+	bool passed; /* it was told who passed it */
 };
 
 /* Jobs without a tenant form one of their own: number 0. */
@@ -133,7 +138,7 @@ static void bring_up_to_date(struct fair_share *f, const struct round *round)
 	f->at_s = round->now_s;
 }
 
-/* The jobs that compete, each tenant's together in order of arrival; the accounts learn where theirs are. */
+/* The jobs that compete, each tenant's together in its order; the accounts learn where theirs are. */
 static uint32_t *queue_up(struct fair_share *f, const struct round *round)
 {
 	uint32_t *queue = arena_array(round->scratch, uint32_t, round->nactive);
@@ -148,6 +153,8 @@ static uint32_t *queue_up(struct fair_share *f, const struct round *round)
 			queue[n++] = job->id;
 	}
 	tenant_queues_sort(round, queue, n);
+	if (f->priority)
+		tenant_queues_by_priority(round, queue, n);
 	if (f->stops)
 		tenant_queues_keep(round, queue, n);
 	for (uint32_t i = 0; i < n; i++)
@@ -222,11 +229,12 @@ static double stood(const void *self, size_t account)
 	return ((const struct fair_share *)self)->stood[account];
 }
 
-/* Whether it was told that a tenant that stood lower has what it could have. */
+/* Whether it was told who has what it could have: a tenant that stood lower, or a job of its own with a larger priority. */
 static bool passed_by(const struct fair_share *f, const struct round *round, struct plan *plan,
 	const struct job *job)
 {
-	bool passed = tenant_tell_share(&f->latest, plan, job, f->stood[tenant_number(job)], stood, f);
+	bool passed = tenant_tell_share(&f->latest, plan, job, f->stood[tenant_number(job)], stood, f) ||
+		(f->priority && tenant_tell_priority(&f->prior, round, plan, job));
 
 	((struct memory *)round->job_state + job->id)->passed = passed;
 	return passed;
@@ -239,6 +247,13 @@ static void leave_out(const struct fair_share *f, const struct round *round, str
 		tenant_left_out(round, plan, job);
 }
 
+static void note_holder(struct fair_share *f, const struct round *round, const struct job *job)
+{
+	tenant_latest_note(&f->latest, job);
+	if (f->priority)
+		tenant_latest_note_prior(&f->prior, round, job);
+}
+
 static void note_holders(struct fair_share *f, const struct round *round, const struct plan *plan,
 	const struct tenant_tree *tree)
 {
@@ -246,9 +261,10 @@ static void note_holders(struct fair_share *f, const struct round *round, const 
 	for (size_t i = 0; i < f->accounts.n; i++)
 		f->stood[i] = standing(f, tree, i);
 	tenant_latest_make(&f->latest, round, f->accounts.n);
+	tenant_latest_make(&f->prior, round, f->accounts.n);
 	for (size_t i = 0; i < f->holders.n; i++) {
 		if (plan_grant(plan, f->holders.at[i]))
-			tenant_latest_note(&f->latest, &round->jobs[f->holders.at[i]]);
+			note_holder(f, round, &round->jobs[f->holders.at[i]]);
 	}
 }
 
@@ -288,7 +304,7 @@ static uint32_t hand_out(struct fair_share *f, const struct round *round, struct
 			uint32_t gpus = ran[n].gpus ? ran[n].gpus : (uint32_t)job->gpus;
 
 			n++;
-			tenant_latest_note(&f->latest, job);
+			note_holder(f, round, job);
 			tenant_tree_use(&tree, at, (double[TREE_USES]){ advance(f, gpus) });
 		} else {
 			leave_out(f, round, plan, job);

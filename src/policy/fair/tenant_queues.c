@@ -65,6 +65,27 @@ void tenant_queues_sort(const struct round *round, uint32_t *jobs, uint32_t n)
 	qsort_r(jobs, n, sizeof(*jobs), by_tenant, (void *)round->jobs);
 }
 
+static int by_tenant_and_priority(const void *a, const void *b, void *jobs)
+{
+	const struct job *j = jobs;
+	const struct job *x = &j[*(const uint32_t *)a], *y = &j[*(const uint32_t *)b];
+
+	if (tenant_number(x) == tenant_number(y) && x->priority != y->priority)
+		return x->priority > y->priority ? -1 : 1;
+	return by_tenant(a, b, jobs);
+}
+
+/* Most queues have one priority only: looking is cheaper than sorting. */
+void tenant_queues_by_priority(const struct round *round, uint32_t *jobs, uint32_t n)
+{
+	for (uint32_t i = 1; i < n; i++) {
+		if (by_tenant_and_priority(&jobs[i - 1], &jobs[i], (void *)round->jobs) > 0) {
+			qsort_r(jobs, n, sizeof(*jobs), by_tenant_and_priority, (void *)round->jobs);
+			return;
+		}
+	}
+}
+
 struct stakes {
 	const struct job *jobs;
 	double now_s;
@@ -150,21 +171,26 @@ void tenant_latest_note(struct tenant_latest *latest, const struct job *job)
 		latest->job[tenant] = job->id;
 }
 
+/* Whether what the other shall have could be the job's: of one that waits, if it came first and it is enough. */
+static bool could_have(const struct plan *plan, const struct job *job, uint32_t other)
+{
+	const struct grant *grant = plan_grant(plan, other);
+
+	if (!grant || !job_may_use(job, grant->type))
+		return false;
+	return job->grant ||
+		(other > job->id &&
+			grant->gpus + plan_room(plan, job, grant->type) >=
+				job_gpus_on(job, grant->type));
+}
+
 /* The latest job of a tenant, if what it has could be the other's; else JOB_NONE. */
 static uint32_t has_instead(const struct tenant_latest *latest, const struct plan *plan,
 	const struct job *job, size_t tenant)
 {
 	uint32_t other = latest->job[tenant];
-	const struct grant *grant;
 
-	if (other == JOB_NONE || tenant == tenant_number(job))
-		return JOB_NONE;
-	grant = plan_grant(plan, other);
-	if (!grant || !job_may_use(job, grant->type))
-		return JOB_NONE;
-	if (!job->grant &&
-		(other < job->id ||
-			grant->gpus + plan_room(plan, job, grant->type) < job_gpus_on(job, grant->type)))
+	if (other == JOB_NONE || tenant == tenant_number(job) || !could_have(plan, job, other))
 		return JOB_NONE;
 	return other;
 }
@@ -187,6 +213,33 @@ bool tenant_tell_share(const struct tenant_latest *latest, struct plan *plan, co
 	if (best != JOB_NONE)
 		tenant_why_share(plan, job, share, best, least);
 	return best != JOB_NONE;
+}
+
+void tenant_latest_note_prior(struct tenant_latest *prior, const struct round *round,
+	const struct job *job)
+{
+	size_t tenant = tenant_number(job);
+	const struct job *top;
+
+	if (tenant >= prior->n)
+		return;
+	top = prior->job[tenant] == JOB_NONE ? NULL : &round->jobs[prior->job[tenant]];
+	if (!top || top->priority < job->priority ||
+		(top->priority == job->priority && top->id < job->id))
+		prior->job[tenant] = job->id;
+}
+
+bool tenant_tell_priority(const struct tenant_latest *prior, const struct round *round,
+	struct plan *plan, const struct job *job)
+{
+	size_t tenant = tenant_number(job);
+	uint32_t other = tenant < prior->n ? prior->job[tenant] : JOB_NONE;
+
+	if (other == JOB_NONE || round->jobs[other].priority <= job->priority ||
+		!could_have(plan, job, other))
+		return false;
+	kit_outranked(plan, job, &round->jobs[other]);
+	return true;
 }
 
 void tenant_left_out(const struct round *round, struct plan *plan, const struct job *job)

@@ -30,6 +30,8 @@ double tenant_fade(double seconds, double half_life_s);
 
 /* Sorts `n` jobs by tenant, then arrival. */
 void tenant_queues_sort(const struct round *round, uint32_t *jobs, uint32_t n);
+/* Of each tenant's jobs in the sorted queue, those of larger priority come first; equals stay in order of arrival. */
+void tenant_queues_by_priority(const struct round *round, uint32_t *jobs, uint32_t n);
 /* Of each tenant's jobs in the sorted queue, those that would lose work by being stopped come first, most first. */
 void tenant_queues_keep(const struct round *round, uint32_t *jobs, uint32_t n);
 /* The job at `place` in the sorted queue is one of this tenant's. */
@@ -63,6 +65,16 @@ typedef double standing_fn(const void *self, size_t tenant);
  */
 bool tenant_tell_share(const struct tenant_latest *latest, struct plan *plan, const struct job *job,
 	double share, standing_fn *standing, const void *self);
+
+/* Of each tenant the job of largest priority of those with devices, the latest of equals; likewise. */
+void tenant_latest_note_prior(struct tenant_latest *prior, const struct round *round,
+	const struct job *job);
+/*
+ * Tells a job that got nothing of one of its tenant with a larger priority that came later and has devices which would do
+ * for it with what is free.  False: there is none, and nothing was told.
+ */
+bool tenant_tell_priority(const struct tenant_latest *prior, const struct round *round,
+	struct plan *plan, const struct job *job);
 
 /* What a job was given. */
 struct tenant_gift {
