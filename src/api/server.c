@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "api/openapi.h"
+#include "api/port.h"
 #include "api/request.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -393,7 +394,8 @@ static int write_address(struct server *s, const char *address, struct err *err)
 
 /*
  * A daemon that stops removes its address file.  Where it is still there, the port was free for others to
- * take while clients still sent tokens to it.
+ * take while clients still sent tokens to it.  Where another program has the port of the last run, it may
+ * have got some.
  */
 static int load_tokens(struct server *s, bool renew, struct err *err)
 {
@@ -402,7 +404,7 @@ static int load_tokens(struct server *s, bool renew, struct err *err)
 
 	s->unclean = file_exists(left);
 	free(left);
-	renew |= s->unclean;
+	renew |= s->unclean || s->lost_port;
 	if (s->whole) {
 		rc = token_load(s->state_dir, renew, s->token, err);
 	} else {
@@ -421,6 +423,29 @@ static void forget_old_sessions(const char *dir)
 	free(path);
 }
 
+/*
+ * On the port that was asked for, else on that of the last run.  Where another program has that one, on any
+ * that is free, and this becomes the port of the runs to come.
+ */
+static int listen_again(struct server *s, const struct server_config *config, int *fd, struct err *err)
+{
+	uint16_t last = config->port ? 0 : port_recall(s->state_dir);
+	struct err ignored = { 0 };
+	int rc;
+
+	snprintf(s->address, sizeof(s->address), "%s", config->address);
+	if (last && tcp_listen(config->address, last, config->exposed, fd, &s->port, &ignored) == 0)
+		return 0;
+	rc = tcp_listen(config->address, config->port, config->exposed, fd, &s->port, err);
+	if (rc < 0 || config->port)
+		return rc;
+	s->lost_port = last;
+	rc = port_remember(s->state_dir, s->port, err);
+	if (rc < 0)
+		close(*fd);
+	return rc;
+}
+
 static int open_tcp(struct server *s, const struct server_config *config, struct err *err)
 {
 	int fd = config->given, rc;
@@ -429,12 +454,10 @@ static int open_tcp(struct server *s, const struct server_config *config, struct
 		return 0;
 	if (!s->state_dir)
 		return err_set(err, ERR_USAGE, "TCP needs a state directory for its token");
-	if (config->given) {
+	if (config->given)
 		rc = tcp_adopt(fd, config->exposed, s->address, &s->port, err);
-	} else {
-		rc = tcp_listen(config->address, config->port, config->exposed, &fd, &s->port, err);
-		snprintf(s->address, sizeof(s->address), "%s", config->address);
-	}
+	else
+		rc = listen_again(s, config, &fd, err);
 	if (rc < 0)
 		return rc;
 	s->tcp_face.fd = fd;
@@ -505,6 +528,11 @@ bool server_takes_token(const struct server *server)
 bool server_was_unclean(const struct server *server)
 {
 	return server->unclean;
+}
+
+uint16_t server_lost_port(const struct server *server)
+{
+	return server->lost_port;
 }
 
 /* Everything that waits is answered, and gets a moment to be sent. */

@@ -67,7 +67,7 @@ struct server_config {
 	const char *socket;    /* unix; NULL: none */
 	const char *state_dir; /* for token and address */
 	const char *address;   /* TCP, "127.0.0.1"; NULL: none */
-	uint16_t port;         /* 0: any */
+	uint16_t port;         /* 0: that of the last run (api/port.h), else any */
 	int given;      /* a TCP socket that listens already, instead of `address`; 0: none */
 	bool exposed;   /* other machines may reach `address` */
 	bool new_token; /* as after a daemon that left its address file: the old ones are void */
@@ -92,6 +92,8 @@ const char *server_address(const struct server *server); /* "127.0.0.1" */
 bool server_takes_token(const struct server *server);
 /* Whether tokens were made anew because the last daemon did not stop cleanly. */
 bool server_was_unclean(const struct server *server);
+/* The port of the last run if another program has it now, so that the tokens are new; 0: none. */
+uint16_t server_lost_port(const struct server *server);
 
 /* The routes of its own, for documents and tests. */
 extern const struct verb server_routes[];

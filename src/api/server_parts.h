@@ -130,6 +130,7 @@ struct server {
 	bool (*who)(int fd, struct caller *out);
 	bool system, exposed;
 	uint16_t port;
+	uint16_t lost_port; /* of the last run, which another program has now; 0: none */
 	char address[TCP_ADDRESS_MAX];
 	/*
 	 * STATE/token and STATE/token.read.  `whole` false: a daemon for all users listens on a port that

@@ -197,6 +197,10 @@ static void say_hello(const struct args *args, const struct places *places,
 	if (server_was_unclean(server))
 		log_notice(log,
 			"the last daemon did not stop cleanly, so another program may have seen what was sent to its port: the tokens are new");
+	if (server_lost_port(server))
+		log_warning(log,
+			"another program has port %u, which was the daemon's: the port is %u now and the tokens are new",
+			server_lost_port(server), server_port(server));
 	if (server_takes_token(server))
 		log_notice(log,
 			"HTTP on http://%s:%u, token in %s/token, for reading only in token.read; 'stint open' prints an address that logs in",
@@ -410,7 +414,7 @@ const struct flag_group serve_flags_place = {
 			TEXT(listen, "ADDRESS",
 				"address of the HTTP port (127.0.0.1; with --system none unless --listen or --port is given)"),
 			NUMBER(port, FLAG_INT, "PORT", 0, 0, 65535,
-				"HTTP port; 0: any that is free, see DIR/address"),
+				"HTTP port; 0: that of the last run, else any that is free, see DIR/address"),
 			SWITCH(no_http, "unix socket only"),
 			TEXT(output_cap, "SIZE",
 				"most output kept of a job, beyond which its middle is cut; other caps by tenant: 10G,nlp=50G; none: no cap (10G)"),

@@ -348,6 +348,7 @@ static inline void fake_stop(struct fake *f)
 	stream_destroy(f->stream);
 	fake_remove(f->dir, "token");
 	fake_remove(f->dir, "token.read");
+	fake_remove(f->dir, "port");
 	fake_remove(f->dir, "log");
 	assert_int_equal(rmdir(f->dir), 0); /* the socket and the address are gone */
 	vec_fini(&f->calls);

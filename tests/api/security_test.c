@@ -3,6 +3,7 @@
  * refused, and nothing changes.
  */
 #include "api/fake.h"
+#include "api/port.h"
 
 static const char *const methods[] = { "GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS",
 	"TRACE", "BREW" };
@@ -543,9 +544,11 @@ static void tokens_are_new_after_an_unclean_stop(void **state)
 	assert_int_equal(chmod(path, 0640), 0);
 	fake_serve(&f, (struct server_config){ 0 });
 	assert_false(server_was_unclean(f.server));
-	assert_string_equal(f.token, first);
-	read_token_of(&f, "token.read", now);
-	assert_string_equal(now, reads);
+	if (!server_lost_port(f.server)) {
+		assert_string_equal(f.token, first);
+		read_token_of(&f, "token.read", now);
+		assert_string_equal(now, reads);
+	}
 	fake_stop_server(&f);
 	free(path);
 	/* A daemon that was killed leaves it. */
@@ -561,6 +564,62 @@ static void tokens_are_new_after_an_unclean_stop(void **state)
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0640); /* for a group, as before */
 	free(path);
+	fake_stop(&f);
+}
+
+/* Stops the server and has its port as another program could; false: another test was quicker. */
+static bool take_port(struct fake *f, int *fd)
+{
+	uint16_t port = server_port(f->server), got;
+
+	fake_stop_server(f);
+	return tcp_listen("127.0.0.1", port, false, fd, &got, NULL) == 0;
+}
+
+static void a_restart_keeps_the_port_and_the_tokens(void **state)
+{
+	struct fake f = { .verbs = verbs };
+	char first[TOKEN_DIGITS + 1];
+	uint16_t port;
+
+	(void)state;
+	fake_start(&f, (struct server_config){ 0 });
+	port = server_port(f.server);
+	strcpy(first, f.token);
+	fake_stop_server(&f);
+	fake_serve(&f, (struct server_config){ 0 });
+	if (server_lost_port(f.server)) { /* another test was quicker */
+		assert_int_equal(server_lost_port(f.server), port);
+		fake_stop(&f);
+		skip();
+	}
+	assert_int_equal(server_port(f.server), port);
+	assert_string_equal(f.token, first);
+	fake_stop(&f);
+}
+
+static void a_port_that_was_taken_voids_the_tokens(void **state)
+{
+	struct fake f = { .verbs = verbs };
+	char first[TOKEN_DIGITS + 1];
+	uint16_t port, next;
+	int fd;
+
+	(void)state;
+	fake_start(&f, (struct server_config){ 0 });
+	port = server_port(f.server);
+	strcpy(first, f.token);
+	if (!take_port(&f, &fd)) {
+		fake_stop(&f);
+		skip();
+	}
+	fake_serve(&f, (struct server_config){ 0 });
+	next = server_port(f.server);
+	assert_int_equal(server_lost_port(f.server), port);
+	assert_int_not_equal(next, port);
+	assert_string_not_equal(f.token, first);
+	close(fd);
+	assert_int_equal(port_recall(f.dir), next); /* from now on this one */
 	fake_stop(&f);
 }
 
@@ -758,6 +817,8 @@ int main(void)
 		cmocka_unit_test(a_flood_without_the_token_does_not_stop_who_has_it),
 		cmocka_unit_test(the_token_to_read_with_changes_nothing),
 		cmocka_unit_test(tokens_are_new_after_an_unclean_stop),
+		cmocka_unit_test(a_restart_keeps_the_port_and_the_tokens),
+		cmocka_unit_test(a_port_that_was_taken_voids_the_tokens),
 		cmocka_unit_test(a_daemon_for_all_has_no_full_token_on_a_free_port),
 		cmocka_unit_test(what_matters_is_audited),
 		cmocka_unit_test(a_stranger_sends_four_kib_at_most),
