@@ -5,22 +5,35 @@
 // Another program that has the port, once the daemon is gone, learns nothing that is of use to it.
 import { chance, hmac } from './hmac.js';
 
+let doubt = true; // whether what answers is the daemon that the session is with
 const keyName = 'stint-session';
-let session = null; // { id, key }
-try { session = JSON.parse(localStorage.getItem(keyName)); } catch { /* kept in memory only */ }
+function stored() { try { return JSON.parse(localStorage.getItem(keyName)); } catch { return null; /* kept in memory only */ } }
+let session = stored(); // { id, key, until }, or { why } it is over
 
 export class Problem extends Error {
 	constructor(status, text) { super(text); this.status = status; }
 }
 
-let onLogin = () => {};
+// Why there is no session any more: 'over' (the daemon does not know it: it was restarted), 'old' (its week has passed),
+// 'stranger' (what answers cannot prove that it is the daemon), 'out' (logged out).
+let onLogin = () => {}, onSession = () => {};
 export function whenLoggedOut(then) { onLogin = then; }
+export function whenLoggedIn(then) { onSession = then; } // in another tab
+export const whyOut = () => session?.why ?? 'out';
 export const hasKey = () => Boolean(session?.id && session?.key);
 
 function keep(value) {
 	session = value;
-	try { if (value) localStorage.setItem(keyName, JSON.stringify(value)); else localStorage.removeItem(keyName); } catch { /* as above */ }
+	try { localStorage.setItem(keyName, JSON.stringify(value)); } catch { /* as above */ }
 }
+
+// The other tabs of this page: a login in one is one in all.
+addEventListener('storage', e => {
+	if (e.key !== keyName) return;
+	session = stored();
+	doubt = true;
+	if (hasKey()) onSession(); else onLogin(whyOut());
+});
 
 async function ask(path, { method = 'GET', headers = {}, ...options } = {}) {
 	let answer;
@@ -51,16 +64,28 @@ async function challenge(secret, about) {
 
 // After the connection was lost another program may have the port: nothing is asked before it has
 // shown that it is the daemon that the session is with.
-let doubt = true, proving = null;
+let proving = null;
 async function prove() {
 	try {
 		const { proven } = await challenge(session.key, { session: session.id });
-		if (!proven) throw new Problem(401, 'what answers is not the daemon that this session is with');
+		if (!proven) throw Object.assign(new Problem(401, 'what answers is not the daemon that this session is with'), { stranger: true });
 		doubt = false;
 	} catch (problem) {
 		if (problem.status === 0 || problem.status === 429 || problem.status >= 500) throw problem; // later, then
-		throw new Problem(401, problem.message);
+		throw Object.assign(new Problem(401, problem.message), { stranger: problem.stranger });
 	}
+}
+
+// The session is refused.  A newer one of another tab takes its place; what a stranger says is no reason to forget it.
+function refused(problem) {
+	const other = stored();
+	if (other?.id && other.id !== session?.id) { session = other; doubt = true; return true; }
+	if (problem.stranger) onLogin('stranger'); else over();
+	return false;
+}
+function over() {
+	if (hasKey()) keep({ why: session.until < Date.now() / 1000 ? 'old' : 'over' });
+	onLogin(whyOut());
 }
 
 async function send(path, options) {
@@ -68,8 +93,20 @@ async function send(path, options) {
 		if (doubt && hasKey()) await (proving ??= prove().finally(() => { proving = null; }));
 		return await ask(path, options);
 	} catch (problem) {
-		if (problem.status === 401) { keep(null); onLogin(); }
+		if (problem.status === 401 && refused(problem)) return send(path, options);
 		throw problem;
+	}
+}
+
+// While nothing is shown: is a daemon there, and is it the one that the session is with?
+export async function knock() {
+	try {
+		if (hasKey()) { await prove(); return 'in'; }
+		await ask('/healthz');
+		return 'there';
+	} catch (problem) {
+		if (problem.status === 401 && !problem.stranger) over();
+		return problem.status === 0 ? 'gone' : 'there';
 	}
 }
 
@@ -101,25 +138,30 @@ export async function maybe(path) {
 
 // With a token or a code: `secret` is not sent, `about` is.
 async function login(secret, about, why) {
-	keep(null);
-	const met = await challenge(secret, about);
-	if (!met.proven) throw new Problem(401, why);
-	const said = await askJson('/login', { nonce: met.nonce, challenge: met.challenge, answer: met.sign('page'), ...about });
-	keep({ id: said.session, key: met.sign('session') });
-	doubt = false;
+	const before = session;
+	session = null; // signs nothing meanwhile
+	try {
+		const met = await challenge(secret, about);
+		if (!met.proven) throw new Problem(401, why);
+		const said = await askJson('/login', { nonce: met.nonce, challenge: met.challenge, answer: met.sign('page'), ...about });
+		keep({ id: said.session, key: met.sign('session'), until: Date.now() / 1000 + said.lasts_s });
+		doubt = false;
+	} finally {
+		session ??= before;
+	}
 }
 export const loginByToken = token => login(token, {}, 'The token is wrong, or this is not the daemon that it belongs to. Nothing was sent.');
 export const loginByCode = code => login(code.slice(16), { code: code.slice(0, 16) }, 'This is not the daemon that made the code. Nothing was sent.');
-export async function logout() { try { await post('/logout'); } finally { keep(null); onLogin(); } }
+export async function logout() { try { await post('/logout'); } finally { keep({ why: 'out' }); onLogin('out'); } }
 
 // ---- events
 
 const followers = new Set();
 export function follow(then) { followers.add(then); return () => followers.delete(then); }
 const linkFollowers = new Set();
-let link = 'waiting';
+let link = 'out';
 export function followLink(then) { linkFollowers.add(then); then(link); }
-function setLink(state) {
+export function setLink(state) {
 	if (state === link) return;
 	link = state;
 	for (const f of linkFollowers) f(state);
@@ -165,6 +207,7 @@ export async function begin() {
 	if (reading) return;
 	reading = new AbortController();
 	const { signal } = reading;
+	setLink('waiting');
 	for (let wait = 300; !signal.aborted; wait = Math.min(wait * 1.7, 8000)) {
 		const before = Date.now();
 		try { await read(signal); } catch (e) { if (e.status === 401) { end(); return; } if (e.status === 400) last = null; }
@@ -174,7 +217,7 @@ export async function begin() {
 		await new Promise(done => setTimeout(done, wait));
 	}
 }
-export function end() { reading?.abort(); reading = null; setLink('waiting'); }
+export function end() { reading?.abort(); reading = null; setLink('out'); }
 
 // Asks for something slow, one at a time: whoever comes meanwhile goes without, and looks again soon.
 export function inTurn(ask) {

@@ -16,6 +16,7 @@ const main = document.getElementById('main');
 let leave = null;   // ends the page shown
 let turn = 0;       // counts page changes: what comes late is dropped
 let inside = false; // logged in
+let view = '#/now'; // what is shown, or was before the login
 
 function close() {
 	try { leave?.(); } finally { leave = null; }
@@ -23,14 +24,25 @@ function close() {
 
 // ---- logging in
 
+const reasons = {
+	over: ['Daemon restarted: log in again with ', h('code', {}, 'stint open'), '. This tab, too, goes on where it was.'],
+	old: ['The session has lasted a week and is over: log in again with ', h('code', {}, 'stint open'), '.'],
+	stranger: ['What answers at this address is not the daemon that this session is with; it was sent nothing. This tab tries again by itself. If the daemon has another port now, ', h('code', {}, 'stint open'), ' prints it.'],
+	out: [''],
+};
+
+function showFrame(shown) {
+	inside = shown;
+	for (const id of ['pages', 'find', 'logout']) document.getElementById(id).hidden = !shown;
+}
+
 function showLogin(why) {
 	turn++;
 	close();
-	inside = false;
+	showFrame(false);
 	api.end();
-	document.getElementById('logout').hidden = true;
 	document.title = 'Log in – Stint';
-	const wrong = h('p', { className: 'wrong', role: 'alert' }, why ?? '');
+	const wrong = h('p', { id: 'login-why', className: 'wrong', role: 'alert' }, why);
 	const token = h('input', { id: 'token', type: 'password', autocomplete: 'current-password', required: true, spellcheck: 'false' });
 	const form = h('form', { className: 'card login', onsubmit: async e => {
 		e.preventDefault();
@@ -42,18 +54,37 @@ function showLogin(why) {
 			wrong.textContent = problem.message;
 			token.select();
 		}
-	} }, h('h1', {}, 'Log in'), h('p', {}, h('code', {}, 'stint open'), ' prints an address that logs in by itself. Or use the token in the file ', h('code', {}, 'token'), ' (or ', h('code', {}, 'token.read'), ', to look on) of the daemon’s state directory; it is not sent.'),
-	h('div', { className: 'field' }, h('label', { for: 'token' }, 'Token'), token), wrong, h('button', { className: 'main', type: 'submit' }, 'Log in'));
+	} }, h('h1', {}, 'Log in'), wrong, h('p', {}, 'Run ', h('code', {}, 'stint open'), ' on the daemon’s machine and open the address that it prints, here or in another tab.'),
+	h('details', { open: true }, h('summary', {}, 'With the token'), h('p', { className: 'small soft' }, 'From the file ', h('code', {}, 'token'), ' (or ', h('code', {}, 'token.read'), ', to look on) of the daemon’s state directory. It is not sent.'),
+		h('div', { className: 'field' }, h('label', { for: 'token' }, 'Token'), token), h('button', { className: 'main', type: 'submit' }, 'Log in')));
 	fill(main, form);
 	token.focus();
+	knocking();
 }
 
-// An address with a code: used once, and gone from the address bar before anything else.
+// As long as the login is shown: whether a daemon is there, and whether the session is good after all.
+async function knocking() {
+	for (const mine = turn; mine === turn && !inside;) {
+		const found = await api.knock();
+		if (mine !== turn || inside) return;
+		if (found === 'in') return enter();
+		api.setLink(found === 'gone' ? 'lost' : 'out');
+		await new Promise(done => setTimeout(done, 4000));
+	}
+}
+
+// An address with a code, also in a tab that is open: used once, and gone from the address bar before anything else.
 async function useCode() {
 	const found = location.hash.match(/^#code=([0-9a-f]+)$/);
-	if (!found) return null;
-	history.replaceState(null, '', location.pathname + '#/now');
-	try { await api.loginByCode(found[1]); return null; } catch (problem) { return problem.message; }
+	if (!found) return false;
+	history.replaceState(null, '', location.pathname + view);
+	try {
+		await api.loginByCode(found[1]);
+		enter();
+	} catch (problem) {
+		if (inside) say(problem.message); else showLogin([problem.message]);
+	}
+	return true;
 }
 
 // ---- pages
@@ -66,6 +97,7 @@ function route() {
 async function show(focus) {
 	if (!inside) return;
 	const mine = ++turn, { name, args } = route();
+	view = location.hash || '#/now';
 	close();
 	for (const a of document.querySelectorAll('#nav a')) {
 		if (a.getAttribute('href') === '#/' + name) a.setAttribute('aria-current', 'page'); else a.removeAttribute('aria-current');
@@ -85,8 +117,7 @@ async function show(focus) {
 }
 
 function enter() {
-	inside = true;
-	document.getElementById('logout').hidden = false;
+	showFrame(true);
 	api.ahead(pages[route().name].first ?? []);
 	show(false);
 	api.begin();
@@ -94,11 +125,15 @@ function enter() {
 
 // ---- the frame itself
 
-api.whenLoggedOut(() => { if (inside || !document.querySelector('.login')) showLogin(inside ? 'The session is over: please log in again.' : ''); });
+api.whenLoggedOut(why => {
+	const shown = document.getElementById('login-why');
+	if (inside || !shown) showLogin(reasons[why]); else fill(shown, reasons[why]);
+});
+api.whenLoggedIn(() => { if (!inside) enter(); });
 api.followLink(state => {
 	const el = document.getElementById('link');
 	el.dataset.state = state;
-	el.textContent = { live: 'live', waiting: 'connecting…', lost: 'daemon not reachable' }[state];
+	el.textContent = { live: 'live', waiting: 'connecting…', lost: 'daemon not reachable', out: 'not logged in' }[state];
 });
 document.getElementById('logout').addEventListener('click', () => api.logout().catch(() => {}));
 document.getElementById('theme').addEventListener('click', () => {
@@ -112,10 +147,10 @@ document.getElementById('find').addEventListener('submit', e => {
 	const field = document.getElementById('find-job'), id = field.value.trim().replace(/^#/, '');
 	if (/^\d+(_\d+)?$/.test(id)) { location.hash = '#/job/' + id; field.value = ''; } else say('A job’s number is wanted, such as 7 or 7_3.');
 });
-addEventListener('hashchange', () => { if (location.hash.startsWith('#/')) show(true); });
+addEventListener('hashchange', async () => { if (location.hash.startsWith('#/')) show(true); else await useCode(); });
 document.querySelector('.skip').addEventListener('click', e => { e.preventDefault(); main.focus(); });
 
-const refused = await useCode();
-if (refused) showLogin(refused);
-else if (!api.hasKey()) showLogin();
-else enter();
+if (!await useCode()) {
+	if (location.hash.startsWith('#/')) view = location.hash;
+	if (api.hasKey()) enter(); else showLogin(reasons[api.whyOut()]);
+}

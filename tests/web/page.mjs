@@ -35,7 +35,7 @@ async function until(what, holds) {
 
 let daemon, port = 0;
 async function startDaemon() {
-	daemon = spawn(STINT, ['daemon', '--port', String(port), '--slots', '8', '--policy', 'fair-share:preempt=1,patience_s=2', '--quiet'], { env, stdio: ['ignore', 'inherit', 'inherit'] });
+	daemon = spawn(STINT, ['daemon', '--slots', '8', '--policy', 'fair-share:preempt=1,patience_s=2', '--quiet'], { env, stdio: ['ignore', 'inherit', 'inherit'] });
 	await until('the daemon is up', () => { port = Number(new URL(readFileSync(state + '/address', 'utf8').trim()).port); return stint('nodes'); });
 }
 function stopDaemon() {
@@ -164,9 +164,11 @@ function raw(method, path, headers, body) {
 async function comingIn(page, url, token) {
 	await page.goto(url);
 	await page.waitForSelector('#token');
+	check('who is not logged in sees no pages to go to', !await page.isVisible('#pages') && !await page.isVisible('#find') && !await page.isVisible('#logout'));
+	check('and is not promised a connection', await until('it says so', () => page.evaluate(() => document.getElementById('link').textContent === 'not logged in')));
 	check('the login page is clean for axe-core', !(await axeClean(page)).length);
 	await page.fill('#token', 'f'.repeat(64));
-	await page.click('text=Log in >> nth=-1');
+	await page.click('.login button');
 	await page.waitForFunction(() => document.querySelector('[role=alert]')?.textContent.includes('wrong'));
 	check('a wrong token is refused in words', true);
 	await page.fill('#token', token);
@@ -241,14 +243,23 @@ async function comingBack(page, url, token) {
 	await page.waitForSelector('#page .dev', { timeout: patience });
 	check('a reload stays logged in, on the same page', page.url().endsWith('#/now'));
 	await until('it is live', () => isLive(page));
+	const tab = await page.context().newPage(); // a second one, on another page
+	watch(tab);
+	await tab.goto(url + '#/fairness');
+	await until('a second tab is live', () => isLive(tab));
 	await stopDaemon();
 	check('the page says that the daemon has gone', await until('it notices', async () => !await isLive(page)));
 	await impostor(page, token);
+	const before = port;
 	await startDaemon();
-	await page.goto(url);
-	await page.fill('#token', token);
-	await page.keyboard.press('Enter');
-	check('and a login leads back', await until('it is live again', () => isLive(page)));
+	check('a daemon that is started again has its port again', port === before, `${port}, before ${before}`);
+	check('an open page says that it was restarted, and what to do', await until('it says so', async () => await seen(page, 'Daemon restarted: log in again with stint open') && await seen(tab, 'Daemon restarted')));
+	check('and shows no pages to go to', !await page.isVisible('#pages') && !await tab.isVisible('#pages'));
+	await page.evaluate(a => { location.href = a; }, stint('open', '--quiet').trim()); // the same document: only the hash changes
+	check('the address of stint open works in a tab that is open', await until('it is live again', () => isLive(page)));
+	check('its code has left the address bar', await page.evaluate(() => location.hash) === '#/now', page.url());
+	check('the other tab comes back by itself, where it was', await until('it is live', () => isLive(tab)) && tab.url().endsWith('#/fairness') && await tab.isVisible('#pages'), tab.url());
+	await tab.close();
 	await page.fill('#queue-filter', 'after-the-restart', { timeout: patience }); // the last of a long queue is out of view
 	stint('submit', '--quiet', '--name', 'after-the-restart', '--', 'sleep', '600');
 	check('what is new appears without a reload', await until('the new job appears', () => seen(page, 'after-the-restart')));
@@ -269,6 +280,7 @@ async function impostor(page, token) {
 	check('and asked for nothing before it has proved itself', !got.includes('/v1/'), got);
 	await page.fill('#token', token);
 	await page.keyboard.press('Enter');
+	check('the page says so', await seen(page, 'is not the daemon that this session is with'));
 	check('not even with the right token', await until('it is refused', () => seen(page, 'not the daemon that it belongs to')));
 	check('which it does not get, nor the key', !got.includes(token) && !got.includes(key), got);
 	server.closeAllConnections();
