@@ -640,8 +640,10 @@ static enum MHD_Result send_log(struct request *r, const struct log_place *place
 
 	/* One that follows waits for it, whatever keeps it away. */
 	if (fd < 0 && !r->follow) {
-		request_refuse(r, 404,
-			"there is no output yet, or it is not a regular file that the job's user may read, or its path has a symbolic link");
+		request_refuse(r, 404, "%s",
+			attempt <= 0
+				? "there is no output yet: the job has not started"
+				: "there is no output yet, or it is not a regular file that the job's user may read, or its path has a symbolic link");
 		return request_reply(r, NULL);
 	}
 	offset = offset_in(r->offset, fd);

@@ -134,9 +134,10 @@ static int wait_and_tell(const struct stay *stay, json_t **job, struct err *err)
 
 static int stay_with(struct stay *stay, json_t **job, struct err *err)
 {
+	struct log_sink sinks[] = { { .to = STDOUT_FILENO }, { .to = STDERR_FILENO } };
 	struct log_follow out = { .args = stay->args,
 		.job = stay->job,
-		.to = STDOUT_FILENO,
+		.sink = &sinks[0],
 		.tail = -1,
 		.past = true };
 	struct log_follow errors = out;
@@ -144,7 +145,7 @@ static int stay_with(struct stay *stay, json_t **job, struct err *err)
 	int rc;
 
 	errors.errors = true;
-	errors.to = STDERR_FILENO;
+	errors.sink = &sinks[1];
 	if (pthread_create(&threads[0], NULL, on_output, &out) ||
 		(!stay->one_file && pthread_create(&threads[1], NULL, on_output, &errors)) ||
 		pthread_create(&threads[2], NULL, on_signals, stay))

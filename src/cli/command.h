@@ -100,7 +100,8 @@ struct args {
 	bool mine, dry_run;
 	int64_t limit, attempt, tail, after;
 	double timeout, since; /* timeout NAN: none */
-	bool errors, follow, watch, wait, parsable;
+	bool outputs, errors;  /* which streams */
+	bool follow, watch, wait, parsable;
 	const char *batch;
 
 	/* what if, how many, which one */

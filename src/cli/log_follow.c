@@ -45,6 +45,35 @@ static int write_all(int to, const char *bytes, size_t n)
 	return 0;
 }
 
+/* Line by line, each behind the mark. */
+static int write_marked(struct log_sink *sink, const char *bytes, size_t n)
+{
+	while (n) {
+		const char *end = memchr(bytes, '\n', n);
+		size_t piece = end ? (size_t)(end - bytes) + 1 : n;
+
+		if (!sink->inside && write_all(sink->to, sink->mark, strlen(sink->mark)))
+			return ERR_IO;
+		if (write_all(sink->to, bytes, piece))
+			return ERR_IO;
+		sink->inside = !end;
+		bytes += piece;
+		n -= piece;
+	}
+	return 0;
+}
+
+static int sink_write(struct log_sink *sink, const char *bytes, size_t n)
+{
+	if (!n)
+		return 0;
+	sink->bytes += n;
+	if (sink->mark)
+		return write_marked(sink, bytes, n);
+	sink->inside = bytes[n - 1] != '\n';
+	return write_all(sink->to, bytes, n);
+}
+
 /* ---- one attempt */
 
 /* Where a copy stands: `offset` is what comes next. */
@@ -65,7 +94,7 @@ static int see_copy(void *ctx, const struct reply *reply, const char *bytes, siz
 	struct place *place = ctx;
 
 	(void)reply;
-	if (write_all(place->f->to, bytes, n))
+	if (sink_write(place->f->sink, bytes, n))
 		return ERR_BROKEN;
 	place->offset += (double)n;
 	return 0;
@@ -87,20 +116,27 @@ static int see_keep(void *ctx, const struct reply *reply, const char *bytes, siz
 	return 0;
 }
 
-static int size_of(const struct place *place, double *size, struct err *err)
+int log_place_ask(const struct log_follow *f, int attempt, json_t **out, struct err *err)
 {
-	char *base = live_job_path(place->f->job, "log");
+	char *base = live_job_path(f->job, "log");
 	struct buf path = { 0 };
-	json_t *log;
 	int rc;
 
 	buf_str(&path, base);
 	free(base);
-	live_query(&path, "stream", place->f->errors ? "stderr" : "stdout");
-	if (place->attempt > 0)
-		live_query_number(&path, "attempt", place->attempt);
-	rc = live_get(place->f->args, path.at, &log, err);
+	live_query(&path, "stream", f->errors ? "stderr" : "stdout");
+	if (attempt > 0)
+		live_query_number(&path, "attempt", attempt);
+	rc = live_get(f->args, path.at, out, err);
 	buf_fini(&path);
+	return rc;
+}
+
+static int size_of(const struct place *place, double *size, struct err *err)
+{
+	json_t *log;
+	int rc = log_place_ask(place->f, place->attempt, &log, err);
+
 	if (rc)
 		return rc;
 	*size = live_number(log, "size");
@@ -141,7 +177,7 @@ static int copy_tail(struct place *place, struct err *err)
 		at = tail_of(&text, f->tail);
 		place->offset += (double)text.n;
 		place->told = true;
-		if (text.n && write_all(f->to, text.at + at, text.n - at))
+		if (text.n && sink_write(f->sink, text.at + at, text.n - at))
 			rc = cannot_write(err);
 	}
 	buf_fini(&text);

@@ -33,6 +33,11 @@ static bool wants_colour(void)
 	return !(no && *no) && term && strcmp(term, "dumb") != 0;
 }
 
+bool term_has_colour(int fd)
+{
+	return isatty(fd) && wants_colour();
+}
+
 struct term term_of_stdout(void)
 {
 	bool tty = isatty(STDOUT_FILENO);
@@ -42,6 +47,6 @@ struct term term_of_stdout(void)
 	return (struct term){
 		.width = columns(tty),
 		.utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8"),
-		.colour = tty && wants_colour(),
+		.colour = term_has_colour(STDOUT_FILENO),
 	};
 }
