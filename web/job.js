@@ -105,7 +105,7 @@ export function show(place, [id]) {
 	async function act(verb, name, what) {
 		const one = called();
 		if (!await confirm(`${name} job ${one}?`, `${job.name}: ${what}`, name)) return;
-		try { await post(`/v1/jobs/${one}/${verb}`, { reason: 'from the page' }); say(`Job ${one}: ${name.toLowerCase()} – done.`); loop.now(); } catch (e) { say(`Job ${one}: ${e.message}`); }
+		try { await post(`/v1/jobs/${one}/${verb}`, { reason: 'from the page', ...(verb === 'hold' && { stop: true }) }); say(`Job ${one}: ${name.toLowerCase()} – done.`); loop.now(); } catch (e) { say(`Job ${one}: ${e.message}`); }
 	}
 	function drawActions() {
 		const can = actions.filter(a => a[3](job));

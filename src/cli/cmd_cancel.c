@@ -162,6 +162,8 @@ static json_t *reason_of(const struct args *args, struct err *err)
 
 	if (!body)
 		err_set(err, ERR_USAGE, "--reason: is not UTF-8");
+	else if (args->stop)
+		json_object_set_new(body, "stop", json_true());
 	return body;
 }
 
@@ -300,7 +302,7 @@ static bool is_all_refused(const json_t *reply)
 		const char *why = live_text(json_array_get(reasons, i), "reason");
 
 		if (!why ||
-			(strcmp(why, "belongs to another user") != 0 &&
+			(strcmp(why, "belongs to another user") != 0 && strcmp(why, "is running") != 0 &&
 				strcmp(why, "cannot be changed now") != 0))
 			return false;
 	}
@@ -441,6 +443,11 @@ static const struct flag many_flags[] = {
 	{ 0 },
 };
 
+static const struct flag hold_flags[] = {
+	SWITCH(stop, "also jobs that run: each gets its signal and its grace, and waits then"),
+	{ 0 },
+};
+
 #define SAID(name_, value_, help_) \
 	{ \
 		.name = (name_), .kind = FLAG_SAID, .offset = offsetof(struct args, said), \
@@ -457,6 +464,7 @@ static const struct flag update_flags[] = {
 
 static const struct flag_group flags_which = { .title = "which jobs", .flags = flags };
 static const struct flag_group flags_many = { .title = "which jobs", .flags = many_flags };
+static const struct flag_group flags_hold = { .title = "jobs that run", .flags = hold_flags };
 static const struct flag_group flags_update = { .title = "what changes", .flags = update_flags };
 
 static const char *const cancel_examples[] = {
@@ -466,7 +474,12 @@ static const char *const cancel_examples[] = {
 	"stint cancel --all",
 	NULL,
 };
-static const char *const hold_examples[] = { "stint hold 7", "stint hold --name sweep", NULL };
+static const char *const hold_examples[] = {
+	"stint hold 7",
+	"stint hold --name sweep",
+	"stint hold --stop 7",
+	NULL,
+};
 static const char *const release_examples[] = { "stint release 7", "stint release --all", NULL };
 static const char *const requeue_examples[] = { "stint requeue 7", NULL };
 static const char *const signal_examples[] = { "stint signal USR1 7", NULL };
@@ -495,14 +508,15 @@ const struct command command_cancel = {
 
 const struct command command_hold = {
 	.name = "hold",
-	.summary = "keep jobs from running",
+	.summary = "keep waiting jobs from starting",
 	.operands = "[JOB...]",
 	.max_operands = JOBS_MAX,
 	.live = true,
-	.groups = { &flags_many, &flags_daemon },
-	.about = "A job that waits does not start until it is released.  One that runs is stopped first: it\n"
-		 "gets its signal and its grace to save what it can, and waits then.  The first number of an\n"
-		 "array is the whole array; 7_3 is one element.",
+	.groups = { &flags_hold, &flags_many, &flags_daemon },
+	.about = "A job that waits does not start until it is released.  A job that runs is left alone: named by\n"
+		 "its number it is refused with exit code 4, and a filter skips it.  With --stop it is stopped\n"
+		 "first: it gets its signal and its grace to save what it can, and waits then.  The first\n"
+		 "number of an array is all of it that waits; 7_3 is one element.",
 	.examples = hold_examples,
 	.run = run_many,
 };

@@ -88,26 +88,37 @@ static void take_look(struct session *s, const struct feed_answer *answer)
 		see(&s->top, answer);
 }
 
+static void ask_details(struct session *s)
+{
+	struct feed_question q = { .job = s->top.board.details_of };
+
+	snprintf(q.label, sizeof(q.label), "%s", s->top.board.ask_label);
+	feed_ask(s->feed, FEED_DETAILS, &q);
+}
+
 /* Only if the text is still wanted; a person who is on another job by now waits for that one. */
 static void take_details(struct session *s, const struct feed_answer *answer)
 {
+	const struct feed_question *q = &answer->question;
 	uint32_t wanted = s->top.board.mode == MODE_TEXT ? s->top.board.details_of : VIEW_NONE;
-	char title[40];
+	char title[FEED_LABEL + 8];
 
-	if (wanted != VIEW_NONE && wanted != answer->job)
-		feed_ask(s->feed, FEED_DETAILS, wanted);
-	if (wanted != answer->job)
+	if (wanted != VIEW_NONE && wanted != q->job)
+		ask_details(s);
+	if (wanted != q->job)
 		return;
-	snprintf(title, sizeof(title), "job %u", answer->job);
+	snprintf(title, sizeof(title), "job %s", q->label);
 	board_show(&s->top.board, title, answer->rc ? answer->err.text : answer->text.at);
 }
 
 static void take_change(struct session *s, const struct feed_answer *answer)
 {
+	const struct feed_question *q = &answer->question;
+
 	if (answer->rc)
-		board_say(&s->top.board, "%s job %s: %s", answer->verb, answer->name, answer->err.text);
+		board_say(&s->top.board, "%s job %s: %s", q->verb, q->label, answer->err.text);
 	else
-		board_say(&s->top.board, "%s job %s: done", answer->verb, answer->name);
+		board_say(&s->top.board, "%s job %s: done", q->verb, q->label);
 	s->next_s = 0;
 }
 
@@ -131,16 +142,25 @@ static void take_answers(struct session *s)
 
 /* ---- what a person asks */
 
+static bool ask_change(struct session *s, enum board_ask ask, uint32_t job)
+{
+	const struct board *board = &s->top.board;
+	struct feed_question q = { .job = job, .verb = board_verb(ask), .stop = board->ask_stops };
+
+	snprintf(q.label, sizeof(q.label), "%s", board->ask_label);
+	return feed_ask(s->feed, FEED_CHANGE, &q);
+}
+
 static void carry_out(struct session *s, enum board_ask ask, uint32_t job)
 {
 	struct board *board = &s->top.board;
-	char title[40];
+	char title[FEED_LABEL + 8];
 
 	if (ask == ASK_DETAILS) {
-		snprintf(title, sizeof(title), "job %u", job);
+		snprintf(title, sizeof(title), "job %s", board->ask_label);
 		board_show(board, title, "asking the daemon ...");
-		feed_ask(s->feed, FEED_DETAILS, job);
-	} else if (!feed_change(s->feed, board->ask_label, board_verb(ask))) {
+		ask_details(s);
+	} else if (!ask_change(s, ask, job)) {
 		board_say(board, "the daemon has not answered the last question yet");
 	}
 	top_draw(&s->top);
@@ -155,7 +175,7 @@ static void watch(struct session *s)
 		double now_s = clock_wall_s();
 
 		if (!s->looks && now_s >= s->next_s)
-			s->looks = feed_ask(s->feed, FEED_LOOK, 0);
+			s->looks = feed_ask(s->feed, FEED_LOOK, NULL);
 		ask = top_wait(&s->top, s->looks ? 60 : s->next_s - now_s, &job);
 		if (ask != ASK_NOTHING && ask != ASK_QUIT)
 			carry_out(s, ask, job);

@@ -101,7 +101,7 @@ struct args {
 	int64_t limit, attempt, tail, after;
 	double timeout, since; /* timeout NAN: none */
 	bool outputs, errors;  /* which streams */
-	bool follow, watch, wait, parsable;
+	bool follow, watch, wait, parsable, stop;
 	const char *batch;
 
 	/* what if, how many, which one */

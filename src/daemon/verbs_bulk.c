@@ -26,6 +26,7 @@ enum skip {
 	SKIP_MISSING,
 	SKIP_HELD,
 	SKIP_NOT_HELD,
+	SKIP_RUNS,
 	SKIP_REFUSED,
 	SKIPS
 };
@@ -36,6 +37,7 @@ static const char *const skip_texts[SKIPS] = {
 	[SKIP_MISSING] = "does not exist",
 	[SKIP_HELD] = "is held already",
 	[SKIP_NOT_HELD] = "is not held",
+	[SKIP_RUNS] = "is running",
 	[SKIP_REFUSED] = "cannot be changed now",
 };
 
@@ -87,6 +89,9 @@ static enum skip obstacle(const struct bulk *b, const struct live_job *job)
 		return SKIP_ENDED;
 	if (!strcmp(b->input, "hold") && job->held)
 		return SKIP_HELD;
+	if (!strcmp(b->input, "hold") && verb_job_runs(b->d, job) &&
+		!member_bool(b->call->args, "stop", false))
+		return SKIP_RUNS;
 	return !strcmp(b->input, "release") && !job->held ? SKIP_NOT_HELD : SKIP_NONE;
 }
 

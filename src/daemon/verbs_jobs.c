@@ -359,11 +359,11 @@ json_t *call_reason(const struct call *call)
 	return body;
 }
 
-static void change(struct daemon *d, struct call *call, const char *input)
+static void change_these(struct daemon *d, struct call *call, const char *input, uint32_t *jobs,
+	size_t n)
 {
-	uint32_t *jobs;
-	size_t n = call_jobs(d, call, true, &jobs), done = 0;
 	json_t *body = n ? call_reason(call) : NULL;
+	size_t done = 0;
 
 	while (done < n && call_apply(d, call, input, jobs[done], 0, body))
 		done++;
@@ -375,14 +375,46 @@ static void change(struct daemon *d, struct call *call, const char *input)
 	free(jobs);
 }
 
+static void change(struct daemon *d, struct call *call, const char *input)
+{
+	uint32_t *jobs;
+	size_t n = call_jobs(d, call, true, &jobs);
+
+	change_these(d, call, input, jobs, n);
+}
+
 void verb_cancel(struct daemon *d, struct call *call)
 {
 	change(d, call, "cancel");
 }
 
+bool verb_job_runs(const struct daemon *d, const struct live_job *job)
+{
+	const struct attempt *a = core_attempt(d->core, job->id, job->attempt);
+
+	return a && !a->stop && (a->phase == PHASE_LAUNCHED || a->phase == PHASE_RUNNING);
+}
+
+/*
+ * A hold stops no command unless that is asked for.  Of an array those that wait are held; a job that runs, or an
+ * array all of which runs, is refused.  What the record has from before is replayed as it was: the core holds both.
+ */
 void verb_hold(struct daemon *d, struct call *call)
 {
-	change(d, call, "hold");
+	uint32_t *jobs;
+	size_t n = call_jobs(d, call, true, &jobs), waiting = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct live_job *job = core_job(d->core, jobs[i]);
+
+		if (!job || !verb_job_runs(d, job) || member_bool(call->args, "stop", false))
+			jobs[waiting++] = jobs[i];
+	}
+	if (n && !waiting)
+		call_problem(call, 409, 4,
+			"job %s is running, and a hold stops no job; 'stint hold --stop %s' stops it and holds it",
+			id_text(call), id_text(call));
+	change_these(d, call, "hold", jobs, waiting);
 }
 
 void verb_release(struct daemon *d, struct call *call)

@@ -456,7 +456,8 @@ static void put_command(const struct explanation *e, const struct change *c, str
 			c->value);
 		break;
 	case CHANGE_HOLD:
-		buf_printf(&text, "stint hold %s", called(e, (uint32_t)c->value, name));
+		buf_printf(&text, "stint hold %s%s", c->value < s->nrunning ? "--stop " : "",
+			called(e, (uint32_t)c->value, name));
 		break;
 	case CHANGE_GUARANTEED:
 	case CHANGE_BORROW:

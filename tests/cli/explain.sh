@@ -28,7 +28,7 @@ out '^ +1\. busy ' "the first cause is that devices are busy"
 out 'job 1 .*has held 3 cpu for' "and who holds them"
 out '^  - 1 CPU instead of 2: resubmit with --cpus-per-task 1$' "fewer would do"
 out '^  - wait for 1 to end, believed to take another' "so would the end of the first"
-out '^  - hold job 1, which stops it: stint hold 1$' "which is one's own to hold"
+out '^  - hold job 1, which stops it: stint hold --stop 1$' "which is one's own to hold"
 run stint explain 2 --json
 want 0 "and as JSON"
 out '"schema": *"explain/1"' "with its schema"
@@ -43,7 +43,7 @@ run stint release 3
 soon "which does start it" runs 3
 
 # ---- what is suggested does start it
-run stint hold 1
+run stint hold --stop 1
 soon "holding the first starts the second" runs 2
 run stint explain 1
 out 'stint release 1|held back' "the first is held now"

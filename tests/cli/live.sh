@@ -173,6 +173,15 @@ crowd_has() { # STATE N
 soon "two of them run" crowd_has running 2
 is "and no more" crowd_has pending 4
 run stint hold "$crowd"
+want 0 "a hold of the array"
+is "leaves those that run" crowd_has running 2
+fails 4 "job ${crowd}_0 is running, and a hold stops no job" "one that runs is refused" stint hold "${crowd}_0"
+err "stint hold --stop ${crowd}_0" "with what to do"
+run stint hold --name crowd --state running
+want 4 "so are all that a filter chooses"
+err '2 jobs are skipped: job [0-9_]+, for one, is running' "in words"
+is "which run on" crowd_has running 2
+run stint hold --stop "$crowd"
 want 0 "the first number is the whole array"
 soon "all of them wait then" crowd_has pending 6
 run stint cancel "$crowd"

@@ -112,7 +112,7 @@ static void play_script(struct yard *y)
 	administer(y, "/v1/policy", json_pack("{s:s}", "policy", "las"));
 	administer(y, "/v1/quota", json_pack("{s:s,s:i}", "tenant", "physics", "weight", 2));
 	yard_wait_started(y, parked);
-	change(y, parked, "hold");
+	tell(y, parked, "hold", json_pack("{s:b}", "stop", 1));
 	change(y, held, "release");
 	change(y, parked, "release");
 	yard_submit(y, with(yard_job(y, "late", 0.02, 0), "tenant", json_string("biology")), 1,

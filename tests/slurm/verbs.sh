@@ -43,7 +43,7 @@ want 0 "requeue"
 soon "ours runs again" logs_say "$own" "hello 1"
 soon "so does sbatch's" logs_say "$theirs" "hello 1"
 is "and was asked to go" logs_say "$theirs" bye
-run stint hold "$own" "$theirs"
+run stint hold --stop "$own" "$theirs"
 want 0 "hold"
 soon "ours waits" state "$own" "PENDING .*held"
 soon "so does sbatch's" queue_says "$number" "PENDING .*held"

@@ -57,7 +57,7 @@ has "[t['used'][-1] for t in sorted(d['tenants'], key=lambda t: t['name'])] == [
 has "[t['waiting'][-1] for t in sorted(d['tenants'], key=lambda t: t['name'])] == [0, 4]" "who waits for what"
 has "[t['deserved'][-1] for t in sorted(d['tenants'], key=lambda t: t['name'])] == [2, 2]" "half each"
 has "any(w['tenant'] == 'b' and w['because_of'] == 'a' and w['seconds'] > 0 for w in d['waits'])" "b waits because of a"
-stint hold 2 >/dev/null
+stint hold --stop 2 >/dev/null
 soon "another takes its place" state 3 RUNNING
 run get /v1/timeline
 has "[s['end'] for s in d['spans'] if s['job'] == 2] == ['HELD']" "a held job has left its devices"

@@ -333,6 +333,12 @@ static enum board_ask confirm_key(struct board *board, uint32_t key, uint32_t *j
 	return board->asked;
 }
 
+static void name_job(struct board *board, const struct view_job *job)
+{
+	board->ask_job = job->id;
+	snprintf(board->ask_label, sizeof(board->ask_label), "%s", job->label ? job->label : "?");
+}
+
 static void confirm(struct board *board, const struct view *view, enum board_ask ask)
 {
 	const struct view_job *job = board_chosen(board, view);
@@ -341,8 +347,8 @@ static void confirm(struct board *board, const struct view *view, enum board_ask
 		return;
 	board->mode = MODE_CONFIRM;
 	board->asked = ask;
-	board->ask_job = job->id;
-	snprintf(board->ask_label, sizeof(board->ask_label), "%s", job->label ? job->label : "?");
+	board->ask_stops = ask == ASK_HOLD && job->part == PART_RUNNING;
+	name_job(board, job);
 }
 
 static enum board_ask details(struct board *board, const struct view *view, uint32_t *job)
@@ -351,6 +357,7 @@ static enum board_ask details(struct board *board, const struct view *view, uint
 
 	if (!chosen)
 		return ASK_NOTHING;
+	name_job(board, chosen);
 	board->details_of = *job = chosen->id;
 	return ASK_DETAILS;
 }

@@ -58,7 +58,8 @@ struct board {
 
 	enum board_ask asked; /* to be confirmed */
 	uint32_t ask_job;
-	char ask_label[40];
+	char ask_label[40]; /* of the job that was asked about last */
+	bool ask_stops;     /* the change ends its command for now */
 };
 
 void board_fini(struct board *board);

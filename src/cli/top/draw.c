@@ -239,8 +239,8 @@ static void draw_footer(const struct scene *s, struct canvas *canvas, int y)
 		canvas_putf(canvas, 0, y, canvas->columns, STYLE_BAR, "only jobs with: %s_",
 			b->filter.n ? b->filter.at : "");
 	else if (b->mode == MODE_CONFIRM)
-		canvas_putf(canvas, 0, y, canvas->columns, STYLE_ALERT, "%s job %s? y or n",
-			board_verb(b->asked), b->ask_label);
+		canvas_putf(canvas, 0, y, canvas->columns, STYLE_ALERT, "%s job %s%s? y or n",
+			board_verb(b->asked), b->ask_label, b->ask_stops ? ", which stops it" : "");
 	else if (b->message[0])
 		canvas_put(canvas, 0, y, canvas->columns, STYLE_BAR, b->message);
 	else if (b->paused)

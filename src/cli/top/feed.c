@@ -66,21 +66,24 @@ static int put_part(const struct args *args, const char *job, const char *part, 
 /* What explain cannot say of a job (it may just have ended) takes nothing from what is known. */
 static void details(const struct args *args, struct feed_answer *out)
 {
-	char *job = mem_printf("%u", out->job);
+	const char *job = out->question.label;
 
 	out->rc = put_part(args, job, NULL, live_put_job, out);
 	if (!out->rc) {
 		buf_char(&out->text, '\n');
 		put_part(args, job, "explain", live_put_explanation, out);
 	}
-	free(job);
 }
 
 static void change(const struct args *args, struct feed_answer *out)
 {
-	char *path = live_job_path(out->name, out->verb);
+	const struct feed_question *q = &out->question;
+	char *path = live_job_path(q->label, q->verb);
+	json_t *body = json_object();
 
-	out->rc = live_post(args, path, json_object(), NULL, &out->err);
+	if (q->stop)
+		json_object_set_new(body, "stop", json_true());
+	out->rc = live_post(args, path, body, NULL, &out->err);
 	free(path);
 }
 
@@ -228,33 +231,21 @@ void feed_destroy(struct feed *feed)
 	free(feed);
 }
 
-static bool ask(struct feed *feed, const struct feed_answer *what)
+bool feed_ask(struct feed *feed, enum feed_kind kind, const struct feed_question *about)
 {
-	enum feed_kind kind = what->kind;
 	bool free_slot;
 
 	pthread_mutex_lock(&feed->lock);
 	free_slot = !feed->slots[kind].asked && !feed->slots[kind].busy && !feed->slots[kind].ready;
 	if (free_slot) {
-		feed->slots[kind].answer = *what;
+		feed->slots[kind].answer = (struct feed_answer){ .kind = kind };
+		if (about)
+			feed->slots[kind].answer.question = *about;
 		feed->slots[kind].asked = true;
 		pthread_cond_signal(&feed->asked);
 	}
 	pthread_mutex_unlock(&feed->lock);
 	return free_slot;
-}
-
-bool feed_ask(struct feed *feed, enum feed_kind kind, uint32_t job)
-{
-	return ask(feed, &(struct feed_answer){ .kind = kind, .job = job });
-}
-
-bool feed_change(struct feed *feed, const char *name, const char *verb)
-{
-	struct feed_answer what = { .kind = FEED_CHANGE, .verb = verb };
-
-	snprintf(what.name, sizeof(what.name), "%s", name);
-	return ask(feed, &what);
 }
 
 bool feed_take(struct feed *feed, struct feed_answer *out)

@@ -20,18 +20,24 @@ enum feed_kind {
 	FEED_KINDS
 };
 
-enum { FEED_NAME_SIZE = 40 };
+enum { FEED_LABEL = 40 };
+
+/* What is asked about a job. */
+struct feed_question {
+	uint32_t job;
+	char label[FEED_LABEL]; /* "7_3": a number alone may be a whole array */
+	const char *verb;       /* FEED_CHANGE; kept */
+	bool stop;              /* hold: also if it runs */
+};
 
 struct feed_answer {
 	enum feed_kind kind;
+	struct feed_question question;
 	int rc; /* as of live_get() */
 	struct err err;
 	double took_s;
 	json_t *nodes, *jobs, *forecast; /* FEED_LOOK; forecast NULL: the daemon makes none */
-	uint32_t job;
-	char name[FEED_NAME_SIZE]; /* FEED_CHANGE: "7" or "7_0", as its row says */
-	struct buf text;           /* FEED_DETAILS: for people */
-	const char *verb;          /* FEED_CHANGE */
+	struct buf text;                 /* FEED_DETAILS: for people */
 };
 
 void feed_answer_fini(struct feed_answer *answer);
@@ -48,10 +54,8 @@ struct feed *feed_create(const struct args *args);
 /* Does not wait for a daemon that does not answer. */
 void feed_destroy(struct feed *feed);
 
-/* One question of a kind at a time: false if one is under way. */
-bool feed_ask(struct feed *feed, enum feed_kind kind, uint32_t job);
-/* Changes the job that is called so.  Its number alone might be that of a whole array. */
-bool feed_change(struct feed *feed, const char *name, const char *verb);
+/* One question of a kind at a time: false if one is under way.  `about` NULL: no job. */
+bool feed_ask(struct feed *feed, enum feed_kind kind, const struct feed_question *about);
 /* An answer, if there is one: release it. */
 bool feed_take(struct feed *feed, struct feed_answer *out);
 

@@ -221,8 +221,10 @@ static void nothing_is_changed_without_a_yes(void **state)
 	assert_int_equal(key(&t, 'y', &job), ASK_CANCEL);
 	assert_int_equal(job, 8);
 	key(&t, 'h', &job);
+	assert_true(t.board.ask_stops);
 	assert_int_equal(key(&t, 'y', &job), ASK_HOLD);
 	key(&t, 'r', &job);
+	assert_false(t.board.ask_stops);
 	assert_int_equal(key(&t, 'y', &job), ASK_RELEASE);
 	screen_test_fini(&t);
 }
