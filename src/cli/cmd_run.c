@@ -163,7 +163,7 @@ static int stay_with(struct stay *stay, json_t **job, struct err *err)
 /* How it ended, if that is not seen in its output. */
 static void tell_end(const struct args *args, const json_t *job)
 {
-	const char *state = live_text(job, "state"), *text = live_text(job, "end_text");
+	const char *state = live_text(job, "state"), *text = live_ending(job);
 	char run[DURATION_SIZE];
 
 	if (state && strcmp(state, "COMPLETED") != 0)

@@ -64,7 +64,7 @@ static void put_state(const json_t *job, const struct term *term, struct buf *ou
 		live_line(out, "why", text.at);
 	}
 	live_line(out, "promise", live_text(job, "promise"));
-	live_line(out, "ended", live_text(job, "end_text"));
+	live_line(out, "ended", live_ending(job));
 	buf_fini(&text);
 }
 

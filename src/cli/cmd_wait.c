@@ -11,7 +11,7 @@
 
 static int tell(const struct args *args, const char *word, const json_t *job, struct err *err)
 {
-	const char *state = live_text(job, "state"), *text = live_text(job, "end_text");
+	const char *state = live_text(job, "state"), *text = live_ending(job);
 	char ran[DURATION_SIZE];
 	struct buf line = { 0 };
 	int rc;

@@ -258,6 +258,13 @@ void live_guest(const json_t *job, struct buf *out)
 			(long long)json_integer_value(json_array_get(beside, i)));
 }
 
+const char *live_ending(const json_t *job)
+{
+	const char *text = live_text(job, "ending");
+
+	return text ? text : live_text(job, "end_text");
+}
+
 /* Why it waits, how it ended, or beside whom it runs. */
 static void put_reason(const json_t *job, size_t columns, const struct term *term, struct buf *out)
 {
@@ -266,7 +273,7 @@ static void put_reason(const json_t *job, size_t columns, const struct term *ter
 
 	live_guest(job, &guest);
 	if (!text || !*text)
-		text = live_text(job, "end_text");
+		text = live_ending(job);
 	live_cut(text && *text ? text : guest.at, columns, term, out);
 	buf_fini(&guest);
 }

@@ -30,6 +30,8 @@ void live_who(const json_t *job, struct buf *out);
 /* "2", "2/4" of an elastic job that has fewer, "1-4" of one that waits. */
 /* Of a guest "guest beside 7,8", else nothing. */
 void live_guest(const json_t *job, struct buf *out);
+/* How it ended ("exit 3"); NULL: it has not, or there is nothing to say of it. */
+const char *live_ending(const json_t *job);
 void live_gpus(const json_t *job, struct buf *out);
 /* "0-3,6" of ["0","1","2","3","6"]. */
 void live_devices(const json_t *devices, struct buf *out);

@@ -167,6 +167,7 @@ static void put_totals(const struct daemon *d, const struct live_job *job, const
 	double now_s, struct json *j)
 {
 	double until_s = live_ended(job) ? job->end_s : now_s;
+	struct buf ending = { 0 };
 
 	put_moment(offset_of(d, job), j, "start", job->first_begun_s);
 	put_moment(offset_of(d, job), j, "begun", job->begun_s);
@@ -188,6 +189,9 @@ static void put_totals(const struct daemon *d, const struct live_job *job, const
 		json_int(j, "signal_number", job->signal);
 	}
 	put_text(j, "end_text", job->end_text);
+	live_job_ending(job, &ending);
+	put_text(j, "ending", ending.at);
+	buf_fini(&ending);
 }
 
 /* With the report that is held, which is not taken yet. */

@@ -61,7 +61,7 @@ static void news_of_ending(struct daemon *d, const struct ending *e)
 		json_object_set_new(body, "text",
 			json_string("its guard is gone and left no word (reboot, or killed)"));
 	else if (e->timed_out)
-		json_object_set_new(body, "text", json_string("its time limit was over"));
+		json_object_set_new(body, "text", json_string(ENDING_TIME_OVER));
 	vec_push(&d->news, news);
 }
 

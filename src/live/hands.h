@@ -22,6 +22,11 @@
 
 struct hands;
 
+/* The text of an attempt that had more memory than it may have begins with it. */
+#define ENDING_OUT_OF_MEMORY "out of memory"
+/* The text of one that was ended by its time limit. */
+#define ENDING_TIME_OVER "its time limit was over"
+
 /* How an attempt ended. */
 struct ending {
 	uint32_t job, attempt;
@@ -38,7 +43,7 @@ struct ending {
 	double asked_s;    /* when the stop reached it; 0: never */
 	double cpu_s;      /* user and system, of all its processes */
 	int64_t rss_bytes; /* largest: of one process, or of all together where memory is watched */
-	char text[256];    /* why it could not start ("python3: not found"), else "" */
+	char text[256]; /* why it could not start ("python3: not found") or was killed by us or the kernel, else "" */
 };
 
 /* CLAIM_FOREIGN: another record's attempt runs in its place, see hands_clear(). */

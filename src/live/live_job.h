@@ -169,6 +169,12 @@ static inline double live_job_ran_s(const struct live_job *job)
 	return job->base.ran_s > 0 ? job->base.ran_s : fmax(job->used_s, shortest_s);
 }
 
+/*
+ * How it ended, for people: "exit 3", "signal 9 (KILL)", "timed out after 2h", "out of memory: …".  Nothing of a job that
+ * completed or has not ended.
+ */
+void live_job_ending(const struct live_job *job, struct buf *out);
+
 /* ---- devices it fails on */
 
 /* One of its attempts failed there.  Whether it avoids more than before with this limit (0: none). */

@@ -21,6 +21,13 @@ submit -- sh -c 'echo begins; printf "Traceback\nKeyError\n" >&2; exit 3'
 failed=$job
 run stint wait --timeout 300s "$failed"
 want 3 "a job fails"
+out "^job $failed: FAILED.*: exit 3\$" "wait says how"
+run stint queue --all
+out "FAILED .* exit 3\$" "so does the queue"
+run stint show "$failed"
+out '^ended +exit 3$' "and show"
+run stint show --json "$failed"
+out '"ending": "exit 3"' "and JSON"
 run stint logs "$failed"
 want 0 "its log"
 is "standard output is on standard output, and nothing else" has stdout begins
@@ -42,6 +49,18 @@ is "-f of a job that has ended is the same: output" has stdout begins
 is "-f of a job that has ended is the same: errors" has stderr Traceback KeyError
 run stint logs --json --stderr "$failed"
 out '/stderr"' "--json names the file of the stream that is asked for"
+
+# ---- other ends
+submit --time 1s --grace 1s -- sh -c 'while :; do sleep 0.1; done'
+late=$job
+submit -- sh -c 'kill -KILL $$'
+run stint wait --timeout 300s "$job"
+out ': signal 9 \(KILL\)$' "a signal has its number and its name"
+run stint wait --timeout 300s "$late"
+out ': timed out after 1s$' "a time limit is named"
+run stint queue --all
+out "^ *$job .*signal 9 \(KILL\)" "the queue names the signal"
+out "^ *$late .*timed out after 1s" "and the limit"
 
 # ---- on a terminal
 on_terminal() {

@@ -433,7 +433,8 @@ static void see_memory(struct guard *g)
 	if (l->mem_bytes <= 0 || bytes <= l->mem_bytes)
 		return;
 	g->ending.over_memory = true;
-	snprintf(g->ending.text, sizeof(g->ending.text), "had %.2f GiB of memory and may have %.2f",
+	snprintf(g->ending.text, sizeof(g->ending.text),
+		ENDING_OUT_OF_MEMORY ": had %.2f GiB of memory and may have %.2f",
 		(double)bytes / (1 << 30), (double)l->mem_bytes / (1 << 30));
 	g->stage = KILLING;
 }
@@ -605,6 +606,23 @@ static void write_down(struct guard *g)
 	}
 }
 
+/*
+ * The kernel may have been quicker than we.  A job whose memory is watched gets another try with more of it; any other
+ * only hears why it ended.
+ */
+static void see_out_of_memory(struct guard *g)
+{
+	const struct launch *l = &g->order.launch;
+
+	if (g->ending.over_memory || g->ending.asked || g->ending.text[0] || l->mem_bytes <= 0 ||
+		!(g->ending.code || g->ending.signal) || !cgroup_ran_out(&g->group))
+		return;
+	g->ending.over_memory = l->mem_watch;
+	snprintf(g->ending.text, sizeof(g->ending.text),
+		ENDING_OUT_OF_MEMORY ": the kernel killed it at its limit of %.2f GiB",
+		(double)l->mem_bytes / (1 << 30));
+}
+
 /* A child that was executed and ended before we saw the one is told of as begun all the same. */
 static void finish(struct guard *g)
 {
@@ -614,14 +632,7 @@ static void finish(struct guard *g)
 	kill_everything(g);
 	kept_look(&g->kept);
 	sum_up(g);
-	/* The kernel may have been quicker than we. */
-	if (g->order.launch.mem_watch && !g->ending.over_memory && !g->ending.asked &&
-		(g->ending.code || g->ending.signal) && cgroup_ran_out(&g->group)) {
-		g->ending.over_memory = true;
-		snprintf(g->ending.text, sizeof(g->ending.text),
-			"the kernel killed it: it may have %.2f GiB of memory",
-			(double)g->order.launch.mem_bytes / (1 << 30));
-	}
+	see_out_of_memory(g);
 	cgroup_remove(&g->group);
 	write_down(g);
 }

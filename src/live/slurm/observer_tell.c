@@ -126,9 +126,10 @@ struct meaning {
 static const struct meaning meanings[] = {
 	{ "COMPLETED", "COMPLETED", 0, .text = "" },
 	{ "FAILED", "FAILED", 0, .text = "" },
-	{ "TIMEOUT", "TIMEOUT", SIGTERM, .timed_out = true, .text = "its time limit was over" },
+	{ "TIMEOUT", "TIMEOUT", SIGTERM, .timed_out = true, .text = ENDING_TIME_OVER },
 	{ "DEADLINE", "TIMEOUT", SIGTERM, .timed_out = true, .text = "its deadline was over" },
-	{ "OUT_OF_MEMORY", "FAILED", SIGKILL, .text = "it used more memory than it asked for" },
+	{ "OUT_OF_MEMORY", "FAILED", SIGKILL,
+		.text = ENDING_OUT_OF_MEMORY ": it used more than it asked for" },
 	{ "CANCELLED", "CANCELLED", SIGTERM, .cancels = true, .text = "it was cancelled in Slurm" },
 	{ "PREEMPTED", "PREEMPTED", SIGTERM, .outside = true, .text = "Slurm preempted it" },
 	{ "NODE_FAIL", "NODE_FAIL", SIGKILL, .node_failed = true, .outside = true,

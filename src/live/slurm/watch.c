@@ -200,7 +200,7 @@ static void end_finished(struct slurm *s, struct slurm_job *j)
 		ending.code = -1;
 		ending.signal = SIGKILL;
 		snprintf(ending.text, sizeof(ending.text),
-			"it used more memory than it asked for, says Slurm");
+			ENDING_OUT_OF_MEMORY ": it used more than it asked for, says Slurm");
 	}
 	if (!strcmp(word, "FAILED") && ending.signal == SLURM_NO_FILES) {
 		ending.code = 126;

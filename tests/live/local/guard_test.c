@@ -290,6 +290,29 @@ static void limits_are_set(void **state)
 	fixture_destroy(f);
 }
 
+/* What the kernel ends for its memory says so, and gets no other try for that. */
+static void a_job_out_of_memory_says_so(void **state)
+{
+	struct fixture *f = fixture_create(true);
+	const char *argv[4];
+	struct launch l = shell(1,
+		"x=$(head -c 400000000 /dev/zero | tr '\\0' x); echo ${#x} >/dev/null", argv);
+	const struct ending *ending;
+
+	(void)state;
+	l.mem_bytes = 32 << 20;
+	launch(f, &l);
+	ending = ending_of(f, 1);
+	assert_false(ending->over_memory);
+	if (ending->code == 0)
+		printf("skip - memory is not bounded here (control groups: %s)\n",
+			hands_kind(f->hands));
+	else
+		assert_non_null(strstr(ending->text,
+			"out of memory: the kernel killed it at its limit of 0.03 GiB"));
+	fixture_destroy(f);
+}
+
 /* ---- the program */
 
 static void started_by_hand_it_says_so(void **state)
@@ -319,6 +342,7 @@ int main(void)
 		cmocka_unit_test(kills_a_group_of_version_1),
 		cmocka_unit_test(kills_a_group_of_version_2),
 		cmocka_unit_test(limits_are_set),
+		cmocka_unit_test(a_job_out_of_memory_says_so),
 		cmocka_unit_test(started_by_hand_it_says_so),
 	};
 
