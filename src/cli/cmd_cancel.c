@@ -9,9 +9,8 @@
 #include "cli/draft.h"
 #include "cli/live.h"
 #include "cli/live_print.h"
+#include "cli/tell_change.h"
 #include "cli/ui.h"
-
-enum { LINES_MAX = 10 };
 
 /* ---- which jobs */
 
@@ -81,29 +80,6 @@ struct change {
 	const json_t *body; /* borrowed; sent for each */
 };
 
-static void tell(const struct change *c, const json_t *reply)
-{
-	const json_t *jobs = json_object_get(reply, "jobs");
-	size_t n = json_array_size(jobs);
-	struct buf name = { 0 };
-
-	if (n > LINES_MAX) {
-		const char *state = live_text(json_array_get(jobs, 0), "state");
-
-		ui_out("%zu jobs: %s\n", n, state ? state : c->verb);
-		return;
-	}
-	for (size_t i = 0; i < n; i++) {
-		const json_t *job = json_array_get(jobs, i);
-
-		live_job_name(job, &name);
-		ui_out("job %s: %s\n", name.at,
-			live_text(job, "state") ? live_text(job, "state") : c->verb);
-		buf_clear(&name);
-	}
-	buf_fini(&name);
-}
-
 static int change_one(const struct change *c, const char *job, struct err *err)
 {
 	char *path = live_job_path(job, c->verb);
@@ -116,7 +92,7 @@ static int change_one(const struct change *c, const char *job, struct err *err)
 	if (c->args->json)
 		rc = live_print_json(reply, err);
 	else if (!c->args->quiet)
-		tell(c, reply);
+		tell_changed(c->args, reply);
 	json_decref(reply);
 	return rc;
 }
@@ -246,39 +222,6 @@ static int put_filter(const struct args *args, json_t *body, struct err *err)
 	return 0;
 }
 
-static void tell_states(json_t *states)
-{
-	const char *state;
-	json_t *n;
-
-	json_object_foreach(states, state, n)
-	{
-		ui_out("%.0f job%s: %s\n", json_number_value(n),
-			json_number_value(n) == 1 ? "" : "s", state);
-	}
-}
-
-static void tell_many(const struct args *args, const json_t *reply)
-{
-	const json_t *reasons = json_object_get(reply, "reasons");
-	double changed = live_number(reply, "changed");
-
-	if (!(live_number(reply, "matched") > 0))
-		ui_say(args, "no such jobs of yours wait or run");
-	else if (changed <= LINES_MAX)
-		tell(&(struct change){ .args = args, .verb = args->command->name }, reply);
-	else
-		tell_states(json_object_get(reply, "states"));
-	for (size_t i = 0; i < json_array_size(reasons); i++) {
-		const json_t *one = json_array_get(reasons, i);
-		double n = live_number(one, "jobs");
-
-		ui_err("stint %s: %.0f job%s skipped: job %s%s %s\n", args->command->name, n,
-			n == 1 ? " is" : "s are", live_text(one, "first"),
-			n > 1 ? ", for one," : "", live_text(one, "reason"));
-	}
-}
-
 /* Whether all that was skipped is not there any more, or never was. */
 static bool is_gone(const json_t *reply)
 {
@@ -344,7 +287,7 @@ static int change_many(const struct args *args, struct err *err)
 	if (args->json)
 		rc = live_print_json(reply, err);
 	else if (!args->quiet)
-		tell_many(args, reply);
+		tell_changed_many(args, reply);
 	if (!rc)
 		rc = rate(args, reply, err);
 	json_decref(reply);
@@ -358,7 +301,7 @@ static int run_many(const struct args *args, struct err *err)
 	if (named && (args->all || args->name))
 		return err_set(err, ERR_USAGE, "'%s' and %s: name jobs, or say which are meant",
 			args->operands.at[0], args->all ? "--all" : "--name");
-	if (is_filtered(args) || named > LINES_MAX || has_range(args))
+	if (is_filtered(args) || named > TELL_LINES_MAX || has_range(args))
 		return change_many(args, err);
 	return run(args, err);
 }

@@ -337,7 +337,9 @@ bool call_apply(struct daemon *d, struct call *call, const char *input, uint32_t
 	return true;
 }
 
-static void answer_changed(struct daemon *d, struct call *call, const uint32_t *jobs, size_t n)
+/* `left`: further jobs of the array that run and stay as they are. */
+static void answer_changed(struct daemon *d, struct call *call, const uint32_t *jobs, size_t n,
+	size_t left)
 {
 	struct json j;
 
@@ -346,6 +348,8 @@ static void answer_changed(struct daemon *d, struct call *call, const uint32_t *
 	for (size_t i = 0; i < n; i++)
 		job_put_changed(d, jobs[i], &j);
 	json_end(&j, ']');
+	if (left)
+		json_int(&j, "left_running", (int64_t)left);
 	json_end(&j, '}');
 }
 
@@ -360,7 +364,7 @@ json_t *call_reason(const struct call *call)
 }
 
 static void change_these(struct daemon *d, struct call *call, const char *input, uint32_t *jobs,
-	size_t n)
+	size_t n, size_t left)
 {
 	json_t *body = n ? call_reason(call) : NULL;
 	size_t done = 0;
@@ -370,7 +374,7 @@ static void change_these(struct daemon *d, struct call *call, const char *input,
 	audit_named(d, call, jobs, done);
 	/* At the first that cannot be changed it stops, and the answer is why; those before it are changed. */
 	if (n && done == n)
-		answer_changed(d, call, jobs, n);
+		answer_changed(d, call, jobs, n, left);
 	json_decref(body);
 	free(jobs);
 }
@@ -380,7 +384,7 @@ static void change(struct daemon *d, struct call *call, const char *input)
 	uint32_t *jobs;
 	size_t n = call_jobs(d, call, true, &jobs);
 
-	change_these(d, call, input, jobs, n);
+	change_these(d, call, input, jobs, n, 0);
 }
 
 void verb_cancel(struct daemon *d, struct call *call)
@@ -414,7 +418,7 @@ void verb_hold(struct daemon *d, struct call *call)
 		call_problem(call, 409, 4,
 			"job %s is running, and a hold stops no job; 'stint hold --stop %s' stops it and holds it",
 			id_text(call), id_text(call));
-	change_these(d, call, "hold", jobs, waiting);
+	change_these(d, call, "hold", jobs, waiting, n - waiting);
 }
 
 void verb_release(struct daemon *d, struct call *call)
@@ -508,7 +512,7 @@ void verb_requeue(struct daemon *d, struct call *call)
 	}
 	audit_named(d, call, jobs, done);
 	if (n && done == n)
-		answer_changed(d, call, jobs, n);
+		answer_changed(d, call, jobs, n, 0);
 	free(jobs);
 }
 
@@ -562,7 +566,7 @@ void verb_update(struct daemon *d, struct call *call)
 		done++;
 	audit_named(d, call, jobs, done);
 	if (n && done == n)
-		answer_changed(d, call, jobs, n);
+		answer_changed(d, call, jobs, n, 0);
 	json_decref(body);
 	free(jobs);
 }
@@ -585,7 +589,7 @@ void verb_signal(struct daemon *d, struct call *call)
 	else if (hands_signal(d->hands, id, job->attempt, number, &err) < 0)
 		call_fail(call, err.code, err.text);
 	else
-		answer_changed(d, call, &id, 1);
+		answer_changed(d, call, &id, 1, 0);
 	audit_named(d, call, &id, call->status == 200);
 }
 
@@ -637,7 +641,7 @@ static void say(struct daemon *d, struct call *call, const char *input)
 	json_object_del(body, "id");
 	json_object_del(body, "attempt");
 	if (call_begin_attempt(d, call, id, attempt) && take_word(d, call, input, id, attempt, body))
-		answer_changed(d, call, &id, 1);
+		answer_changed(d, call, &id, 1, 0);
 	json_decref(body);
 }
 

@@ -80,17 +80,17 @@ is "is one answer for 1,300 jobs" [ "$(member changed)" = 1300 ]
 is "none of which is skipped" [ "$(member skipped)" = 0 ]
 run stint hold --name other
 want 0 "again"
-err '1300 jobs are skipped: job 1301, for one, is held already' "changes nothing, and says so"
+err '1300 jobs are skipped: job 1301_0, for one, is held already' "changes nothing, and says so"
 run stint release 1301-1400
 want 0 "release of a range"
-out '^100 jobs: PENDING$' "is told in a line"
+out '^100 jobs released$' "is told in a line"
 run stint cancel --name sweep --state pending
 want 0 "cancel of those that wait"
-out '^1298 jobs: CANCELLED$' "leaves the two that run"
+out '^1298 jobs cancelled$' "leaves the two that run"
 is "which run on" running 2
 run stint cancel 1312 1302 1303 1304 1305 1306 1307 1308 1309 1310 1311 999999
 want 3 "many numbers, one of which is none"
-out '^11 jobs: CANCELLED$' "changes the others"
+out '^11 jobs cancelled$' "changes the others"
 err 'job is skipped: job 999999 does not exist' "and names it"
 fails 2 'is no job' "a word that is none changes nothing" stint cancel 1320-1330 seven
 fails 2 "'1330-1320' runs downward; write 1320-1330" "neither does a range that runs downward" stint cancel 1330-1320
@@ -98,8 +98,8 @@ is "neither does an empty filter" [ "$(fetch --status /v1/jobs/cancel '{}')" = 4
 is "nor a state that has ended" [ "$(fetch --status /v1/jobs/cancel '{"state":"failed"}')" = 400 ]
 run stint cancel --all
 want 0 "cancel of all"
-out '^1289 jobs: CANCELLED$' "those that wait"
-out '^2 jobs: COMPLETING$' "and those that run"
+out '^1289 jobs cancelled$' "those that wait"
+out '^2 jobs cancelled; they are stopping$' "and those that run"
 soon "the queue is empty" empty_queue
 run stint cancel --all
 want 0 "nothing is left"

@@ -76,7 +76,7 @@ run one show "$mine" --json
 is "nor its command" [ "$(grep -c hush stdout)" = 0 ]
 run one cancel --user 65533 --name sh
 want 0 "an operator cancels by a filter"
-out "^job $mine: " "and the job is among them"
+out "^job $mine cancelled" "and the job is among them"
 run two wait "$mine"
 out 'CANCELLED' "and it ends"
 run one requeue "$mine"
