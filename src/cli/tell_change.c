@@ -83,10 +83,10 @@ static void tell_count(const char *done, double n, bool stopping)
 {
 	if (!(n > 0))
 		return;
-	printf("%.0f job%s%s", n, n == 1 ? "" : "s", done);
+	ui_out("%.0f job%s%s", n, n == 1 ? "" : "s", done);
 	if (stopping)
-		printf("; %s stopping", n == 1 ? "it is" : "they are");
-	putchar('\n');
+		ui_out("; %s stopping", n == 1 ? "it is" : "they are");
+	ui_out("\n");
 }
 
 static void tell_counts(const struct args *args, const char *done, const json_t *jobs)
@@ -123,7 +123,7 @@ static void tell_jobs(const struct args *args, const char *done, const json_t *j
 		struct buf name = { 0 };
 
 		live_job_name(job, &name);
-		printf("job %s%s%s\n", name.at, done,
+		ui_out("job %s%s%s\n", name.at, done,
 			is_stopping(args, live_text(job, "state")) ? "; it is stopping" : "");
 		buf_fini(&name);
 	}
@@ -153,8 +153,8 @@ static void tell_skipped(const struct args *args, const json_t *reasons)
 		const json_t *one = json_array_get(reasons, i);
 		double n = live_number(one, "jobs");
 
-		fprintf(stderr, "stint %s: %.0f job%s skipped: job %s%s %s\n", args->command->name,
-			n, n == 1 ? " is" : "s are", live_text(one, "first"),
+		ui_err("stint %s: %.0f job%s skipped: job %s%s %s\n", args->command->name, n,
+			n == 1 ? " is" : "s are", live_text(one, "first"),
 			n > 1 ? ", for one," : "", live_text(one, "reason"));
 	}
 }

@@ -100,13 +100,13 @@ static void change(struct bulk *b, const struct live_job *job)
 	enum skip why = obstacle(b, job);
 	struct err err = { 0 };
 	uint32_t id = job->id;
-	char name[LIVE_LABEL];
+	char name[LIVE_NAME_SIZE];
 
 	b->matched++;
 	if (why == SKIP_NONE && core_apply(b->d->core, b->input, id, 0, b->d->last_s, b->body, &err) < 0)
 		why = SKIP_REFUSED;
 	if (why != SKIP_NONE) {
-		skip(b, why, live_job_label(job, name));
+		skip(b, why, live_name(job, name));
 		return;
 	}
 	daemon_row(b->d, b->input, id, 0, b->d->last_s, b->text, false);

@@ -160,15 +160,6 @@ void live_job_destroy(struct live_job *job)
 	free(job);
 }
 
-const char *live_job_label(const struct live_job *job, char out[LIVE_LABEL])
-{
-	if (job->array_id)
-		snprintf(out, LIVE_LABEL, "%u_%u", job->array_id, job->array_index);
-	else
-		snprintf(out, LIVE_LABEL, "%u", job->id);
-	return out;
-}
-
 /* ---- devices it fails on */
 
 static bool fail_once_more(struct live_job *job, uint32_t node, uint32_t device, int32_t limit)

@@ -146,10 +146,6 @@ struct live_job *live_job_create(uint32_t id, const struct submission *what, dou
 	double now_s);
 void live_job_destroy(struct live_job *job);
 
-enum { LIVE_LABEL = 32 };
-/* How people name it: "7", or "7_3" for an element of an array.  Returns `out`. */
-const char *live_job_label(const struct live_job *job, char out[LIVE_LABEL]);
-
 /* The types it may use as bits of this cluster; CPU slots only for those that asked for no device. */
 uint32_t live_job_types(const struct live_job *job, const struct cluster *cluster);
 

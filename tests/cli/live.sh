@@ -200,7 +200,7 @@ run stint explain "${three}_0"
 out "^job ${three}_0, PENDING" "its explanation, too"
 out "stint release ${three}_0$" "and what would start it"
 run stint release "${three}_0"
-out "^job ${three}_0: " "who follows it is answered about the element"
+out "^job ${three}_0 released$" "who releases it is answered about the element"
 run stint wait "${three}_0"
 want 0 "the element has run"
 is "and the others are still held" [ "$(stint queue --name three --json | grep -c '"why": *"held"')" = 2 ]

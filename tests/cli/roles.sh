@@ -64,7 +64,7 @@ out "^from +--roles $rule" "by that rule"
 submit_as two --gpus 1 -- sh -c 'echo private words; sleep 1000' --password=hush
 mine=$job
 soon "a job of two runs" said "$mine" 'private words'
-run one hold "$mine"
+run one hold --stop "$mine"
 want 0 "an operator holds it"
 soon "it is held" state "$mine" PENDING
 run one update --priority 7 "$mine"
