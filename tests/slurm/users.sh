@@ -135,7 +135,7 @@ user scontrol requeue "$job"
 back() { [ "$(scontrol show job "$job" | grep -o 'Restarts=[0-9]*')" = Restarts=1 ] && queue_says "$job" RUNNING; }
 soon "a user's requeue lets it run again" back
 
-soon "the one with a time limit is over" queue_says "$limited" "TIMEOUT .*time limit"
+soon "the one with a time limit is over" queue_says "$limited" "TIMEOUT .*timed out"
 user scancel -u nobody
 nobody_left() { ! stint queue 2>/dev/null | grep -Eq 'RUNNING|PENDING|COMPLETING'; }
 soon "all are cancelled" nobody_left
