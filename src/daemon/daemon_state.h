@@ -268,6 +268,8 @@ void daemon_keep_health(struct daemon *d);
 /* ---- errands.c */
 /* Carries out what is durable; keeps what the machine does not let us do yet. */
 void daemon_run_errands(struct daemon *d);
+/* A pending launch worked, or not: then it is tried again, or the attempt that was there before is taken over. */
+void daemon_hands_launched(void *ctx, uint32_t job, uint32_t attempt, const struct err *failed);
 /* Of these the stops that users asked for, though they are not durable: nothing is lost if they are asked again. */
 void daemon_run_cancels(struct daemon *d);
 

@@ -179,7 +179,7 @@ static int launch_with(struct daemon *d, const struct live_job *job, const struc
 		rc = daemon_write_grant(d, job, a->number, a->grant, err);
 	if (rc == 0)
 		rc = hands_launch(d->hands, &launch, err);
-	if (rc == 0 && (!launch.out || !launch.err_out))
+	if (rc >= 0 && (!launch.out || !launch.err_out))
 		kept_use_watch(d, job->id, a->number);
 	free_launch(&words);
 	return rc;
@@ -279,9 +279,14 @@ static bool launch(struct daemon *d, const struct errand *errand)
 	struct err err = { 0 };
 	int rc;
 
-	if (!job || !a || a->phase != PHASE_LAUNCHED) {
+	if (!job || !a || a->phase == PHASE_WAITING || a->phase == PHASE_OVER) {
 		launch_settled(d, errand->job, errand->attempt, false);
 		return true;
+	}
+	/* By a report in its name it runs, and nothing of it was started. */
+	if (a->phase == PHASE_RUNNING) {
+		launch_settled(d, errand->job, errand->attempt, false);
+		return find_out(d, a);
 	}
 	if (a->stop) {
 		launch_settled(d, errand->job, errand->attempt, false);
@@ -298,6 +303,8 @@ static bool launch(struct daemon *d, const struct errand *errand)
 	}
 	rc = launch_with(d, job, a, &what, errand->seq, &err);
 	submission_fini(&what);
+	if (rc == LAUNCH_PENDING)
+		return true; /* daemon_hands_launched() goes on */
 	if (rc == 0 || rc == ERR_REFUSED)
 		launch_settled(d, job->id, a->number, rc == 0);
 	if (rc == 0)
@@ -306,6 +313,23 @@ static bool launch(struct daemon *d, const struct errand *errand)
 		return take_over(d, a);
 	launch_failed(d, job->id, a->number, err.text);
 	return false;
+}
+
+void daemon_hands_launched(void *ctx, uint32_t job, uint32_t attempt, const struct err *failed)
+{
+	struct daemon *d = ctx;
+	const struct attempt *a = core_attempt(d->core, job, attempt);
+
+	if (!failed || !a || a->phase == PHASE_OVER) {
+		launch_settled(d, job, attempt, !failed);
+		return;
+	}
+	if (failed->code == ERR_REFUSED && take_over(d, a)) {
+		launch_settled(d, job, attempt, false);
+		return;
+	}
+	launch_failed(d, job, attempt, failed->text);
+	daemon_errand(d, ERRAND_LAUNCH, job, attempt);
 }
 
 /* Both answer whether that was it; else it is tried again. */

@@ -296,6 +296,15 @@ static struct kept_attempt *watch(struct daemon *d, uint32_t job, uint32_t attem
 	return &u->watched.at[u->watched.n - 1];
 }
 
+static struct kept_attempt *find_watched(struct kept_use *u, uint32_t job, uint32_t attempt)
+{
+	for (size_t i = 0; i < u->watched.n; i++) {
+		if (u->watched.at[i].job == job && u->watched.at[i].attempt == attempt)
+			return &u->watched.at[i];
+	}
+	return NULL;
+}
+
 int kept_use_open(struct daemon *d, struct err *err)
 {
 	size_t n;
@@ -427,9 +436,14 @@ static void look(struct daemon *d)
 
 void kept_use_watch(struct daemon *d, uint32_t job, uint32_t attempt)
 {
+	struct kept_attempt *a;
+
 	if (!d->kept)
 		return;
-	watch(d, job, attempt, 0);
+	a = find_watched(d->kept, job, attempt); /* a launch before this one may have failed */
+	if (!a)
+		a = watch(d, job, attempt, 0);
+	a->held = 0;
 	d->kept->look_s = 0;
 }
 

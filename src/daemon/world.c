@@ -218,6 +218,7 @@ int daemon_open_hands(struct daemon *d, struct err *err)
 	struct hands_config config = {
 		.state_dir = d->config.state_dir,
 		.ctx = d,
+		.launched = daemon_hands_launched,
 		.begun = daemon_hands_begun,
 		.ended = daemon_hands_ended,
 		.arrived = hands_arrived,

@@ -116,6 +116,8 @@ struct hands_config {
 	/* Attempts of other records that run: "7/2 9/1" as hands_foreign() had them last; NULL: look for them. */
 	const char *foreign;
 	void *ctx;
+	/* What became of a pending launch: NULL if it worked, else what hands_launch() would have answered. */
+	void (*launched)(void *ctx, uint32_t job, uint32_t attempt, const struct err *failed);
 	/* The command of the attempt runs. */
 	void (*begun)(void *ctx, uint32_t job, uint32_t attempt, double at_s);
 	void (*ended)(void *ctx, const struct ending *ending);
@@ -221,8 +223,11 @@ int hands_make_dir(struct hands *hands, uint32_t job, uint32_t attempt, struct e
 /*
  * Starts an attempt that was never launched before.  ERR_REFUSED if it has been claimed already; ERR_IO where the
  * world does not let us (no memory, no processes, disk full): nothing has started then and it may be tried
- * again with the same attempt.  A world that takes its time answers 0 and tells later how it went.
+ * again with the same attempt.  LAUNCH_PENDING: the guard was started, and launched() tells whether it claimed the
+ * attempt; until then the attempt counts as running and may be stopped.  A world with a queue of its own answers 0 and tells
+ * later how it went.
  */
+enum { LAUNCH_PENDING = 1 };
 int hands_launch(struct hands *hands, const struct launch *launch, struct err *err);
 /* Signal, grace, kill; `now`: the kill alone.  Asking twice changes nothing but `now`.  0 too if it is over already. */
 int hands_stop(struct hands *hands, uint32_t job, uint32_t attempt, bool now, struct err *err);

@@ -15,6 +15,8 @@
 #include "base/mem.h"
 #include "live/local/local_internal.h"
 
+#define CLAIM_TIMEOUT_S 30.0
+
 struct local *local_of(const struct hands *hands)
 {
 	return (struct local *)hands;
@@ -165,7 +167,10 @@ static int prepare(struct local *hands, struct err *err)
 		return rc;
 	hands->epoll = epoll_create1(EPOLL_CLOEXEC);
 	hands->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (hands->epoll < 0 || hands->timer < 0 || local_listen(hands, hands->timer, 0, FROM_TIMER) < 0)
+	hands->deadline = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (hands->epoll < 0 || hands->timer < 0 || hands->deadline < 0 ||
+		local_listen(hands, hands->timer, 0, FROM_TIMER) < 0 ||
+		local_listen(hands, hands->deadline, 0, FROM_DEADLINE) < 0)
 		return err_set(err, ERR_IO, "cannot watch processes: %s", strerror(errno));
 	if (access(hands->guard, X_OK) < 0)
 		return err_set(err, ERR_MISSING, "cannot execute %s: %s", hands->guard,
@@ -182,6 +187,7 @@ static void local_close(struct hands *self)
 	vec_fini(&hands->watched);
 	foreign_fini(&hands->foreign);
 	local_hang_up(&hands->timer);
+	local_hang_up(&hands->deadline);
 	local_hang_up(&hands->epoll);
 	cgroup_tidy(&hands->group);
 	cgroup_fini(&hands->group);
@@ -222,7 +228,9 @@ int local_hands_open(const struct hands_config *config, const struct local_optio
 	hands_init(&hands->base, &local_table, config);
 	hands->machine = options->machine;
 	hands->guard = mem_strdup(options->guard);
-	hands->epoll = hands->timer = -1;
+	hands->claim_timeout_s = options->claim_timeout_s > 0 ? options->claim_timeout_s
+							      : CLAIM_TIMEOUT_S;
+	hands->epoll = hands->timer = hands->deadline = -1;
 	rc = prepare(hands, err);
 	if (rc < 0) {
 		hands_close(&hands->base);

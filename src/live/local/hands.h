@@ -27,8 +27,9 @@
 #include "live/local/discover.h"
 
 struct local_options {
-	const char *guard; /* path of stint-guard */
-	bool cgroups;      /* use them if they can be had */
+	const char *guard;      /* path of stint-guard */
+	bool cgroups;           /* use them if they can be had */
+	double claim_timeout_s; /* a guard that has not reported its claim by then is killed; 0: 30 s */
 	struct machine_options machine;
 };
 

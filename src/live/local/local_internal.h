@@ -10,15 +10,19 @@
 #include "live/local/hands.h"
 
 /* What an event of the epoll instance is about. */
-enum source { FROM_GUARD, FROM_REPORT, FROM_TIMER, FROM_FOREIGN };
+enum source { FROM_GUARD, FROM_REPORT, FROM_TIMER, FROM_FOREIGN, FROM_DEADLINE, SOURCES };
 
 /* An attempt under way. */
 struct watched {
 	uint64_t serial; /* never used again, so that a late event finds nothing */
 	uint32_t job, attempt;
-	int guard;  /* pidfd; -1: the guard is dead and what it left is being killed */
-	pid_t pid;  /* of the guard */
-	int report; /* pipe; -1: closed */
+	int guard;      /* pidfd; -1: the guard is dead and what it left is being killed */
+	pid_t pid;      /* of the guard */
+	int report;     /* pipe; -1: closed */
+	bool pending;   /* launched, and what became of the claim is not known yet */
+	double until_s; /* monotonic; a pending guard that has not reported by then is killed */
+	char word;      /* first byte of its first report if that is not REPORT_CLAIMED; 0: none */
+	char why[256];  /* text behind `word` */
 	bool told_begun;
 	bool look; /* the timer has something to do for it */
 };
@@ -29,6 +33,8 @@ struct local {
 	char *state_dir, *guard;
 	struct cgroup group;
 	int epoll, timer;
+	int deadline; /* timer: the earliest `until_s` */
+	double claim_timeout_s;
 	uint64_t last_serial;
 	bool ticking;
 	VEC(struct watched) watched;
@@ -55,6 +61,8 @@ void local_watch(struct local *hands, struct watched w);
 void local_watch_foreign(struct local *hands, size_t from);
 /* Forgets it. */
 void local_unwatch(struct local *hands, struct watched *w);
+/* ERR_REFUSED, with its text. */
+int local_refused(uint32_t job, uint32_t attempt, struct err *err);
 /* What the directory says; ERR_MISSING: there is no claim. */
 int local_read_claim(struct local *hands, uint32_t job, uint32_t attempt, struct claim_note *out,
 	struct err *err);

@@ -1,20 +1,17 @@
 /*
- * Starting an attempt: its guard is started with the order and says what becomes of the claim.
+ * Starting an attempt: its guard is started with the order.  What becomes of the claim the guard reports later
+ * (local_watch.c): the daemon never waits for it here.
  */
 #include "live/local/local_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-enum { CLAIM_TIMEOUT_MS = 30000 };
 
 static int describe_spawn(posix_spawn_file_actions_t *files, posix_spawnattr_t *how, int order,
 	int report)
@@ -64,27 +61,9 @@ static int out_of_the_way(int fd)
 	return moved;
 }
 
-/* The guard's first word; `why` gets the text behind it.  0: it said nothing in time, or died. */
-static int first_word(int report, char *why, size_t cap)
-{
-	struct pollfd on = { report, POLLIN, 0 };
-	char word = 0;
-	ssize_t n;
-	int ready;
-
-	while ((ready = poll(&on, 1, CLAIM_TIMEOUT_MS)) < 0 && errno == EINTR)
-		;
-	why[0] = '\0';
-	if (ready != 1 || read(report, &word, 1) != 1)
-		return 0;
-	if (word != REPORT_CLAIMED && (n = read(report, why, cap - 1)) >= 0)
-		why[n] = '\0';
-	return word;
-}
-
-/* Starts the guard and hears what becomes of the claim. */
+/* Starts the guard with its order; `report` is the pipe on which it reports, which never blocks. */
 static int start_guard(struct local *hands, const struct order *order, int *report, pid_t *pid,
-	char *why, size_t cap, struct err *err)
+	struct err *err)
 {
 	int fd = out_of_the_way(order_send(order, err)), ends[2], rc;
 
@@ -96,47 +75,16 @@ static int start_guard(struct local *hands, const struct order *order, int *repo
 		return rc;
 	}
 	ends[1] = out_of_the_way(ends[1]);
-	rc = ends[1] < 0 ? err_set(err, ERR_IO, "cannot make a pipe: %s", strerror(errno))
-			 : spawn_guard(hands, fd, ends[1], pid, err);
+	rc = ends[1] < 0 || fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0
+		? err_set(err, ERR_IO, "cannot make a pipe: %s", strerror(errno))
+		: spawn_guard(hands, fd, ends[1], pid, err);
 	local_hang_up(&ends[1]);
 	close(fd);
-	if (rc < 0) {
+	if (rc < 0)
 		close(ends[0]);
-		return rc;
-	}
-	*report = ends[0];
-	return first_word(ends[0], why, cap);
-}
-
-/*
- * The guard said nothing good.  It is made sure that it is dead; if it had claimed the attempt all the
- * same, then the attempt counts as started and its ending will be told.
- */
-static int dismiss(struct local *hands, const struct launch *l, pid_t pid, int word,
-	const char *why, struct err *err)
-{
-	struct claim_note note = { 0 };
-	struct err ignored;
-	bool claimed;
-
-	kill(pid, SIGKILL);
-	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
-	if (word == REPORT_REFUSED)
-		return err_set(err, ERR_REFUSED, "attempt %u of job %u was claimed before",
-			l->attempt, l->job);
-	if (word == REPORT_FAILED)
-		return err_set(err, ERR_IO, "cannot launch job %u: %s", l->job, why);
-	claimed = word == REPORT_CLAIMED ||
-		(local_read_claim(hands, l->job, l->attempt, &note, &ignored) == 0 &&
-			note.guard.pid == pid);
-	claim_fini(&note);
-	if (!claimed)
-		return err_set(err, ERR_IO, "cannot launch job %u: %s did not answer", l->job,
-			hands->guard);
-	local_watch(hands,
-		(struct watched){ .job = l->job, .attempt = l->attempt, .guard = -1, .report = -1 });
-	return 0;
+	else
+		*report = ends[0];
+	return rc;
 }
 
 int local_launch(struct hands *self, const struct launch *launch, struct err *err)
@@ -145,26 +93,27 @@ int local_launch(struct hands *self, const struct launch *launch, struct err *er
 	struct order order = { .launch = *launch,
 		.base = hands->group,
 		.of = local_point_at(hands, launch->seq) };
-	struct watched w = { .job = launch->job, .attempt = launch->attempt, .report = -1 };
-	/* Kept open to have room for the pidfd: a guard that cannot be watched would have to go. */
-	int room = local_open_dir(hands, launch->job, launch->attempt, err), word;
-	char why[256];
-	pid_t pid;
+	struct watched w = { .job = launch->job,
+		.attempt = launch->attempt,
+		.pending = true,
+		.until_s = proc_monotonic_s() + hands->claim_timeout_s };
+	int room, rc;
 
+	if (local_find(hands, launch->job, launch->attempt))
+		return local_refused(launch->job, launch->attempt, err);
+	/* Kept open to have room for the pidfd: a guard that cannot be watched has to go. */
+	room = local_open_dir(hands, launch->job, launch->attempt, err);
 	if (room < 0)
 		return room;
 	order.dir = hands_dir(&hands->base, launch->job, launch->attempt);
-	word = start_guard(hands, &order, &w.report, &pid, why, sizeof(why), err);
+	rc = start_guard(hands, &order, &w.report, &w.pid, err);
 	free(order.dir);
 	close(room);
-	if (word < 0)
-		return word;
-	w.guard = word == REPORT_CLAIMED ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
-	if (w.guard >= 0) {
-		w.pid = pid;
-		local_watch(hands, w);
-		return 0;
-	}
-	close(w.report);
-	return dismiss(hands, launch, pid, word, why, err);
+	if (rc < 0)
+		return rc;
+	w.guard = (int)syscall(SYS_pidfd_open, w.pid, 0);
+	if (w.guard < 0)
+		kill(w.pid, SIGKILL);
+	local_watch(hands, w);
+	return LAUNCH_PENDING;
 }

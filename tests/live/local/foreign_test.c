@@ -25,6 +25,7 @@ static void as_record(struct fixture *f, const struct lineage *lineage, bool ado
 {
 	struct hands_config config = { .state_dir = f->state,
 		.ctx = f,
+		.launched = told_launched,
 		.begun = told_begun,
 		.ended = told_ended,
 		.changed = see_change,

@@ -23,11 +23,24 @@ enum { TOLD_MAX = 512, PATIENCE_MS = 60000 };
 
 struct fixture {
 	char *state, *guard;
+	double claim_timeout_s; /* of hands that are opened from now on */
 	struct hands *hands;
 	struct ending endings[TOLD_MAX];
 	uint32_t nendings, nbegun;
-	uint32_t begun[TOLD_MAX]; /* jobs */
+	uint32_t begun[TOLD_MAX];          /* jobs */
+	uint32_t nlaunched, last_launched; /* launches told of, and the job of the last */
+	struct err last_launch;            /* why it failed; code 0: it worked */
 };
+
+static inline void told_launched(void *ctx, uint32_t job, uint32_t attempt, const struct err *failed)
+{
+	struct fixture *f = ctx;
+
+	(void)attempt;
+	f->nlaunched++;
+	f->last_launched = job;
+	f->last_launch = failed ? *failed : (struct err){ 0 };
+}
 
 static inline void told_begun(void *ctx, uint32_t job, uint32_t attempt, double at_s)
 {
@@ -63,9 +76,12 @@ static inline void open_hands(struct fixture *f, bool cgroups)
 {
 	struct hands_config config = { .state_dir = f->state,
 		.ctx = f,
+		.launched = told_launched,
 		.begun = told_begun,
 		.ended = told_ended };
-	struct local_options options = { .guard = f->guard, .cgroups = cgroups };
+	struct local_options options = { .guard = f->guard,
+		.cgroups = cgroups,
+		.claim_timeout_s = f->claim_timeout_s };
 	struct err err = { 0 };
 
 	if (local_hands_open(&config, &options, &f->hands, &err) < 0)
@@ -140,22 +156,6 @@ static inline struct launch shell(uint32_t job, const char *text, const char *ar
 		.time_s = 120 };
 }
 
-static inline void launch(struct fixture *f, const struct launch *l)
-{
-	struct err err = { 0 };
-
-	if (hands_launch(f->hands, l, &err) < 0)
-		fail_msg("%s", err.text);
-}
-
-static inline void launch_shell(struct fixture *f, uint32_t job, const char *text)
-{
-	const char *argv[4];
-	struct launch l = shell(job, text, argv);
-
-	launch(f, &l);
-}
-
 /* ---- waiting: for a condition, with a limit that means failure */
 
 static inline void poll_once(struct fixture *f)
@@ -166,6 +166,37 @@ static inline void poll_once(struct fixture *f)
 	if (poll(&on, 1, PATIENCE_MS) == 0)
 		fail_msg("nothing happened for %d ms", PATIENCE_MS);
 	assert_int_equal(hands_poll(f->hands, &err), 0);
+}
+
+/* Launches, and waits for what becomes of the claim. */
+static inline int try_launch(struct fixture *f, const struct launch *l, struct err *err)
+{
+	uint32_t told = f->nlaunched;
+	int rc = hands_launch(f->hands, l, err);
+
+	if (rc != LAUNCH_PENDING)
+		return rc;
+	while (f->nlaunched == told)
+		poll_once(f);
+	assert_int_equal(f->last_launched, l->job);
+	*err = f->last_launch;
+	return err->code;
+}
+
+static inline void launch(struct fixture *f, const struct launch *l)
+{
+	struct err err = { 0 };
+
+	if (try_launch(f, l, &err) < 0)
+		fail_msg("%s", err.text);
+}
+
+static inline void launch_shell(struct fixture *f, uint32_t job, const char *text)
+{
+	const char *argv[4];
+	struct launch l = shell(job, text, argv);
+
+	launch(f, &l);
 }
 
 static inline const struct ending *ending_of(struct fixture *f, uint32_t job)

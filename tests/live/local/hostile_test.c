@@ -269,11 +269,11 @@ static void full_disk_child(struct fixture *f)
 		NEED(alive(guard_of(f, 1)));
 	/* Another cannot be launched meanwhile, and says so; it may be later. */
 	l = shell(2, "exit 12", argv);
-	NEED(hands_launch(f->hands, &l, &err) == ERR_IO);
+	NEED(try_launch(f, &l, &err) == ERR_IO);
 	NEED(strstr(err.text, "No space left") != NULL);
 	NEED(unlink(ballast) == 0);
 	NEED(ending_of(f, 1)->known && ending_of(f, 1)->code == 11);
-	NEED(hands_launch(f->hands, &l, &err) == 0);
+	NEED(try_launch(f, &l, &err) == 0);
 	NEED(ending_of(f, 2)->known && ending_of(f, 2)->code == 12);
 	NEED(hands_running(f->hands) == 0);
 	hands_close(f->hands);
