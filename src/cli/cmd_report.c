@@ -1,5 +1,5 @@
 /*
- * stint report: how the last days went.
+ * stint report: how the last days went; stint report usage: who had how many device hours.
  */
 #include <math.h>
 #include <stdio.h>
@@ -7,6 +7,7 @@
 
 #include "cli/live.h"
 #include "cli/live_print.h"
+#include "cli/report_usage.h"
 #include "cli/ui.h"
 
 static bool ends_in(const char *text, const char *end)
@@ -61,7 +62,16 @@ static void put_report(json_t *reply, const struct term *term, struct buf *out)
 
 static int run(const struct args *args, struct err *err)
 {
-	return live_look_back(args, "/v1/report", put_report, err);
+	if (!args->operands.n) {
+		if (args->by || args->price.n || args->csv)
+			return err_set(err, ERR_USAGE,
+				"--by, --price and --csv are of 'stint report usage'");
+		return live_look_back(args, "/v1/report", put_report, err);
+	}
+	if (strcmp(args->operands.at[0], "usage") != 0)
+		return err_set(err, ERR_USAGE, "stint report has no '%s'; there is usage",
+			args->operands.at[0]);
+	return report_usage(args, err);
 }
 
 static const struct flag flags[] = {
@@ -70,15 +80,34 @@ static const struct flag flags[] = {
 	{ 0 },
 };
 
+static const struct flag usage_flags[] = {
+	TEXT(by, "LIST", "one row for each: user, tenant, model, name, type, day, month (default user)"),
+	LIST(price, "TYPE=PER_HOUR",
+		"price of a device and hour, for a column with the cost; may be given several times"),
+	SWITCH(csv, "print comma-separated values"),
+	{ 0 },
+};
+
 static const struct flag_group flags_report = { .title = "report", .flags = flags, .aside = true };
-static const char *const examples[] = { "stint report", "stint report --since 24h", NULL };
+static const struct flag_group flags_usage = { .title = "report usage", .flags = usage_flags };
+static const char *const examples[] = {
+	"stint report",
+	"stint report --since 24h",
+	"stint report usage --by user,month --since 90d",
+	"stint report usage --by tenant --price a100=2.5 --price v100=1 --csv >usage.csv",
+	NULL,
+};
 
 const struct command command_report = {
 	.name = "report",
-	.summary = "how the last days went: times, use, preemptions",
-	.operands = "",
+	.summary = "how the last days went: times, use, preemptions; GPU hours by user and month",
+	.operands = "[usage]",
+	.max_operands = 1,
 	.live = true,
-	.groups = { &flags_report, &flags_daemon },
+	.groups = { &flags_report, &flags_usage, &flags_daemon },
+	.about = "usage: GPU hours (devices held times hours, from launch to end, every attempt counted) of jobs that\n"
+		 "ran in that time, also of those that still run.  Jobs that run past midnight or the end of a\n"
+		 "month are divided there, in the local time of the daemon.",
 	.examples = examples,
 	.run = run,
 };

@@ -100,6 +100,7 @@ struct args {
 	bool mine, dry_run;
 	int64_t limit, attempt, tail, after;
 	double timeout, since; /* timeout NAN: none */
+	const char *by;        /* how usage is grouped */
 	bool outputs, errors;  /* which streams */
 	bool follow, watch, wait, parsable, stop;
 	const char *batch;

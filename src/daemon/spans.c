@@ -16,7 +16,7 @@ struct walk {
 	void *ctx;
 	struct err *err;
 	uint32_t ended;
-	double from_s;
+	const struct span_range *range;
 	/* of the present job */
 	VEC(struct hold_span) spans;
 	int64_t last_attempt;
@@ -58,7 +58,7 @@ static struct attempt_facts attempt_facts(const char *status)
 }
 
 struct job_facts {
-	const char *user;
+	const char *user, *model;
 	bool held, after;
 	int64_t gpus, attempt, resizes;
 	double begin_s;
@@ -73,6 +73,8 @@ static struct job_facts job_facts(const char *status, struct arena *words)
 	while (scan_member(&s, &key, &value)) {
 		if (scan_is(key, "user"))
 			f.user = scan_text(value, words);
+		else if (scan_is(key, "model"))
+			f.model = scan_text(value, words);
 		else if (scan_is(key, "held"))
 			f.held = scan_is(value, "true");
 		else if (scan_is(key, "after"))
@@ -115,7 +117,7 @@ static const char *end_of(const struct walk *w, const struct attempt_facts *f)
 	return f->code == 0 ? "COMPLETED" : "FAILED";
 }
 
-/* "on":[[node,bits],…] */
+/* "type":"v100", "on":[[node,bits],…] */
 static void add_slots(struct walk *w, struct slice grant, struct hold_span span)
 {
 	struct scan members = scan_of(grant), slots = { 0 };
@@ -124,6 +126,8 @@ static void add_slots(struct walk *w, struct slice grant, struct hold_span span)
 	while (scan_member(&members, &key, &value)) {
 		if (scan_is(key, "on"))
 			slots = scan_of(value);
+		else if (scan_is(key, "type"))
+			span.type = scan_text(value, &w->words);
 	}
 	while (scan_element(&slots, &value)) {
 		struct scan pair = scan_of(value);
@@ -132,7 +136,7 @@ static void add_slots(struct walk *w, struct slice grant, struct hold_span span)
 
 		if (!scan_element(&pair, &node) || !scan_element(&pair, &devices) ||
 			!slice_int(node, &at) || !slice_int(devices, &bits) || at < 0 ||
-			at >= w->desk->nnodes)
+			(at >= w->desk->nnodes && !w->range->all_nodes))
 			continue;
 		span.node = (uint32_t)at;
 		span.devices = (uint64_t)bits;
@@ -152,7 +156,7 @@ static int see_attempt(void *ctx, const struct record_attempt *attempt)
 		.end = attempt->over ? end_of(w, &f) : NULL,
 	};
 
-	if (isfinite(span.from_s) && !(span.to_s < w->from_s))
+	if (isfinite(span.from_s) && !(span.to_s < w->range->from_s))
 		add_slots(w, f.grant, span);
 	return 0;
 }
@@ -168,7 +172,7 @@ struct resized {
 
 static void close_piece(struct resized *r, double to_s, const char *end)
 {
-	if (r->grant.n && !(to_s < r->w->from_s))
+	if (r->grant.n && !(to_s < r->w->range->from_s))
 		add_slots(r->w, (struct slice){ r->grant.at, r->grant.n },
 			(struct hold_span){ .attempt = r->attempt,
 				.from_s = r->since_s,
@@ -230,6 +234,7 @@ static int see_job(void *ctx, const struct record_job *row)
 		.id = row->id,
 		.name = row->name,
 		.user = f.user,
+		.model = f.model,
 		.tenant = row->tenant,
 		.state = row->state,
 		.live = row->live,
@@ -250,18 +255,19 @@ static int see_job(void *ctx, const struct record_job *row)
 	return rc;
 }
 
-int spans_walk(struct record *record, const struct desk *desk, double from_s, span_see *see,
-	void *ctx, bool *more, struct err *err)
+int spans_walk(struct record *record, const struct desk *desk, const struct span_range *range,
+	span_see *see, void *ctx, bool *more, struct err *err)
 {
-	struct walk w = { .record = record, .desk = desk, .see = see, .ctx = ctx, .err = err, .from_s = from_s };
+	struct walk w = { .record = record, .desk = desk, .see = see, .ctx = ctx, .err = err, .range = range };
 	struct record_filter filter = {
 		.uid = UINT32_MAX,
-		.limit = SPAN_JOBS_MAX,
-		.ended_since_s = from_s,
+		.limit = range->jobs_max,
+		.ended_since_s = range->from_s,
 	};
 	int rc = record_ended_jobs(record, &filter, see_job, &w, err);
 
-	*more = w.ended >= SPAN_JOBS_MAX;
+	if (more)
+		*more = range->jobs_max && w.ended >= range->jobs_max;
 	if (rc == 0)
 		rc = record_live_jobs(record, see_job, &w, err);
 	vec_fini(&w.spans);

@@ -11,6 +11,7 @@ struct hold_span {
 	uint32_t attempt;
 	uint32_t node;
 	uint64_t devices;    /* bits */
+	const char *type;    /* of the devices; NULL: not said */
 	double from_s, to_s; /* NAN: still */
 	const char *end; /* "COMPLETED", "PREEMPTED", …; NULL: still, or it changed its size */
 };
@@ -18,7 +19,7 @@ struct hold_span {
 /* A job and its spans, which live for the call. */
 struct span_job {
 	uint32_t id;
-	const char *name, *user, *tenant; /* NULL: none */
+	const char *name, *user, *tenant, *model; /* NULL: none */
 	const char *state;
 	bool live;
 	bool waits; /* without devices it waits for them; false for one that is held or depends */
@@ -32,11 +33,16 @@ typedef void span_see(void *ctx, const struct span_job *job);
 
 enum { SPAN_JOBS_MAX = 200000 };
 
+struct span_range {
+	double from_s;
+	uint32_t jobs_max; /* of those that ended; 0: all */
+	bool all_nodes;    /* also of nodes that are not there any more */
+};
+
 /*
- * Every job that is live or ended after `from_s`, at most SPAN_JOBS_MAX of those that ended: `*more` then.
- * Spans of nodes that are not there any more are left out.
+ * Every job that is live or ended after range->from_s; `*more` (may be NULL): more ended than jobs_max.
  */
-int spans_walk(struct record *record, const struct desk *desk, double from_s, span_see *see,
-	void *ctx, bool *more, struct err *err);
+int spans_walk(struct record *record, const struct desk *desk, const struct span_range *range,
+	span_see *see, void *ctx, bool *more, struct err *err);
 
 #endif

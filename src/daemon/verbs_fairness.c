@@ -92,6 +92,7 @@ static void read_fairness(struct record *record, const struct desk *desk, struct
 			.devices = desk->ndevices },
 		.desk = desk,
 	};
+	struct span_range range = { .jobs_max = SPAN_JOBS_MAX };
 	struct err err = { 0 };
 	bool more;
 	struct json j;
@@ -101,7 +102,8 @@ static void read_fairness(struct record *record, const struct desk *desk, struct
 
 		s.f.tenants.at[at].weight = desk->tenants[i].weight;
 	}
-	if (spans_walk(record, desk, s.f.from_s, add_job, &s, &more, &err) < 0) {
+	range.from_s = s.f.from_s;
+	if (spans_walk(record, desk, &range, add_job, &s, &more, &err) < 0) {
 		call_fail(call, err.code, err.text);
 		fairness_fini(&s.f);
 		return;

@@ -60,6 +60,7 @@ static void put_site(const struct desk *desk, struct json *j)
 static void read_timeline(struct record *record, const struct desk *desk, struct call *call)
 {
 	double from_s = fmax(0, desk->now_s - member_number(call->args, "since_s", 86400));
+	const struct span_range range = { .from_s = from_s, .jobs_max = SPAN_JOBS_MAX };
 	struct err err = { 0 };
 	bool more = false;
 	struct json j;
@@ -70,7 +71,7 @@ static void read_timeline(struct record *record, const struct desk *desk, struct
 	json_double(&j, "now", wallclock_s(&desk->wall, desk->now_s));
 	put_site(desk, &j);
 	json_begin_array(&j, "spans");
-	if (spans_walk(record, desk, from_s, put_job, &d, &more, &err) < 0) {
+	if (spans_walk(record, desk, &range, put_job, &d, &more, &err) < 0) {
 		call_fail(call, err.code, err.text);
 		return;
 	}
