@@ -7,6 +7,7 @@ const pages = {
 	timeline: { title: 'Timeline', load: () => import('./timeline.js'), first: ['/v1/timeline?since_s=3600'] },
 	job: { title: 'Job', load: () => import('./job.js') },
 	fairness: { title: 'Fairness', load: () => import('./fairness.js') },
+	usage: { title: 'Usage', load: () => import('./usage.js') },
 	whatif: { title: 'What-if', load: () => import('./whatif.js') },
 	runs: { title: 'Runs', load: () => import('./runs.js') },
 	policy: { title: 'Policy', load: () => import('./policy.js') },

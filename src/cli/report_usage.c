@@ -15,8 +15,8 @@
 
 struct view {
 	const json_t *by, *rows, *total;
-	bool csv, slots, priced;
-	double hours; /* of all, GPUs and slots */
+	bool csv, gpus, slots, priced; /* which columns */
+	double hours;                  /* of all, GPUs and slots */
 	struct table table;
 };
 
@@ -48,7 +48,8 @@ static void columns(struct view *v)
 	for (size_t i = 0; i < json_array_size(v->by); i++)
 		key_column(v, json_string_value(json_array_get(v->by, i)));
 	table_column(&v->table, v->csv ? "jobs" : "JOBS", ALIGN_RIGHT, 0);
-	table_column(&v->table, v->csv ? "gpu_hours" : "GPU-HOURS", ALIGN_RIGHT, 0);
+	if (v->gpus)
+		table_column(&v->table, v->csv ? "gpu_hours" : "GPU-HOURS", ALIGN_RIGHT, 0);
 	if (v->slots)
 		table_column(&v->table, v->csv ? "slot_hours" : "SLOT-HOURS", ALIGN_RIGHT, 0);
 	if (!v->csv)
@@ -74,7 +75,8 @@ static void key_cell(struct view *v, const char *word)
 static void sum_cells(struct view *v, const json_t *row)
 {
 	table_cellf(&v->table, "%.0f", number_of(row, "jobs"));
-	hours_cell(v, number_of(row, "gpu_hours"));
+	if (v->gpus)
+		hours_cell(v, number_of(row, "gpu_hours"));
 	if (v->slots)
 		hours_cell(v, number_of(row, "slot_hours"));
 	if (!v->csv)
@@ -118,6 +120,7 @@ static int print_usage(const struct args *args, const json_t *reply, struct err 
 	int rc;
 
 	v.slots = v.csv || number_of(v.total, "slot_hours") > 0;
+	v.gpus = v.csv || number_of(v.total, "gpu_hours") > 0 || !v.slots;
 	v.hours = hours_of(v.total);
 	if (!json_array_size(v.rows) && !v.csv) {
 		ui_err("no job ran in the last %s\n", live_duration(args->since, text));

@@ -118,6 +118,7 @@ const pages = [
 	['job-waiting', '#/job/10', '#page .lifeline', ['too-many', 'waits', 'Why and when', 'Hold…']],
 	['job-done', '#/job/1', '#page .lifeline', ['done', 'completed', '<b>bold</b>']],
 	['fairness', '#/fairness', '#page svg.chart', ['Fairness', 'Totals', 'Who waits because of whom', 'speech', 'Quotas', 'guaranteed', 'may borrow', 'Kept: owners take back']],
+	['usage', '#/usage', '#page table', ['Usage', 'slot hours', 'share', 'total', 'stint report usage']],
 	['whatif', '#/whatif', '#page .fields select', ['What-if', 'More devices', 'Policy']],
 	['runs', '#/runs', '#page table', ['Runs', 'both/fifo', 'las', 'comparison']],
 	['run', '#/runs/las', '#page canvas', ['las', 'Figures', 'Timeline', 'Jobs', 'mean completion time']],
