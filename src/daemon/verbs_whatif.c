@@ -303,6 +303,8 @@ static void answer_failure(struct call *call, const struct child_end *end)
 		call_problem(call, 400, 2, "%.*s", n, text);
 	else if (end->code == 3) /* not 404: the page is there, the jobs are not */
 		call_problem(call, 409, 3, "%.*s", n, text);
+	else if (end->code == 4) /* refused: such as a record of an older version */
+		call_problem(call, 409, 4, "%.*s", n, text);
 	else
 		call_problem(call, 500, 1, "the simulation failed: %.*s", n, text);
 }

@@ -201,6 +201,8 @@ static void however_it_ends_there_is_an_answer(void **state)
 		{ "echo '{\"a\":1}'; exit 5", 200, "{\"a\":1}" },
 		{ "echo 'stint whatif: that is wrong' >&2; exit 2", 400, "\"that is wrong\"" },
 		{ "echo 'stint whatif: no jobs' >&2; exit 3", 409, "\"no jobs\"" },
+		{ "echo 'stint whatif: not so' >&2; exit 4", 409, "\"exit\":4" },
+		{ "echo 'stint whatif: not so' >&2; exit 4", 409, "\"not so\"" },
 		{ "echo 'stint whatif: broken' >&2; exit 1", 500, "the simulation failed: broken" },
 		{ "exit 0", 500, "without a word" },
 		{ "kill -9 $$", 500, "without a word" },
