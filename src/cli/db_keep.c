@@ -98,6 +98,9 @@ static int backup_run(const struct args *args, struct err *err)
 			err->text);
 	if (!rc && args->json)
 		rc = print_json("db-backup/1", to, &c, err);
+	else if (!rc && !c.id[0])
+		ui_out("%s: record of an older version, as it is, %llu events, jobs up to %u; checked\n",
+			to, (unsigned long long)c.events, c.jobs);
 	else if (!rc)
 		ui_out("%s: record %.*s, generation %u, %llu events, jobs up to %u; checked\n", to,
 			LINEAGE_SHOWN, c.id, c.generation, (unsigned long long)c.events, c.jobs);

@@ -14,7 +14,7 @@
 #include "store/record_reserve.h"
 #include "store/record_schema.h"
 
-enum { BUSY_MS = 60000, KEPT_MAX = 100000 };
+enum { BUSY_MS = 60000, KEPT_MAX = 100000, SCHEMA_OF_ID = 2 };
 
 void record_copied_fini(struct record_copied *copied)
 {
@@ -151,16 +151,49 @@ static int describe(struct record *record, struct record_copied *out, struct err
 	return 0;
 }
 
-static int check_copy(const char *copy, const char *name, struct record_copied *out, struct err *err)
+static int check_copy(const char *copy, bool readonly, const char *name, struct record_copied *out,
+	struct err *err)
 {
 	struct record *record = NULL;
-	int rc = record_open(copy, true, &record, err);
+	int rc = record_open(copy, readonly, &record, err);
 
 	if (!rc)
 		rc = check(record, name, err);
 	if (!rc)
 		rc = describe(record, out, err);
 	record_close(record);
+	return rc;
+}
+
+/* With what a writer makes beside it. */
+static void remove_record(const char *db)
+{
+	char *mark = record_mark_path(db);
+
+	remove_files(db);
+	unlink(mark);
+	free(mark);
+}
+
+/*
+ * A copy of an older version stays as it is, so that the older version can use it.  Whether it is sound shows a second
+ * copy, which is brought up to date and removed again.
+ */
+static int check_older(const char *copy, const char *name, struct record_copied *out, struct err *err)
+{
+	char *trial = mem_printf("%s.check", copy);
+	int schema = 0, rc;
+
+	remove_record(trial);
+	rc = copy_file(copy, trial, &schema, err);
+	if (!rc)
+		rc = check_copy(trial, false, name, out, err);
+	if (schema < SCHEMA_OF_ID) {
+		out->id[0] = '\0';
+		out->generation = 0;
+	}
+	remove_record(trial);
+	free(trial);
 	return rc;
 }
 
@@ -189,7 +222,8 @@ int record_backup(const char *db, const char *to, struct record_copied *out, str
 	if (!rc)
 		rc = copy_file(db, fresh, &schema, err);
 	if (!rc)
-		rc = check_copy(fresh, db, out, err);
+		rc = schema < RECORD_SCHEMA ? check_older(fresh, db, out, err)
+					    : check_copy(fresh, true, db, out, err);
 	if (!rc)
 		rc = give_name(fresh, to, err);
 	remove_files(fresh);
@@ -206,7 +240,7 @@ int record_id_of(const char *file, char out[LINEAGE_ID_DIGITS + 1], struct err *
 	int schema, rc = open_source(file, &db, &schema, err);
 
 	out[0] = '\0';
-	if (!rc && schema >= 2 &&
+	if (!rc && schema >= SCHEMA_OF_ID &&
 		sqlite3_prepare_v2(db, "SELECT value FROM meta WHERE key = 'record'", -1, &st,
 			NULL) == SQLITE_OK &&
 		sqlite3_step(st) == SQLITE_ROW)
@@ -366,21 +400,15 @@ static int install(const char *fresh, const char *db, bool copied, const struct 
 /* What a restore that was interrupted left is of no use. */
 static char *fresh_name(const char *db)
 {
-	char *fresh = mem_printf("%s.new", db), *mark = record_mark_path(fresh);
+	char *fresh = mem_printf("%s.new", db);
 
-	remove_files(fresh);
-	unlink(mark);
-	free(mark);
+	remove_record(fresh);
 	return fresh;
 }
 
 static void clean(char *fresh)
 {
-	char *mark = record_mark_path(fresh);
-
-	remove_files(fresh);
-	unlink(mark);
-	free(mark);
+	remove_record(fresh);
 	free(fresh);
 }
 

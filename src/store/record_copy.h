@@ -13,7 +13,7 @@
 #include "base/lineage.h"
 
 struct record_copied {
-	char id[LINEAGE_ID_DIGITS + 1];
+	char id[LINEAGE_ID_DIGITS + 1]; /* "" and generation 0: of a version before records had them */
 	uint32_t generation;
 	uint64_t events; /* the last one's number */
 	uint32_t jobs;   /* likewise */
@@ -22,7 +22,10 @@ struct record_copied {
 };
 void record_copied_fini(struct record_copied *copied);
 
-/* A checked copy in one file that was not there before.  Others may read and write meanwhile. */
+/*
+ * A checked copy in one file that was not there before.  Others may read and write meanwhile.  A record of an older
+ * version is copied as it is, for that version too.
+ */
 int record_backup(const char *db, const char *to, struct record_copied *out, struct err *err);
 
 /* What is known of the directory beside the record: nothing of it is given again. */

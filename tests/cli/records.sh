@@ -14,6 +14,10 @@ said_late() { # JOB
 	[ "$(stint logs "$1")" = late ]
 }
 
+form() { # FILE: its schema, from the header of the database
+	od -An -tu1 -j60 -N4 "$1"
+}
+
 for file in "$here"/../records/*.tar.gz; do
 	name=$(basename "$file" .tar.gz)
 	mkdir "$name"
@@ -31,6 +35,18 @@ for file in "$here"/../records/*.tar.gz; do
 		want 0 "$name: every decision is made again"
 		out 'the same [0-9]+ decisions in 14 epochs' "$name: under every policy"
 	fi
+	cp "$STINT_STATE/stint.db" before.db
+	run stint db backup "$work/$name/backup.db"
+	want 0 "$name: it is backed up"
+	out 'jobs up to 33; checked' "$name: with every job"
+	is "$name: in the form that it has" [ "$(form "$name/backup.db")" = "$(form before.db)" ]
+	is "$name: in one file" [ "$(find "$name" -name 'backup.db*' | wc -l)" = 1 ]
+	is "$name: the record stays as it was" cmp -s "$STINT_STATE/stint.db" before.db
+	run stint db restore --state "$work/$name/again" "$name/backup.db"
+	want 0 "$name: the backup is put back elsewhere"
+	run stint db check --state "$work/$name/again"
+	want 0 "$name: and is sound there"
+	out 'last job 33' "$name: with every job"
 	for dir in "$name"/runs/*; do
 		run stint replay "$dir"
 		want 0 "$name: the run $(basename "$dir") is equal"
