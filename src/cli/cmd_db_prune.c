@@ -167,25 +167,6 @@ static int confirm(const struct pruning *p, struct err *err)
 
 /* ---- by the daemon */
 
-/* Where it listens: as said; else beside the record, where a daemon with --state is; else the usual place. */
-static struct args for_daemon(const struct pruning *p, char **socket)
-{
-	struct args args = *p->args;
-
-	*socket = path_join(p->dir, "socket");
-	if (!args.socket && file_exists(*socket))
-		args.socket = *socket;
-	return args;
-}
-
-static bool is_same_dir(const char *a, const char *b)
-{
-	struct stat x, y;
-
-	return a && b && stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev &&
-		x.st_ino == y.st_ino;
-}
-
 static void read_run(const json_t *reply, struct pruned_run *out)
 {
 	const json_t *prune = json_object_get(reply, "prune");
@@ -231,17 +212,10 @@ static int follow(const struct pruning *p, const struct args *args, struct prune
 static int ask_daemon(const struct pruning *p, struct pruned_run *out, struct err *err)
 {
 	char *socket;
-	struct args args = for_daemon(p, &socket);
+	struct args args = pruning_daemon_args(p->args, p->dir, &socket);
 	json_t *reply = NULL;
-	int rc = live_get(&args, "/v1/record", &reply, err);
+	int rc = pruning_ask_record(&args, p->dir, &reply, err);
 
-	if (rc)
-		err_prefix(err, "a daemon uses %s and does not answer; stop it, or say --socket",
-			p->dir);
-	else if (!is_same_dir(member_text(reply, "state"), p->dir))
-		rc = err_set(err, ERR_REFUSED,
-			"a daemon uses %s, but the one that answers has its state in %s; say --socket",
-			p->dir, member_text(reply, "state"));
 	json_decref(reply);
 	reply = NULL;
 	if (!rc)

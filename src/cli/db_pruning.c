@@ -8,12 +8,15 @@
 #include <math.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/members.h"
 #include "cli/db_pruned.h"
 #include "cli/db_trace.h"
+#include "cli/live.h"
 #include "live/summary.h"
 
 void pruning_fini(struct pruning *p)
@@ -78,6 +81,41 @@ int pruning_look(const struct args *args, double older_s, struct pruning *out, s
 	record_close(record);
 	return rc;
 }
+
+/* ---- the daemon */
+
+struct args pruning_daemon_args(const struct args *said, const char *dir, char **socket)
+{
+	struct args args = *said;
+
+	*socket = dir ? path_join(dir, "socket") : NULL;
+	if (!args.socket && *socket && file_exists(*socket))
+		args.socket = *socket;
+	return args;
+}
+
+static bool is_same_dir(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return a && b && stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev &&
+		x.st_ino == y.st_ino;
+}
+
+int pruning_ask_record(const struct args *args, const char *dir, json_t **reply, struct err *err)
+{
+	int rc = live_get(args, "/v1/record", reply, err);
+
+	if (rc && dir)
+		err_prefix(err, "a daemon uses %s and does not answer; stop it, or say --socket", dir);
+	else if (!rc && dir && !is_same_dir(member_text(*reply, "state"), dir))
+		rc = err_set(err, ERR_REFUSED,
+			"a daemon uses %s, but the one that answers has its state in %s; say --socket",
+			dir, member_text(*reply, "state"));
+	return rc;
+}
+
+/* ---- words */
 
 void pruning_add_size(struct buf *out, double bytes)
 {

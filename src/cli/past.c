@@ -1,8 +1,10 @@
 #include "cli/past.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/mem.h"
@@ -322,6 +324,11 @@ static int record_history(struct past *h, const char *where, const struct words 
 	h->is_record = true;
 	if (rc == ERR_MISSING)
 		err_set(err, rc, "%s; or name a trace", err->text);
+	if (rc == ERR_REFUSED && access(h->name, R_OK) < 0 && errno == EACCES)
+		err_set(err, rc,
+			"%s for a trace of it ('stint db export --format trace') and name that; the page of "
+			"'stint open' has a what-if that the daemon works out for every user",
+			err->text);
 	if (!rc)
 		rc = recorded_read(record, &recorded, err);
 	record_close(record);

@@ -524,26 +524,38 @@ const char *kept_use_tenant(const struct daemon *d, uint32_t i)
 	return d->kept && i < d->kept->sum.bytes.n ? d->kept->sum.tenants.at[i] : NULL;
 }
 
-void kept_use_put(struct daemon *d, struct json *j)
+static void put_tenant(const struct daemon *d, uint32_t i, struct json *j)
 {
 	const struct kept_use *u = d->kept;
+	int64_t limit = limit_of(d, i);
+
+	json_begin_object(j, NULL);
+	json_str(j, "tenant", u->sum.tenants.at[i]);
+	json_int(j, "bytes", u->sum.bytes.at[i]);
+	json_double(j, "limit", limit > 0 ? (double)limit : INFINITY); /* no limit is null */
+	json_bool(j, "cut", i < u->over.n && u->over.at[i]);
+	json_end(j, '}');
+}
+
+void kept_use_put(struct daemon *d, const char *only, struct json *j)
+{
+	const struct kept_use *u = d->kept;
+	int64_t bytes = 0, tenants = 0;
 
 	if (!u)
 		return;
 	refresh(d);
 	json_begin_array(j, "kept_output");
 	for (uint32_t i = 0; i < u->sum.bytes.n; i++) {
-		int64_t limit = limit_of(d, i);
-
 		if (!u->sum.bytes.at[i])
 			continue;
-		json_begin_object(j, NULL);
-		json_str(j, "tenant", u->sum.tenants.at[i]);
-		json_int(j, "bytes", u->sum.bytes.at[i]);
-		json_double(j, "limit", limit > 0 ? (double)limit : INFINITY); /* no limit is null */
-		json_bool(j, "cut", i < u->over.n && u->over.at[i]);
-		json_end(j, '}');
+		bytes += u->sum.bytes.at[i];
+		tenants++;
+		if (!only || !strcmp(only, u->sum.tenants.at[i]))
+			put_tenant(d, i, j);
 	}
 	json_end(j, ']');
+	json_int(j, "kept_output_bytes", bytes);
+	json_int(j, "kept_output_tenants", tenants);
 	json_bool(j, "kept_output_counting", u->count != NULL);
 }

@@ -53,7 +53,10 @@ double kept_use_next_s(const struct daemon *d);
 int64_t kept_use_of(struct daemon *d, const char *tenant, int64_t *limit);
 /* One tenant after the other, also those that keep nothing any more; NULL: there are no more. */
 const char *kept_use_tenant(const struct daemon *d, uint32_t i);
-/* All tenants that keep something: "kept_output":[{"tenant":…,"bytes":…,"limit":…,"cut":false}], "kept_output_counting". */
-void kept_use_put(struct daemon *d, struct json *j);
+/*
+ * What is kept in all: "kept_output_bytes", "kept_output_tenants", "kept_output_counting"; and of each tenant that keeps
+ * something, or of `only` one: "kept_output":[{"tenant":…,"bytes":…,"limit":…,"cut":false}].
+ */
+void kept_use_put(struct daemon *d, const char *only, struct json *j);
 
 #endif

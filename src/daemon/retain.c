@@ -397,7 +397,8 @@ static void put_keep(struct daemon *d, struct json *j)
 		json_int(j, "would_prune_jobs", (int64_t)r->would.jobs);
 }
 
-static void put_run(struct daemon *d, struct json *j)
+/* What went wrong may name files of other users. */
+static void put_run(struct daemon *d, const struct caller *caller, struct json *j)
 {
 	const struct retain *r = d->retain;
 
@@ -408,7 +409,7 @@ static void put_run(struct daemon *d, struct json *j)
 	json_int(j, "events", (int64_t)r->events);
 	json_int(j, "directories", (int64_t)r->dirs.removed);
 	json_int(j, "directories_left", (int64_t)r->dirs.left);
-	if (r->trouble[0])
+	if (r->trouble[0] && caller->admin)
 		json_str(j, "trouble", r->trouble);
 	json_end(j, '}');
 }
@@ -427,10 +428,11 @@ void verb_record(struct daemon *d, struct call *call)
 	json_bool(&j, "gives_back", size.gives_back);
 	json_int(&j, "last_seq", (int64_t)d->last_seq);
 	json_int(&j, "last_job", d->next_job - 1);
+	json_double(&j, "last", daemon_wall_s(d, d->last_s));
 	put_pruned(d, &j);
 	put_keep(d, &j);
-	put_run(d, &j);
-	kept_use_put(d, &j);
+	put_run(d, &call->caller, &j);
+	kept_use_put(d, call->caller.admin ? NULL : verb_user_name(d, call->caller.uid), &j);
 	json_end(&j, '}');
 }
 

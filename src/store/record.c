@@ -371,8 +371,10 @@ static bool can_do_without_room(const struct record *record, const struct err *e
 
 static int open_reader(struct record *record, struct err *err)
 {
-	int schema = 0, rc;
+	int schema = 0, rc = record_refuse_reader(record->path, err);
 
+	if (rc)
+		return rc;
 	if (!file_exists(record->path))
 		return err_set(err, ERR_MISSING, "there is no record at %s", record->path);
 	rc = open_db(record, record->path, SQLITE_OPEN_READONLY, err);

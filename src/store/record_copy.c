@@ -32,9 +32,11 @@ static int failed(const char *doing, const char *path, struct err *err)
 
 static int open_source(const char *path, sqlite3 **db, int *schema, struct err *err)
 {
-	int rc;
+	int rc = record_refuse_reader(path, err);
 
 	*db = NULL;
+	if (rc)
+		return rc;
 	if (!file_exists(path))
 		return err_set(err, ERR_MISSING, "there is no record at %s", path);
 	if (sqlite3_open_v2(path, db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)

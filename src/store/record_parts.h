@@ -23,6 +23,9 @@
 /* The fact that says which event is the last of a kind; NULL: none does, and looking back must do. */
 const char *record_last_key(const char *kind);
 
+/* ERR_REFUSED, and who can read it, if this user may not read the record at `path`; else 0. */
+int record_refuse_reader(const char *path, struct err *err);
+
 /* The fact that says what was pruned, as record_prune.c writes it. */
 #define RECORD_PRUNED "pruned"
 

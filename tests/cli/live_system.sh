@@ -44,6 +44,35 @@ run one run -D "$place/closed" -- pwd
 is "a directory that the user may not enter" [ "$code" != 0 ]
 err 'closed' "is told of"
 
+# ---- the record, which only root reads
+run one db status
+want 0 "a user asks for the state of the record"
+out "^record +$STINT_STATE/stint.db, [0-9.]+ kB" "which the daemon answers"
+out '^events +last [0-9]+, 20.*; last job [0-9]+' "with its last event"
+out "^output +[0-9.]+ (bytes|kB) kept of jobs of [0-9]+ tenants; 'stint quota limits' has yours" "and what is kept of all tenants"
+run one db status --state "$STINT_STATE" --json
+want 0 "also where the state is named"
+is "as JSON" valid_json stdout db-status/1
+is "without the other tenants" [ "$(grep -c '"65533"' stdout)" = 0 ]
+run stint db status --json
+is "which root sees" grep -q '"65533"' stdout
+is "root's figures are the same" grep -q '"kept_output_tenants": 2' stdout
+while read -r line; do
+	# shellcheck disable=SC2086 # words
+	fails 4 "only root can read $STINT_STATE/stint.db.* sudo, or ask an administrator" "two may not: $line" two $line
+done <<LINES
+db check
+db export
+db prune --older 1s --dry-run
+db backup $place/open/copy.db
+replay $STINT_STATE
+whatif --policy fifo
+advise
+capacity --target makespan<2h
+LINES
+fails 4 "ask an administrator for a trace of it .'stint db export --format trace'.* 'stint open' has a what-if" \
+	"and what could be done instead is said" two whatif --policy fifo
+
 # ---- what is not theirs
 submit_as one -J secret-of-one --key k --comment 'whose' -- sh -c 'echo private words; sleep 1000' --password=hush
 mine=$job

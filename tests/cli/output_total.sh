@@ -66,6 +66,10 @@ wide=$job
 run stint wait --timeout 60s "$wide"
 is "a tenant without a bound keeps everything" [ "$(stint logs "$wide" | grep -c '^line')" = 200000 ]
 soon "and is counted, too" keeps wide "$(on_disk "$wide")"
+status_keeps() { # JOB...: the sum, as the daemon has it now
+	stint db status --json | grep -q "\"kept_output_bytes\": $(on_disk "$@")\b"
+}
+soon "the record's status has what is kept now" status_keeps "$first" "$second" "$wide"
 
 # ---- restarts, with a job under way that was told to keep nothing more
 submit --tenant narrow -- sh -c 'until [ -e "$0" ]; do sleep 0.1; done; '"$until_cut" "$work/go"
