@@ -381,6 +381,8 @@ static int add_one(struct daemon *d, struct call *call, const json_t *words, str
 	if (submission_from_json(&what, words, err) < 0)
 		return err->code;
 	rc = submission_check(&what, err);
+	if (rc == ERR_REFUSED) /* one argument or variable; check_exec() has all of them */
+		rc = err->code = LIMIT_BYTES;
 	if (rc == 0)
 		rc = check_exec(&what, err);
 	if (rc == 0)

@@ -59,6 +59,20 @@ static int check_text(const char *member, const char *text, size_t limit, struct
 	return 0;
 }
 
+/* Nothing is wrong with a longer one but that no program can get it.  Of a variable only the name is said. */
+static int check_word(const char *member, const char *word, struct err *err)
+{
+	bool is_variable = !strcmp(member, "env");
+	struct slice name = slice_of(is_variable ? word : "one argument");
+
+	if (strlen(word) <= WORD_MAX_BYTES)
+		return check_text(member, word, WORD_MAX_BYTES, err);
+	name = slice_cut(&name, '=');
+	return err_set(err, ERR_REFUSED,
+		"%s: %.*s has %zu bytes, which is above what this system passes to a program in one piece (%d); put it into a file",
+		member, (int)(name.n < 80 ? name.n : 80), name.at, strlen(word), WORD_MAX_BYTES);
+}
+
 /* Names end up in tables, logs and file names. */
 static int check_name(const char *member, const char *text, struct err *err)
 {
@@ -135,7 +149,7 @@ static int check_texts(const struct submission *s, struct err *err)
 	if (!rc)
 		rc = check_text("comment", s->comment, COMMENT_MAX_BYTES, err);
 	if (!rc)
-		rc = check_text("checkpoint", s->checkpoint, WORD_MAX_BYTES, err);
+		rc = s->checkpoint ? check_word("checkpoint", s->checkpoint, err) : 0;
 	return rc;
 }
 
@@ -159,10 +173,13 @@ void submission_make_plain(struct submission *s)
 static int check_words(const char *member, const char *const *words, struct err *err)
 {
 	size_t n = 0;
+	int rc;
 
-	for (; words && words[n]; n++)
-		if (check_text(member, words[n], WORD_MAX_BYTES, err))
-			return ERR_USAGE;
+	for (; words && words[n]; n++) {
+		rc = check_word(member, words[n], err);
+		if (rc)
+			return rc;
+	}
 	if (n > WORDS_MAX)
 		return err_set(err, ERR_USAGE, "%s: there are %zu; at most %d are allowed", member,
 			n, WORDS_MAX);

@@ -96,7 +96,7 @@ void submission_fini(struct submission *s);
 
 /*
  * Whether it makes sense in itself, and settles what was left open (name, gpus).  ERR_USAGE with the
- * member's name in front and what to do.
+ * member's name in front and what to do; ERR_REFUSED: an argument or variable is longer than the system passes on.
  */
 int submission_check(struct submission *s, struct err *err);
 

@@ -102,7 +102,13 @@ fails 4 'B of variables are above what this system passes to a program .*export 
 	"an environment that no program can get is refused at submission" stint submit --batch env.jsonl
 python3 -c 'import json
 print(json.dumps({"command": ["true"], "env": {"V": "x" * 140000}}))' >env.jsonl
-fails 2 'env: has 140002 bytes; at most 131071' "so is a variable that is too long" stint submit --batch env.jsonl
+fails 4 'env: V has 140002 bytes, .* above what this system passes to a program in one piece .131071.; put it into a file' \
+	"so is a variable that is too long" stint submit --batch env.jsonl
+is "with the same status" [ "$(fetch --status /v1/jobs @env.jsonl)" = 413 ]
+python3 -c 'import json
+print(json.dumps({"command": ["echo", "x" * 140000]}))' >env.jsonl
+fails 4 'command: one argument has 140000 bytes, .*put it into a file' "and an argument" stint submit --batch env.jsonl
+is "with the same status" [ "$(fetch --status /v1/jobs @env.jsonl)" = 413 ]
 python3 -c 'import json
 print(json.dumps({"command": ["sh", "-c", "echo ${#V0} ${#V9}"], "env": {"PATH": "/bin:/usr/bin", **{"V%d" % i: "x" * 100000 for i in range(10)}}}))' >env.jsonl
 run stint submit --parsable --batch env.jsonl
