@@ -45,7 +45,11 @@ static void tell_more(const struct args *args, const json_t *reply)
 {
 	double total = live_number(reply, "total"), shown = live_number(reply, "shown");
 
-	if (total > shown && total <= LIVE_LIMIT_MAX)
+	if (json_is_false(json_object_get(reply, "total_exact")))
+		ui_say(args,
+			"only the first %.0f jobs are shown, and more have ended; --limit N shows more, --state, --name or --tenant fewer",
+			shown);
+	else if (total > shown && total <= LIVE_LIMIT_MAX)
 		ui_say(args, "only the first %.0f of %.0f jobs are shown; --limit %.0f shows all",
 			shown, total, total);
 	else if (total > shown)

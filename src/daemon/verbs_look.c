@@ -19,8 +19,9 @@ struct listing {
 	const struct job_choice *choice;
 	const struct caller *caller;
 	int64_t shown;
-	uint32_t total; /* of ended ones, which are not counted, those shown */
-	bool more;
+	/* All live ones that were chosen; of ended ones those shown: counting them reads all there ever were. */
+	uint32_t total;
+	bool more, more_ended;
 };
 
 /*
@@ -125,7 +126,7 @@ static int see_ended(void *ctx, const struct record_job *row)
 	struct listing *l = &list->l;
 
 	if (l->shown >= list->choice.limit) {
-		l->more = true;
+		l->more = l->more_ended = true;
 		return 0;
 	}
 	list->next = row->id;
@@ -212,6 +213,7 @@ static void end_list(struct daemon *d, struct call *call)
 
 	json_end(&list->j, ']');
 	json_int(&list->j, "total", list->l.total);
+	json_bool(&list->j, "total_exact", !list->l.more_ended);
 	json_int(&list->j, "shown", list->l.shown);
 	json_bool(&list->j, "more", list->l.more);
 	if (d->trouble[0])

@@ -440,6 +440,12 @@ want 0 "and sees its end"
 
 run stint queue --all --limit 3
 is "--limit" [ "$(grep -c COMPLETED stdout)" -le 3 ]
+err 'only the first 3 jobs are shown, and more have ended; --limit N' "says that it is cut"
+run stint queue --all --limit 3 --json
+out '"total_exact": false' "whose total is not that of all"
+run stint queue --all --limit 100000 --json
+out '"total_exact": true' "a list of all has all"
+is "in its total" grep -q "\"total\": $(grep -c '^ *"id":' stdout)," stdout
 
 # ---- the record
 run stint cancel --all
