@@ -259,15 +259,25 @@ static int64_t sum(const struct kept_output *kept)
 	return size_of(&kept->files[KEPT_OUT]) + size_of(&kept->files[KEPT_ERR]);
 }
 
-/* The larger has half of the cap at least; five sixteenths of the cap are left of it. */
+/*
+ * Shortens the larger file until both have thirteen sixteenths of the cap: the rest is for what comes before the next cut,
+ * so that what is copied stays in proportion to what is written.  The larger has half of the cap at least, so
+ * it keeps five sixteenths.  Its end is three eighths of what is kept, as far as that can be copied in one piece.
+ */
 static void bound(struct kept_output *kept)
 {
-	bool out = size_of(&kept->files[KEPT_OUT]) >= size_of(&kept->files[KEPT_ERR]);
-	struct kept_file *larger = &kept->files[out ? KEPT_OUT : KEPT_ERR];
+	int64_t sizes[KEPT_FILES] = { size_of(&kept->files[KEPT_OUT]),
+		size_of(&kept->files[KEPT_ERR]) };
+	int which = sizes[KEPT_OUT] >= sizes[KEPT_ERR] ? KEPT_OUT : KEPT_ERR;
+	struct kept_file *larger = &kept->files[which];
+	int64_t least = kept->cap / 16 * 5, left = kept->cap / 16 * 13 - sizes[!which], tail;
 
-	cut(larger, kept->cap / 4, kept->cap / 16, CUT_CAP, kept->cap);
-	if (larger->settled > kept->cap / 4)
-		larger->settled = kept->cap / 4;
+	if (left < least)
+		left = least;
+	tail = left / 8 * 3 < TAIL_MOST ? left / 8 * 3 : TAIL_MOST;
+	cut(larger, left - tail, tail, CUT_CAP, kept->cap);
+	if (larger->settled > left - tail)
+		larger->settled = left - tail;
 }
 
 double kept_look(struct kept_output *kept)
@@ -276,7 +286,7 @@ double kept_look(struct kept_output *kept)
 
 	if (!kept->any || (kept->cap <= 0 && kept->reserve <= 0 && !kept->held))
 		return INFINITY;
-	if (kept->cap > 0 && sum(kept) > kept->cap)
+	for (int i = 0; i < KEPT_FILES && kept->cap > 0 && sum(kept) > kept->cap; i++)
 		bound(kept);
 	left = free_bytes(kept);
 	see_low(kept, left < kept->reserve);
