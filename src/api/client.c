@@ -16,10 +16,13 @@
 #include <unistd.h>
 
 #include "api/listen.h"
+#include "api/problem.h"
 #include "base/clock.h"
 #include "base/mem.h"
 
 enum { ANSWER_MAX = 256 << 20, READ_BYTES = 64 * 1024 };
+/* A daemon without room for a connection is asked again after 50 ms, 100 ms, ... 3.2 s: about 12 s in all. */
+enum { FULL_TRIES = 9, FULL_PAUSE_MS = 50, FULL_DOUBLES = 6 };
 
 static const double default_s = 30, connect_s = 10, silence_s = 45;
 
@@ -353,7 +356,7 @@ static int exchange(struct client *c, const struct client_ask *ask, struct clien
 	return rc;
 }
 
-int client_request(struct client *c, const struct client_ask *ask, struct client_answer *out,
+static int request_once(struct client *c, const struct client_ask *ask, struct client_answer *out,
 	struct err *err)
 {
 	bool again, get = !strcmp(ask->method, "GET");
@@ -370,6 +373,31 @@ int client_request(struct client *c, const struct client_ask *ask, struct client
 		rc = connected(c, err);
 		if (!rc)
 			rc = exchange(c, ask, out, err);
+	}
+	return rc;
+}
+
+/* The daemon had no room for the connection, and has not looked at the request. */
+static bool is_full(const struct client_answer *answer)
+{
+	const char *limit = json_string_value(json_object_get(answer->json, "limit"));
+
+	return answer->status == 503 && limit && !strcmp(limit, PROBLEM_CONNECTIONS);
+}
+
+int client_request(struct client *c, const struct client_ask *ask, struct client_answer *out,
+	struct err *err)
+{
+	int rc = request_once(c, ask, out, err);
+
+	for (int i = 0; i < FULL_TRIES && !rc && is_full(out); i++) {
+		/* Three to five quarters of the pause, by process: those refused together come apart. */
+		int pause_ms = FULL_PAUSE_MS << (i < FULL_DOUBLES ? i : FULL_DOUBLES);
+
+		client_answer_fini(out);
+		hang_up(c);
+		poll(NULL, 0, pause_ms * 3 / 4 + pause_ms * (int)(getpid() % 64) / 128);
+		rc = request_once(c, ask, out, err);
 	}
 	return rc;
 }

@@ -49,7 +49,10 @@ struct client_answer {
 	json_t *json;    /* if it is JSON */
 };
 
-/* 0 for every answer, also one that says no: see `status`.  `out` is the caller's: client_answer_fini(). */
+/*
+ * 0 for every answer, also one that says no: see `status`.  Asks again for some seconds, with growing pauses, while
+ * the daemon has no room for the connection.  `out` is the caller's: client_answer_fini().
+ */
 int client_request(struct client *client, const struct client_ask *ask, struct client_answer *out,
 	struct err *err);
 void client_answer_fini(struct client_answer *answer);

@@ -187,6 +187,8 @@ static void write_problem(struct json *j)
 		{ "status", "integer" },
 		{ "detail", "string" },
 		{ "exit", "integer" },
+		{ "limit", "string" },
+		{ "retry_after_s", "number" },
 	};
 
 	json_begin_object(j, "schemas");

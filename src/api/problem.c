@@ -53,24 +53,43 @@ int problem_exit(int status)
 	return row >= 0 ? statuses[row].exit : 1;
 }
 
+static void begin_problem(struct json *j, struct buf *out, int status, const char *fmt, va_list ap)
+{
+	char *detail = NULL;
+
+	if (vasprintf(&detail, fmt, ap) < 0)
+		abort();
+	buf_clear(out);
+	json_init(j, out, false);
+	json_begin_object(j, NULL);
+	json_str(j, "type", "about:blank");
+	json_str(j, "title", problem_title(status));
+	json_int(j, "status", status);
+	json_str(j, "detail", detail);
+	json_int(j, "exit", problem_exit(status));
+	free(detail);
+}
+
 void problem_write(struct buf *out, int status, const char *fmt, ...)
 {
 	struct json j;
-	char *detail = NULL;
 	va_list ap;
 
 	va_start(ap, fmt);
-	if (vasprintf(&detail, fmt, ap) < 0)
-		abort();
+	begin_problem(&j, out, status, fmt, ap);
 	va_end(ap);
-	buf_clear(out);
-	json_init(&j, out, false);
-	json_begin_object(&j, NULL);
-	json_str(&j, "type", "about:blank");
-	json_str(&j, "title", problem_title(status));
-	json_int(&j, "status", status);
-	json_str(&j, "detail", detail);
-	json_int(&j, "exit", problem_exit(status));
 	json_end(&j, '}');
-	free(detail);
+}
+
+void problem_write_full(struct buf *out, const char *fmt, ...)
+{
+	struct json j;
+	va_list ap;
+
+	va_start(ap, fmt);
+	begin_problem(&j, out, 503, fmt, ap);
+	va_end(ap);
+	json_str(&j, "limit", PROBLEM_CONNECTIONS);
+	json_int(&j, "retry_after_s", 1);
+	json_end(&j, '}');
 }

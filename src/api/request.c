@@ -312,6 +312,12 @@ static bool is_health(const struct request *r)
 	return slice_is(r->target.path, "/healthz");
 }
 
+static void refuse_spare(struct request *r)
+{
+	peer_refusal(r->peer, &r->answer);
+	r->status = 503;
+}
+
 void request_admit(struct request *r, const char *method)
 {
 	int found;
@@ -321,8 +327,7 @@ void request_admit(struct request *r, const char *method)
 	else
 		admit_unix(r);
 	if (!r->status && r->peer->spare && !is_health(r))
-		request_refuse(r, 503,
-			"the daemon has as many connections as it takes; try again in a second");
+		refuse_spare(r);
 	if (r->status)
 		return;
 	found = route_find(&r->server->routes, method, r->target.path, &r->verb, &r->allow);

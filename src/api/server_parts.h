@@ -83,7 +83,10 @@ int connection_fd(struct MHD_Connection *connection);
 /* Whether it has `events` (or has broken): a suspended connection is not looked at by the library. */
 bool fd_has(int fd, short events);
 
-enum { SPARE_PEERS = 32 }; /* beyond the limit of a socket, for /healthz */
+enum {
+	SPARE_PEERS = 32, /* beyond the limit of a socket, for /healthz */
+	SPARE_EACH = 16,  /* beyond the limit of a user */
+};
 
 enum peer_state { PEER_IDLE, PEER_READING, PEER_BUSY };
 
@@ -94,7 +97,8 @@ struct peer {
 	bool known;   /* we know who calls: by the kernel's word */
 	bool served;  /* had an answer before */
 	bool trusted; /* a request of it had a right token or session; over the unix socket: known */
-	bool spare;   /* beyond the limit: /healthz only */
+	bool spare;   /* beyond a limit: /healthz only */
+	bool own;     /* with `spare`: beyond the limit of its user, not that of the socket */
 	bool cut;     /* we have cut it off: what it sent before must not count any more */
 	enum peer_state state;
 	double since_s;             /* in that state */
@@ -105,6 +109,8 @@ struct peer {
 
 /* With server->lock held.  Shuts the socket down; the library closes it. */
 void peer_cut(struct peer *peer);
+/* Why a connection beyond a limit is refused, as problem JSON. */
+void peer_refusal(const struct peer *peer, struct buf *out);
 /* With server->lock held, for a peer that is in the list: cuts off connections where there are too many. */
 void peers_make_room(struct server *server, struct peer *newcomer);
 /* With server->lock held: cuts off what takes too long. */

@@ -73,6 +73,21 @@ LINES
 fails 4 "ask an administrator for a trace of it .'stint db export --format trace'.* 'stint open' has a what-if" \
 	"and what could be done instead is said" two whatif --policy fifo
 
+# ---- many at once
+burst() { # N: as many commands of one user side by side, all of which must succeed
+	local pids=() pid bad=0
+	for _ in $(seq "$1"); do
+		one queue >/dev/null 2>>burst.err &
+		pids+=($!)
+	done
+	for pid in "${pids[@]}"; do
+		wait "$pid" || bad=1
+	done
+	[ "$bad" = 0 ] || cat burst.err
+	return "$bad"
+}
+is "a hundred commands of one user at once all succeed" burst 100
+
 # ---- what is not theirs
 submit_as one -J secret-of-one --key k --comment 'whose' -- sh -c 'echo private words; sleep 1000' --password=hush
 mine=$job
