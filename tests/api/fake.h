@@ -105,6 +105,9 @@ struct fake {
 	struct server *server;
 };
 
+/* The one that runs.  A test that fails leaves its frame: fakes are static, and fake_teardown() stops what is left. */
+static struct fake *fake_running;
+
 static inline void fake_say(const struct fake_call *c, int status, json_t *body)
 {
 	struct buf text = { 0 };
@@ -307,6 +310,7 @@ static inline void fake_start(struct fake *f, struct server_config config)
 {
 	const char *tmp = getenv("TMPDIR");
 
+	fake_running = f;
 	pthread_mutex_init(&f->lock, NULL);
 	pthread_cond_init(&f->changed, NULL);
 	pthread_create(&f->thread, NULL, fake_run, f);
@@ -331,8 +335,12 @@ static inline void fake_remove(const char *dir, const char *name)
 	free(path);
 }
 
-static inline void fake_stop(struct fake *f)
+/* False: files that do not belong there are left in its directory. */
+static inline bool fake_end(struct fake *f)
 {
+	bool empty;
+
+	fake_running = NULL;
 	fake_stop_server(f);
 	fake_let_go(f);
 	pthread_mutex_lock(&f->lock);
@@ -350,7 +358,7 @@ static inline void fake_stop(struct fake *f)
 	fake_remove(f->dir, "token.read");
 	fake_remove(f->dir, "port");
 	fake_remove(f->dir, "log");
-	assert_int_equal(rmdir(f->dir), 0); /* the socket and the address are gone */
+	empty = rmdir(f->dir) == 0; /* the socket and the address are gone */
 	vec_fini(&f->calls);
 	vec_fini(&f->held);
 	free(f->socket);
@@ -358,6 +366,21 @@ static inline void fake_stop(struct fake *f)
 	buf_fini(&f->audit);
 	pthread_mutex_destroy(&f->lock);
 	pthread_cond_destroy(&f->changed);
+	return empty;
+}
+
+static inline void fake_stop(struct fake *f)
+{
+	assert_true(fake_end(f));
+}
+
+/* Of every test that has a fake: does nothing after one that passed. */
+static inline int fake_teardown(void **state)
+{
+	(void)state;
+	if (fake_running)
+		fake_end(fake_running);
+	return 0;
 }
 
 /* ---- raw HTTP */

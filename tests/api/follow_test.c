@@ -29,7 +29,7 @@ static struct client *client_of(const struct fake *f)
 
 static void events_come_in_order_and_can_be_resumed(void **state)
 {
-	struct fake f = { 0 };
+	static struct fake f = { 0 };
 	struct seen seen = { .until = 3 };
 	struct client *client;
 
@@ -70,7 +70,7 @@ static int count_events(void *ctx, uint64_t id, const char *kind, const char *da
 /* Whatever way pushing and sleeping meet: nothing is lost and nobody sleeps on. */
 static void events_that_happen_meanwhile_are_seen(void **state)
 {
-	struct fake f = { 0 };
+	static struct fake f = { 0 };
 
 	(void)state;
 	fake_start(&f, (struct server_config){ 0 });
@@ -89,7 +89,7 @@ static void events_that_happen_meanwhile_are_seen(void **state)
 
 static void who_missed_too_much_is_told(void **state)
 {
-	struct fake f = { 0 };
+	static struct fake f = { 0 };
 	struct seen seen = { .until = 1 };
 	struct client *client;
 
@@ -123,7 +123,7 @@ static bool read_until(int fd, struct buf *got, const char *what)
 static void an_event_stream_beats_and_ends_with_the_server(void **state)
 {
 	const char *ask = "GET /v1/events HTTP/1.1\r\nHost: x\r\nLast-Event-ID: 4\r\n\r\n";
-	struct fake f = { 0 };
+	static struct fake f = { 0 };
 	struct buf got = { 0 };
 	int fd;
 
@@ -151,7 +151,7 @@ static void readers_that_do_not_read_cost_nothing(void **state)
 	enum { N = 8 };
 	const char *ask = "GET /v1/events?after=0 HTTP/1.1\r\nHost: x\r\n\r\n";
 	char *large = mem_alloc(20001);
-	struct fake f = { 0 };
+	static struct fake f = { 0 };
 	struct buf end = { 0 };
 	int fds[N];
 
@@ -205,7 +205,7 @@ static int get(struct client *client, const char *path, struct client_answer *an
 
 static void a_log_is_served_from_any_place(void **state)
 {
-	struct fake f = { 0 };
+	static struct fake f = { 0 };
 	struct client_answer got = { 0 };
 	struct client *client;
 
@@ -236,7 +236,7 @@ static void a_log_is_served_from_any_place(void **state)
 
 static void links_and_devices_are_no_logs(void **state)
 {
-	struct fake f = { 0 };
+	static struct fake f = { 0 };
 	struct client_answer got = { 0 };
 	struct client *client;
 	char *link;
@@ -270,7 +270,7 @@ static bool a_stranger(int fd, struct caller *out)
 /* The daemon may read everything: it must not lend that to whoever names a file. */
 static void a_file_of_somebody_else_is_no_log_of_mine(void **state)
 {
-	struct fake f = { 0 };
+	static struct fake f = { 0 };
 	struct client_answer got = { 0 };
 	struct client *client;
 
@@ -315,7 +315,7 @@ static int see_log(void *ctx, const struct reply *reply, const char *bytes, size
 
 static void a_log_is_followed_to_its_end(void **state)
 {
-	struct fake f = { 0 };
+	static struct fake f = { 0 };
 	struct follower to = { .fake = &f };
 	struct client_ask ask = { .method = "GET",
 		.path = "/v1/jobs/7/log/raw?follow=1",
@@ -342,7 +342,7 @@ static void a_log_is_followed_to_its_end(void **state)
 
 static void followers_that_leave_are_forgotten(void **state)
 {
-	struct fake f = { 0 };
+	static struct fake f = { 0 };
 
 	(void)state;
 	fake_start(&f, (struct server_config){ 0 });
@@ -375,16 +375,16 @@ static void followers_that_leave_are_forgotten(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(events_come_in_order_and_can_be_resumed),
-		cmocka_unit_test(events_that_happen_meanwhile_are_seen),
-		cmocka_unit_test(who_missed_too_much_is_told),
-		cmocka_unit_test(an_event_stream_beats_and_ends_with_the_server),
-		cmocka_unit_test(readers_that_do_not_read_cost_nothing),
-		cmocka_unit_test(a_log_is_served_from_any_place),
-		cmocka_unit_test(links_and_devices_are_no_logs),
-		cmocka_unit_test(a_file_of_somebody_else_is_no_log_of_mine),
-		cmocka_unit_test(a_log_is_followed_to_its_end),
-		cmocka_unit_test(followers_that_leave_are_forgotten),
+		cmocka_unit_test_teardown(events_come_in_order_and_can_be_resumed, fake_teardown),
+		cmocka_unit_test_teardown(events_that_happen_meanwhile_are_seen, fake_teardown),
+		cmocka_unit_test_teardown(who_missed_too_much_is_told, fake_teardown),
+		cmocka_unit_test_teardown(an_event_stream_beats_and_ends_with_the_server, fake_teardown),
+		cmocka_unit_test_teardown(readers_that_do_not_read_cost_nothing, fake_teardown),
+		cmocka_unit_test_teardown(a_log_is_served_from_any_place, fake_teardown),
+		cmocka_unit_test_teardown(links_and_devices_are_no_logs, fake_teardown),
+		cmocka_unit_test_teardown(a_file_of_somebody_else_is_no_log_of_mine, fake_teardown),
+		cmocka_unit_test_teardown(a_log_is_followed_to_its_end, fake_teardown),
+		cmocka_unit_test_teardown(followers_that_leave_are_forgotten, fake_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -94,7 +94,7 @@ static char *between(const struct buf *text, const char *from, const char *to)
 
 static void files_have_types_tags_and_a_policy(void **state)
 {
-	struct fake f = { 0 };
+	static struct fake f = { 0 };
 	struct buf got = { 0 };
 	char *tag, header[128];
 
@@ -186,7 +186,7 @@ static int signed_ask(const struct fake *f, const struct visit *v, const char *m
 
 static void a_session_asks_and_changes_from_its_own_page_only(void **state)
 {
-	struct fake f = { 0 };
+	static struct fake f = { 0 };
 	struct buf got = { 0 };
 	struct visit v;
 	char other[512];
@@ -231,7 +231,7 @@ static void a_session_asks_and_changes_from_its_own_page_only(void **state)
 static void a_wrong_answer_begins_nothing(void **state)
 {
 	static const char zeros[] = "0000000000000000000000000000000000000000000000000000000000000000";
-	struct fake f = { 0 };
+	static struct fake f = { 0 };
 	struct buf got = { 0 };
 	struct visit v;
 
@@ -255,7 +255,7 @@ static void a_wrong_answer_begins_nothing(void **state)
 
 static void sessions_end_with_the_daemon(void **state)
 {
-	struct fake f = { 0 };
+	static struct fake f = { 0 };
 	struct buf got = { 0 };
 	struct visit v;
 	char about[100];
@@ -276,7 +276,7 @@ static void sessions_end_with_the_daemon(void **state)
 
 static void the_token_to_read_with_begins_a_session_that_reads(void **state)
 {
-	struct fake f = { 0 };
+	static struct fake f = { 0 };
 	struct buf got = { 0 };
 	struct visit v;
 	char token[TOKEN_DIGITS + 1];
@@ -304,7 +304,7 @@ static bool some_user(int fd, struct caller *out)
 /* Of a user of a daemon for all: the session is that user's. */
 static void an_address_with_a_code_logs_in_once(void **state)
 {
-	struct fake f = { 0 };
+	static struct fake f = { 0 };
 	struct client *client;
 	struct buf got = { 0 };
 	struct visit v;
@@ -334,15 +334,17 @@ static void an_address_with_a_code_logs_in_once(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_page_is_small_and_whole),
-		cmocka_unit_test(the_page_loads_nothing_from_elsewhere),
-		cmocka_unit_test(what_is_named_is_there),
-		cmocka_unit_test(files_have_types_tags_and_a_policy),
-		cmocka_unit_test(a_session_asks_and_changes_from_its_own_page_only),
-		cmocka_unit_test(a_wrong_answer_begins_nothing),
-		cmocka_unit_test(sessions_end_with_the_daemon),
-		cmocka_unit_test(the_token_to_read_with_begins_a_session_that_reads),
-		cmocka_unit_test(an_address_with_a_code_logs_in_once),
+		cmocka_unit_test_teardown(the_page_is_small_and_whole, fake_teardown),
+		cmocka_unit_test_teardown(the_page_loads_nothing_from_elsewhere, fake_teardown),
+		cmocka_unit_test_teardown(what_is_named_is_there, fake_teardown),
+		cmocka_unit_test_teardown(files_have_types_tags_and_a_policy, fake_teardown),
+		cmocka_unit_test_teardown(a_session_asks_and_changes_from_its_own_page_only,
+			fake_teardown),
+		cmocka_unit_test_teardown(a_wrong_answer_begins_nothing, fake_teardown),
+		cmocka_unit_test_teardown(sessions_end_with_the_daemon, fake_teardown),
+		cmocka_unit_test_teardown(the_token_to_read_with_begins_a_session_that_reads,
+			fake_teardown),
+		cmocka_unit_test_teardown(an_address_with_a_code_logs_in_once, fake_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

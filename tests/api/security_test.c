@@ -215,7 +215,7 @@ static void over_all_routes(struct fake *f, bool tcp, const struct attack *a)
 
 static void nobody_comes_in_another_way(void **state)
 {
-	struct fake f = { .verbs = verbs };
+	static struct fake f = { .verbs = verbs };
 
 	(void)state;
 	fake_start(&f, (struct server_config){ 0 });
@@ -248,11 +248,11 @@ static const struct attack honest = { .what = "somebody else", .host = good_host
 static void a_daemon_of_mine_is_only_mine(void **state)
 {
 	bool (*const who[])(int fd, struct caller *out) = { stranger, nobody };
+	static struct fake f;
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(who); i++) {
-		struct fake f = { .verbs = verbs };
-
+		f = (struct fake){ .verbs = verbs };
 		fake_start(&f, (struct server_config){ .who = who[i] });
 		over_all_routes(&f, false, &honest);
 		assert_int_equal(f.asked, 0);
@@ -262,7 +262,7 @@ static void a_daemon_of_mine_is_only_mine(void **state)
 
 static void a_daemon_for_all_keeps_what_is_its_own(void **state)
 {
-	struct fake f = { .verbs = verbs };
+	static struct fake f = { .verbs = verbs };
 	struct buf got = { 0 };
 
 	(void)state;
@@ -277,7 +277,7 @@ static void a_daemon_for_all_keeps_what_is_its_own(void **state)
 
 static void what_is_asked_with_get_changes_nothing(void **state)
 {
-	struct fake f = { .verbs = verbs };
+	static struct fake f = { .verbs = verbs };
 	struct buf got = { 0 };
 
 	(void)state;
@@ -294,7 +294,7 @@ static void what_is_asked_with_get_changes_nothing(void **state)
 
 static void a_body_without_a_length_is_limited_too(void **state)
 {
-	struct fake f = { .verbs = verbs };
+	static struct fake f = { .verbs = verbs };
 	struct buf ask = { 0 }, got = { 0 };
 	char *block = mem_alloc(65537);
 	int fd;
@@ -332,7 +332,7 @@ static void a_body_without_a_length_is_limited_too(void **state)
 
 static void two_lengths_are_none(void **state)
 {
-	struct fake f = { .verbs = verbs };
+	static struct fake f = { .verbs = verbs };
 	struct buf ask = { 0 }, got = { 0 };
 	int fd;
 
@@ -355,7 +355,7 @@ static void two_lengths_are_none(void **state)
 
 static void headers_have_an_end(void **state)
 {
-	struct fake f = { .verbs = verbs };
+	static struct fake f = { .verbs = verbs };
 	struct buf ask = { 0 }, got = { 0 };
 	int fd;
 
@@ -392,7 +392,7 @@ static void who_dawdles_is_cut_off(void **state)
 {
 	enum { N = 12 };
 	const char *slow = "GET /v1/jobs HTTP/1.1\r\nHost: x\r\nX-A: ";
-	struct fake f = { .verbs = verbs };
+	static struct fake f = { .verbs = verbs };
 	struct buf got = { 0 };
 	int fds[N];
 
@@ -433,7 +433,7 @@ static void one_user_cannot_take_every_connection(void **state)
 {
 	enum { N = 30, EACH = 4 };
 	const char *ask = "GET /v1/jobs/1/wait HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
-	struct fake f = { .verbs = verbs };
+	static struct fake f = { .verbs = verbs };
 	struct buf health = { 0 };
 	struct pollfd fds[N];
 	int served = 0;
@@ -488,7 +488,7 @@ static void a_burst_of_one_user_is_served_in_the_end(void **state)
 {
 	enum { N = 100, EACH = 16 };
 	const char *ask = "GET /v1/jobs/1/wait HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
-	struct fake f = { .verbs = verbs };
+	static struct fake f = { .verbs = verbs };
 	pthread_t threads[N];
 	struct err *errs[N];
 	int fds[EACH];
@@ -518,7 +518,7 @@ static void a_burst_of_one_user_is_served_in_the_end(void **state)
 static void a_flood_without_the_token_does_not_stop_who_has_it(void **state)
 {
 	struct attack bad = attacks[0];
-	struct fake f = { .verbs = verbs };
+	static struct fake f = { .verbs = verbs };
 	struct buf got = { 0 };
 	int refused = 0;
 
@@ -563,7 +563,7 @@ static bool has_file(const struct fake *f, const char *name)
 static void the_token_to_read_with_changes_nothing(void **state)
 {
 	const struct verb *const tables[] = { verbs, server_routes };
-	struct fake f = { .verbs = verbs };
+	static struct fake f = { .verbs = verbs };
 	struct buf got = { 0 };
 
 	(void)state;
@@ -587,7 +587,7 @@ static void the_token_to_read_with_changes_nothing(void **state)
 
 static void tokens_are_new_after_an_unclean_stop(void **state)
 {
-	struct fake f = { .verbs = verbs };
+	static struct fake f = { .verbs = verbs };
 	char first[TOKEN_DIGITS + 1], reads[TOKEN_DIGITS + 1], now[TOKEN_DIGITS + 1], *path;
 	struct stat st;
 
@@ -634,7 +634,7 @@ static bool take_port(struct fake *f, int *fd)
 
 static void a_restart_keeps_the_port_and_the_tokens(void **state)
 {
-	struct fake f = { .verbs = verbs };
+	static struct fake f = { .verbs = verbs };
 	char first[TOKEN_DIGITS + 1];
 	uint16_t port;
 
@@ -656,7 +656,7 @@ static void a_restart_keeps_the_port_and_the_tokens(void **state)
 
 static void a_port_that_was_taken_voids_the_tokens(void **state)
 {
-	struct fake f = { .verbs = verbs };
+	static struct fake f = { .verbs = verbs };
 	char first[TOKEN_DIGITS + 1];
 	uint16_t port, next;
 	int fd;
@@ -681,7 +681,7 @@ static void a_port_that_was_taken_voids_the_tokens(void **state)
 
 static void a_daemon_for_all_has_no_full_token_on_a_free_port(void **state)
 {
-	struct fake f = { .verbs = verbs };
+	static struct fake f = { .verbs = verbs };
 	struct buf got = { 0 };
 	char old[TOKEN_DIGITS + 1];
 
@@ -706,7 +706,7 @@ static void a_daemon_for_all_has_no_full_token_on_a_free_port(void **state)
 static void what_matters_is_audited(void **state)
 {
 	static const struct attack none = { .what = "no token", .host = good_host };
-	struct fake f = { .verbs = verbs };
+	static struct fake f = { .verbs = verbs };
 	struct buf got = { 0 };
 
 	(void)state;
@@ -754,7 +754,7 @@ static int announce(const struct fake *f, const char *path, const char *token, s
 
 static void a_stranger_sends_four_kib_at_most(void **state)
 {
-	struct fake f = { .verbs = verbs };
+	static struct fake f = { .verbs = verbs };
 	struct buf got = { 0 };
 
 	(void)state;
@@ -771,7 +771,7 @@ static void a_stranger_sends_four_kib_at_most(void **state)
 static void silence_does_not_keep_health_from_answering(void **state)
 {
 	enum { N = 60 };
-	struct fake f = { .verbs = verbs };
+	static struct fake f = { .verbs = verbs };
 	struct buf got = { 0 };
 	int fds[N];
 
@@ -794,7 +794,7 @@ static void silence_does_not_keep_health_from_answering(void **state)
 static void health_answers_while_all_connections_are_busy(void **state)
 {
 	enum { N = 8 };
-	struct fake f = { 0 };
+	static struct fake f = { 0 };
 	struct buf ask = { 0 }, got = { 0 };
 	int fds[N];
 
@@ -838,7 +838,7 @@ static void many_users_do_not_keep_health_from_answering(void **state)
 {
 	enum { N = 24 };
 	const char *ask = "GET /v1/jobs/1/wait HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
-	struct fake f = { 0 };
+	static struct fake f = { 0 };
 	struct buf got = { 0 };
 	int fds[N];
 
@@ -861,27 +861,29 @@ static void many_users_do_not_keep_health_from_answering(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nobody_comes_in_another_way),
-		cmocka_unit_test(a_daemon_of_mine_is_only_mine),
-		cmocka_unit_test(a_daemon_for_all_keeps_what_is_its_own),
-		cmocka_unit_test(what_is_asked_with_get_changes_nothing),
-		cmocka_unit_test(a_body_without_a_length_is_limited_too),
-		cmocka_unit_test(two_lengths_are_none),
-		cmocka_unit_test(headers_have_an_end),
-		cmocka_unit_test(who_dawdles_is_cut_off),
-		cmocka_unit_test(one_user_cannot_take_every_connection),
-		cmocka_unit_test(a_burst_of_one_user_is_served_in_the_end),
-		cmocka_unit_test(a_flood_without_the_token_does_not_stop_who_has_it),
-		cmocka_unit_test(the_token_to_read_with_changes_nothing),
-		cmocka_unit_test(tokens_are_new_after_an_unclean_stop),
-		cmocka_unit_test(a_restart_keeps_the_port_and_the_tokens),
-		cmocka_unit_test(a_port_that_was_taken_voids_the_tokens),
-		cmocka_unit_test(a_daemon_for_all_has_no_full_token_on_a_free_port),
-		cmocka_unit_test(what_matters_is_audited),
-		cmocka_unit_test(a_stranger_sends_four_kib_at_most),
-		cmocka_unit_test(silence_does_not_keep_health_from_answering),
-		cmocka_unit_test(health_answers_while_all_connections_are_busy),
-		cmocka_unit_test(many_users_do_not_keep_health_from_answering),
+		cmocka_unit_test_teardown(nobody_comes_in_another_way, fake_teardown),
+		cmocka_unit_test_teardown(a_daemon_of_mine_is_only_mine, fake_teardown),
+		cmocka_unit_test_teardown(a_daemon_for_all_keeps_what_is_its_own, fake_teardown),
+		cmocka_unit_test_teardown(what_is_asked_with_get_changes_nothing, fake_teardown),
+		cmocka_unit_test_teardown(a_body_without_a_length_is_limited_too, fake_teardown),
+		cmocka_unit_test_teardown(two_lengths_are_none, fake_teardown),
+		cmocka_unit_test_teardown(headers_have_an_end, fake_teardown),
+		cmocka_unit_test_teardown(who_dawdles_is_cut_off, fake_teardown),
+		cmocka_unit_test_teardown(one_user_cannot_take_every_connection, fake_teardown),
+		cmocka_unit_test_teardown(a_burst_of_one_user_is_served_in_the_end, fake_teardown),
+		cmocka_unit_test_teardown(a_flood_without_the_token_does_not_stop_who_has_it,
+			fake_teardown),
+		cmocka_unit_test_teardown(the_token_to_read_with_changes_nothing, fake_teardown),
+		cmocka_unit_test_teardown(tokens_are_new_after_an_unclean_stop, fake_teardown),
+		cmocka_unit_test_teardown(a_restart_keeps_the_port_and_the_tokens, fake_teardown),
+		cmocka_unit_test_teardown(a_port_that_was_taken_voids_the_tokens, fake_teardown),
+		cmocka_unit_test_teardown(a_daemon_for_all_has_no_full_token_on_a_free_port,
+			fake_teardown),
+		cmocka_unit_test_teardown(what_matters_is_audited, fake_teardown),
+		cmocka_unit_test_teardown(a_stranger_sends_four_kib_at_most, fake_teardown),
+		cmocka_unit_test_teardown(silence_does_not_keep_health_from_answering, fake_teardown),
+		cmocka_unit_test_teardown(health_answers_while_all_connections_are_busy, fake_teardown),
+		cmocka_unit_test_teardown(many_users_do_not_keep_health_from_answering, fake_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,7 +19,7 @@ static struct client *client_of(const struct fake *f, bool tcp)
 
 static void parameters_are_typed(void **state)
 {
-	struct fake f = { 0 };
+	static struct fake f = { 0 };
 	struct client *client;
 	struct err err = { 0 };
 	json_t *got, *args;
@@ -44,7 +44,7 @@ static void parameters_are_typed(void **state)
 
 static void bodies_become_arguments(void **state)
 {
-	struct fake f = { .at_once = true };
+	static struct fake f = { .at_once = true };
 
 	(void)state;
 	fake_start(&f, (struct server_config){ 0 });
@@ -92,7 +92,7 @@ static const struct {
 
 static void what_is_wrong_is_said(void **state)
 {
-	struct fake f = { 0 };
+	static struct fake f = { 0 };
 	struct client *client;
 
 	(void)state;
@@ -173,7 +173,7 @@ static const struct {
 
 static void raw_requests(void **state)
 {
-	struct fake f = { 0 };
+	static struct fake f = { 0 };
 
 	(void)state;
 	fake_start(&f, (struct server_config){ 0 });
@@ -192,7 +192,7 @@ static void raw_requests(void **state)
 static void pipelined_requests_are_answered_in_order(void **state)
 {
 	enum { N = 20 };
-	struct fake f = { 0 };
+	static struct fake f = { 0 };
 	struct buf ask = { 0 }, got = { 0 };
 	const char *at;
 
@@ -218,7 +218,7 @@ static void pipelined_requests_are_answered_in_order(void **state)
 
 static void who_has_sent_all_may_close_its_half(void **state)
 {
-	struct fake f = { 0 };
+	static struct fake f = { 0 };
 
 	(void)state;
 	fake_start(&f, (struct server_config){ 0 });
@@ -248,7 +248,7 @@ static void who_has_sent_all_may_close_its_half(void **state)
 static void a_long_poll_holds_no_thread(void **state)
 {
 	enum { N = 20 };
-	struct fake f = { 0 };
+	static struct fake f = { 0 };
 	struct client *client;
 	int fds[N];
 
@@ -278,7 +278,7 @@ static void a_long_poll_holds_no_thread(void **state)
 
 static void who_goes_away_while_waiting_is_forgotten(void **state)
 {
-	struct fake f = { 0 };
+	static struct fake f = { 0 };
 
 	(void)state;
 	fake_start(&f, (struct server_config){ 0 });
@@ -302,7 +302,7 @@ static void who_goes_away_while_waiting_is_forgotten(void **state)
 
 static void a_server_that_stops_answers_who_waits(void **state)
 {
-	struct fake f = { 0 };
+	static struct fake f = { 0 };
 	const char *ask = "GET /v1/jobs/1/wait HTTP/1.1\r\nHost: x\r\n\r\n";
 	struct buf got = { 0 };
 	int fd;
@@ -339,7 +339,7 @@ static void a_client_says_who_is_not_there(void **state)
 
 static void a_client_waits_only_so_long(void **state)
 {
-	struct fake f = { 0 };
+	static struct fake f = { 0 };
 	struct client_ask ask = { .method = "GET", .path = "/v1/jobs/1/wait", .timeout_s = 0.05 };
 	struct client_answer answer = { 0 };
 	struct client *client;
@@ -355,7 +355,7 @@ static void a_client_waits_only_so_long(void **state)
 
 static void a_client_comes_back_to_a_new_server(void **state)
 {
-	struct fake f = { 0 };
+	static struct fake f = { 0 };
 	struct client *client;
 	struct err err = { 0 };
 	struct server_config config = { 0 };
@@ -461,12 +461,13 @@ static size_t table_size(const struct verb *v)
 
 static void check_document(const struct verb *table)
 {
-	struct fake f = { .verbs = table };
+	static struct fake f;
 	struct client *client;
 	const char *path, *method;
 	json_t *doc, *methods, *op;
 	size_t n = 0;
 
+	f = (struct fake){ .verbs = table };
 	fake_start(&f, (struct server_config){ 0 });
 	client = client_of(&f, false);
 	assert_int_equal(client_do(client, "GET", "/v1/openapi.json", NULL, &doc, NULL), 0);
@@ -500,22 +501,34 @@ static void the_document_says_what_there_is(void **state)
 	check_document(verbs);
 }
 
+static void a_test_that_fails_leaves_no_server(void **state)
+{
+	static struct fake f = { 0 };
+
+	fake_start(&f, (struct server_config){ 0 });
+	assert_int_equal(fake_teardown(state), 0); /* as if the test had ended here */
+	assert_null(fake_running);
+	assert_null(f.server);
+	assert_false(file_exists(f.dir)); /* with the socket */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(parameters_are_typed),
-		cmocka_unit_test(bodies_become_arguments),
-		cmocka_unit_test(what_is_wrong_is_said),
-		cmocka_unit_test(raw_requests),
-		cmocka_unit_test(pipelined_requests_are_answered_in_order),
-		cmocka_unit_test(who_has_sent_all_may_close_its_half),
-		cmocka_unit_test(a_long_poll_holds_no_thread),
-		cmocka_unit_test(who_goes_away_while_waiting_is_forgotten),
-		cmocka_unit_test(a_server_that_stops_answers_who_waits),
-		cmocka_unit_test(a_client_says_who_is_not_there),
-		cmocka_unit_test(a_client_waits_only_so_long),
-		cmocka_unit_test(a_client_comes_back_to_a_new_server),
-		cmocka_unit_test(the_document_says_what_there_is),
+		cmocka_unit_test_teardown(parameters_are_typed, fake_teardown),
+		cmocka_unit_test_teardown(bodies_become_arguments, fake_teardown),
+		cmocka_unit_test_teardown(what_is_wrong_is_said, fake_teardown),
+		cmocka_unit_test_teardown(raw_requests, fake_teardown),
+		cmocka_unit_test_teardown(pipelined_requests_are_answered_in_order, fake_teardown),
+		cmocka_unit_test_teardown(who_has_sent_all_may_close_its_half, fake_teardown),
+		cmocka_unit_test_teardown(a_long_poll_holds_no_thread, fake_teardown),
+		cmocka_unit_test_teardown(who_goes_away_while_waiting_is_forgotten, fake_teardown),
+		cmocka_unit_test_teardown(a_server_that_stops_answers_who_waits, fake_teardown),
+		cmocka_unit_test_teardown(a_client_says_who_is_not_there, fake_teardown),
+		cmocka_unit_test_teardown(a_client_waits_only_so_long, fake_teardown),
+		cmocka_unit_test_teardown(a_client_comes_back_to_a_new_server, fake_teardown),
+		cmocka_unit_test_teardown(a_test_that_fails_leaves_no_server, fake_teardown),
+		cmocka_unit_test_teardown(the_document_says_what_there_is, fake_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
