@@ -80,8 +80,10 @@ static void decide(struct task *task)
 		.seed = t->from.seed,
 	};
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		work[i] = ENDLESS;
+		t->from.jobs.at[i].limit_s = INFINITY;
+	}
 	t->rc = future_run(&config, jobs, &t->err);
 	if (t->rc == 0)
 		describe(t, jobs);

@@ -204,7 +204,7 @@ double core_left_s(const struct core *c, const struct live_job *job, double now_
 		return NAN;
 	if (!job->progress.seen && !(left > 0))
 		return NAN;
-	return fmax(0, left / speed);
+	return fmin(fmax(0, left / speed), live_most_s(job, now_s));
 }
 
 /* The job as the engine would see it.  Names are not added: what is refused must leave no trace. */

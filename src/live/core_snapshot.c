@@ -59,10 +59,15 @@ static void name(struct copying *c, const struct live_job *job, struct job *to)
 	to->model = number_of(&s->model_names, job->model, &c->model);
 }
 
-/* Of its time limit: by earlier attempts, and by the present one up to now. */
-static double used_s(const struct live_job *job, double now_s)
+/* One that has passed its limit has what is left of its grace. */
+static void take_limit(const struct live_job *job, double now_s, struct snapshot_job *one)
 {
-	return job->used_s + (isnan(job->begun_s) ? 0 : fmax(0, now_s - job->begun_s));
+	double left_s = job->time_s - live_used_s(job, now_s), most_s = live_most_s(job, now_s);
+
+	if (!(job->time_s > 0))
+		return;
+	one->limit_s = left_s > 0 ? left_s : most_s;
+	one->grace_s = most_s - one->limit_s;
 }
 
 static struct snapshot_job *add(struct copying *c, const struct live_job *job, const struct grant *grant)
@@ -80,8 +85,7 @@ static struct snapshot_job *add(struct copying *c, const struct live_job *job, c
 		agents_take(s->agents, one->job.id, c->core->agents, job->engine_id);
 	else
 		name(c, job, &one->job);
-	if (job->time_s > 0)
-		one->limit_s = fmax(0, job->time_s - used_s(job, s->now_s));
+	take_limit(job, s->now_s, one);
 	one->known = known_of(job);
 	return one;
 }

@@ -169,6 +169,20 @@ static inline double live_job_ran_s(const struct live_job *job)
 	return job->base.ran_s > 0 ? job->base.ran_s : fmax(job->used_s, shortest_s);
 }
 
+/* Seconds of its time limit that are used: by earlier attempts, and by the present one up to now. */
+static inline double live_used_s(const struct live_job *job, double now_s)
+{
+	return job->used_s + (isnan(job->begun_s) ? 0 : fmax(0, now_s - job->begun_s));
+}
+
+/* Seconds that it can still run by its time limit and its grace; INFINITY: it has no limit. */
+static inline double live_most_s(const struct live_job *job, double now_s)
+{
+	return job->time_s > 0
+		? fmax(0, job->time_s + fmax(0, job->grace_s) - live_used_s(job, now_s))
+		: INFINITY;
+}
+
 /*
  * How it ended, for people: "exit 3", "signal 9 (KILL)", "timed out after 2h", "out of memory: …".  Nothing of a job that
  * completed or has not ended.

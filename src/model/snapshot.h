@@ -34,6 +34,7 @@ struct snapshot_job {
 	uint32_t nafter;
 	bool keeps_followers; /* when it ends those who wait for it still do: it was taken away */
 	double limit_s; /* seconds of running from now on after which it is ended; INFINITY: none */
+	double grace_s; /* it may take as long to go at its limit */
 	double known;   /* how sure its run time is: 1 as reported, 0.5 as estimated, 0 not known */
 	uint32_t rest; /* 1 + which of snapshot.rest is of its kind; 0: none, all of its kind are here */
 };

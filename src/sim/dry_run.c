@@ -166,6 +166,9 @@ static void sum_up(struct work *w)
 	out->start = w->config->start && !out->starts_now ? correction_apply(w->config->start, &start)
 							  : start;
 	out->finish = w->config->finish ? correction_apply(w->config->finish, &finish) : finish;
+	if (w->config->nnew == 1)
+		out->finish = fate_within_limit(&out->finish, &finish, &out->start,
+			&w->config->from->jobs.at[w->old]);
 	out->never = (double)w->never / w->n;
 	out->bounded = w->beyond * 10 > w->n;
 	out->gpu_s = moments_of(w->gpu_s, w->n).p50;

@@ -465,7 +465,7 @@ double explain_left_s(const struct snapshot *s, uint32_t i)
 	if (isnan(job.counted_s))
 		job.counted_s = s->now_s;
 	left_s = (job.work_est - job_done(&job, s->now_s)) / per_s;
-	return left_s > 0 ? left_s : 0;
+	return fmin(left_s > 0 ? left_s : 0, s->jobs.at[i].limit_s);
 }
 
 struct leaver {

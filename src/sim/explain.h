@@ -98,7 +98,7 @@ struct explanation {
 int explain(const struct explain_config *config, struct explanation *out, struct err *err);
 void explanation_fini(struct explanation *explanation);
 
-/* Seconds from now that a running job is believed to need; never less than 0. */
+/* Seconds from now that a running job is believed to need; never less than 0, nor more than its time limit leaves. */
 double explain_left_s(const struct snapshot *snapshot, uint32_t job);
 /* Whether it takes several sizes. */
 bool explain_is_elastic(const struct job *job);

@@ -93,6 +93,18 @@ void fate_as_said(struct fate *fate)
 	fate->narrivals = 0;
 }
 
+struct moments fate_within_limit(const struct moments *said, const struct moments *raw,
+	const struct moments *start, const struct snapshot_job *one)
+{
+	double most_s = one->limit_s + one->grace_s;
+
+	return (struct moments){
+		fmin(said->p10, fmax(raw->p10, start->p10 + most_s)),
+		fmin(said->p50, fmax(raw->p50, start->p50 + most_s)),
+		fmin(said->p90, fmax(raw->p90, start->p90 + most_s)),
+	};
+}
+
 /* ---- many of them */
 
 double fate_last_s(const struct fate_course *course)

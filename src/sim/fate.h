@@ -10,6 +10,7 @@
 #ifndef SIM_FATE_H
 #define SIM_FATE_H
 
+#include "model/calibration.h"
 #include "sim/habits.h"
 
 struct fate {
@@ -48,6 +49,12 @@ int fate_run_all(struct fate *fate, const struct fate_course *course, fate_run *
 	struct err *err);
 /* When a course that begins now gives up, for fate_run. */
 double fate_last_s(const struct fate_course *course);
+/*
+ * `said` of the end of a job, but no later than its time limit and grace after `start`, or than the futures had it:
+ * they know of preemptions.  Corrections make intervals wider than that.
+ */
+struct moments fate_within_limit(const struct moments *said, const struct moments *raw,
+	const struct moments *start, const struct snapshot_job *one);
 bool fate_stopped(const struct fate_course *course);
 
 void fate_draw(struct fate *fate, double until_s, uint64_t seed, uint32_t number);

@@ -219,6 +219,8 @@ static void sum_up(struct work *w)
 		}
 		job.finish = corrected(w->config->finish, &job.raw_finish);
 		job.finish = not_before(&job.finish, &job.start);
+		job.finish = fate_within_limit(&job.finish, &job.raw_finish, &job.start,
+			&s->jobs.at[i]);
 		vec_push(&w->out->jobs, job);
 	}
 	free(scratch);

@@ -20,8 +20,11 @@ static const double GRAIN_FROM_S = 10; /* nearer moments are as they are */
 
 /* A job of the snapshot or an arrival, as the engine does not know it yet or knows it. */
 struct entrant {
-	uint32_t engine_id; /* JOB_NONE: not yet */
-	uint32_t waits_for; /* jobs that have not ended yet */
+	uint32_t engine_id;  /* JOB_NONE: not yet */
+	uint32_t waits_for;  /* jobs that have not ended yet */
+	double limit_left_s; /* of its time limit, at the last moment it began or stopped to run */
+	double ends_at_s; /* while it runs: the moment at which its time limit ends it; INFINITY: none does */
+	double done; /* steps when it leaves `ends` */
 	/* for spans, where they are wanted */
 	struct grant *holds; /* a copy; NULL: nothing */
 	double since_s;
@@ -122,7 +125,8 @@ static void queue_entrants(struct future *f)
 		const struct snapshot_job *one = listed(f, i);
 
 		f->entrants[i] = (struct entrant){ .engine_id = JOB_NONE,
-			.waits_for = one ? one->nafter : 0 };
+			.waits_for = one ? one->nafter : 0,
+			.limit_left_s = one ? one->limit_s : INFINITY };
 		if (f->entrants[i].waits_for)
 			vec_push(&f->dependants, i);
 		else
@@ -230,7 +234,7 @@ static struct event tell_end(struct future *f)
 		.kind = EV_FINISH,
 		.at_s = item.key,
 		.job = f->entrants[item.id].engine_id,
-		.value = work_of(f, item.id),
+		.value = f->entrants[item.id].done,
 	};
 }
 
@@ -300,12 +304,34 @@ static int future_wait(void *self, double until_s, struct event *event, struct e
 	return 0;
 }
 
-/* When it is through at this speed; one that runs against its limit is ended there. */
-static double end_of(const struct future *f, uint32_t i, double done, double ready_s, double per_s)
+/* At a speed and after `ready_s`: it is through then, or its time limit ends it. */
+static void plan_end(struct future *f, uint32_t i, double done, double ready_s, double per_s)
 {
-	double left_s = fmax(0, work_of(f, i) - done) / per_s;
+	struct entrant *one = &f->entrants[i];
+	double through_s = rounded(f, ready_s + fmax(0, work_of(f, i) - done) / per_s);
+	bool limited = one->ends_at_s < through_s;
 
-	return rounded(f, ready_s + left_s);
+	one->done = limited ? fmin(work_of(f, i), done + fmax(0, one->ends_at_s - ready_s) * per_s)
+			    : work_of(f, i);
+	heap_put(&f->ends, i, limited ? one->ends_at_s : through_s, i);
+}
+
+/* Of a grant that lasts for a turn. */
+static void plan_turn(struct future *f, uint32_t i, struct action *a)
+{
+	struct entrant *one = &f->entrants[i];
+	double left = work_of(f, i) - a->done;
+
+	a->turn_steps = fmin(fmin(a->grant->steps, left),
+		a->rate * fmax(0, a->grant->until_s - a->ready_s));
+	if (one->ends_at_s < a->grant->until_s) {
+		one->done = a->done +
+			fmin(a->turn_steps, a->rate * fmax(0, one->ends_at_s - a->ready_s));
+		heap_put(&f->ends, i, one->ends_at_s, i);
+	} else if (!(a->turn_steps < left)) { /* else it is not through at the end of its turn */
+		one->done = work_of(f, i);
+		heap_put(&f->ends, i, a->grant->until_s, i);
+	}
 }
 
 static int future_act(void *self, struct action *a, struct err *err)
@@ -323,14 +349,12 @@ static int future_act(void *self, struct action *a, struct err *err)
 		return 0;
 	a->rate = speed_on(f, a);
 	a->ready_s = a->now_s + cost_of(a);
+	if (a->act == ACT_START)
+		f->entrants[i].ends_at_s = a->now_s + f->entrants[i].limit_left_s;
 	if (a->grant->until_s > 0)
-		a->turn_steps = fmin(fmin(a->grant->steps, work_of(f, i) - a->done),
-			a->rate * fmax(0, a->grant->until_s - a->ready_s));
-	if (a->grant->until_s > 0 && a->turn_steps < work_of(f, i) - a->done)
-		return 0; /* it is not through at the end of its turn */
-	heap_put(&f->ends, i,
-		a->grant->until_s > 0 ? a->grant->until_s : end_of(f, i, a->done, a->ready_s, a->rate),
-		i);
+		plan_turn(f, i, a);
+	else
+		plan_end(f, i, a->done, a->ready_s, a->rate);
 	return 0;
 }
 
@@ -492,6 +516,7 @@ static void see(void *self, const struct event *event, const struct job *job)
 	case EV_LOST:
 		one->stops++;
 		f->on_devices--;
+		f->entrants[i].limit_left_s = fmax(0, f->entrants[i].ends_at_s - event->at_s);
 		end_span(f, i, event->at_s);
 		break;
 	case EV_FINISH:
@@ -529,8 +554,8 @@ static void adopt_running(struct future *f)
 		job.state = JOB_RUNNING;
 		f->out[i].start_s = s->now_s;
 		f->alive++;
-		heap_put(&f->ends, i,
-			end_of(f, i, job_done(&job, s->now_s), fmax(s->now_s, job.ready_s), per_s), i);
+		f->entrants[i].ends_at_s = s->now_s + s->jobs.at[i].limit_s;
+		plan_end(f, i, job_done(&job, s->now_s), fmax(s->now_s, job.ready_s), per_s);
 	}
 }
 

@@ -353,12 +353,11 @@ void habits_likely_work(const struct habits *h, const struct snapshot *s,
 	const struct job *job = &one->job;
 	double per_s = job->nominal_rate > 0 ? job->nominal_rate : 1;
 	double done = job_done(job, s->now_s);
-	double most = isfinite(one->limit_s) ? done + one->limit_s * per_s : INFINITY;
 	uint32_t tenant = habits_tenant(h, s, job);
 	struct outlook outlook;
 
 	look_out(h, tenant, job->work_est / per_s, done / job->work_est, &outlook);
 	for (int i = 0; i < HABITS_LIKELY; i++)
-		out[i] = fmax(fmin(draw_work(h, one, tenant, &outlook, done, rng), most), done);
+		out[i] = fmax(draw_work(h, one, tenant, &outlook, done, rng), done);
 	qsort(out, HABITS_LIKELY, sizeof(*out), by_value);
 }

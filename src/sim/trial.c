@@ -9,7 +9,7 @@
 #include "engine/rules.h"
 #include "model/quota.h"
 
-#define ENDLESS 1e18 /* steps: nobody ends before the decision */
+#define ENDLESS 1e18 /* steps: no job ends before the decision, by its time limit neither */
 
 /* When the policy decides next: now, or at its next round. */
 static int next_decision(const struct snapshot *s, double *at_s, struct err *err)
@@ -60,8 +60,10 @@ void trial_reset(struct trial *t)
 	t->view.jobs.at = jobs;
 	if (t->from->jobs.n)
 		memcpy(jobs, t->from->jobs.at, t->from->jobs.n * sizeof(*jobs));
-	for (size_t i = 0; i < t->from->jobs.n; i++)
+	for (size_t i = 0; i < t->from->jobs.n; i++) {
 		t->work[i] = ENDLESS;
+		jobs[i].limit_s = INFINITY;
+	}
 }
 
 struct job *trial_job(struct trial *t)

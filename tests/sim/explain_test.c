@@ -10,6 +10,7 @@
 #include "engine/rules.h"
 #include "explain_states.h"
 #include "sim/explain.h"
+#include "sim/moment.h"
 
 #define ENDLESS 1e18
 
@@ -526,11 +527,25 @@ static void explanations_are_right(void **state)
 	printf("\n");
 }
 
+static void a_job_is_believed_to_end_at_its_limit(void **state)
+{
+	struct moment m;
+
+	(void)state;
+	moment_init(&m, "1x4:v100", "fifo", 1000);
+	moment_runs(&m, 0x1, 3600, 900);
+	assert_float_equal(explain_left_s(&m.s, 0), 3500, 1e-6);
+	m.s.jobs.at[0].limit_s = 60;
+	assert_float_equal(explain_left_s(&m.s, 0), 60, 1e-6);
+	moment_fini(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(explanations_are_right),
 		cmocka_unit_test(care_is_a_cause),
+		cmocka_unit_test(a_job_is_believed_to_end_at_its_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

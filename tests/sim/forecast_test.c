@@ -279,6 +279,44 @@ static void every_policy_looks_ahead(void **state)
 	}
 }
 
+/* Nothing is preempted here, so that a job ends within its limit and its grace after it starts. */
+static void no_forecast_outlasts_a_time_limit(void **state)
+{
+	static const char *const rules[] = { "fifo", "easy", "sjf", "priority" };
+	struct rng rng = property("time limits in forecasts");
+	struct correction wide = { 5 };
+
+	(void)state;
+	for (size_t k = 0; k < COUNT(rules); k++) {
+		struct forecast_config config = { .futures = 40,
+			.start = &wide,
+			.finish = &wide,
+			.plain = true,
+			.seed = 5 };
+		struct forecast f;
+		struct moment m;
+
+		fill_uncertain(&m, &rng, rules[k]);
+		for (size_t i = 0; i < m.s.jobs.n; i++) {
+			m.s.jobs.at[i].limit_s = 50 + 1000 * rng_uniform(&rng);
+			m.s.jobs.at[i].grace_s = 30 * rng_uniform(&rng);
+		}
+		look_ahead(&m, config, &f);
+		for (size_t i = 0; i < f.jobs.n; i++) {
+			const struct forecast_job *job = &f.jobs.at[i];
+			double limit_s = m.s.jobs.at[i].limit_s,
+			       most_s = limit_s + m.s.jobs.at[i].grace_s;
+
+			assert_true(job->raw_finish.p90 <= job->raw_start.p90 + limit_s + 0.1);
+			assert_true(job->finish.p50 <= job->start.p50 + most_s + 0.1);
+			assert_true(job->finish.p90 <= job->start.p90 + most_s + 0.1);
+			assert_true(job->waits || job->plain_finish_s <= limit_s + 0.1);
+		}
+		forecast_fini(&f);
+		moment_fini(&m);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -286,6 +324,7 @@ int main(void)
 		cmocka_unit_test(a_known_forecast_is_a_future),
 		cmocka_unit_test(who_cannot_start_never_does),
 		cmocka_unit_test(moments_are_in_order_and_the_same_for_a_seed),
+		cmocka_unit_test(no_forecast_outlasts_a_time_limit),
 		cmocka_unit_test(spans_are_a_timetable),
 		cmocka_unit_test(there_is_an_end_to_it),
 		cmocka_unit_test(every_policy_looks_ahead),

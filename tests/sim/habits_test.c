@@ -117,25 +117,6 @@ static void estimates_err_by_their_length(void **state)
 	moment_fini(&m);
 }
 
-static void a_limit_ends_it(void **state)
-{
-	double out[HABITS_LIKELY];
-	struct snapshot_job *one;
-	struct moment m;
-
-	(void)state;
-	moment_init(&m, "1x8:v100", "fifo", NOW_S);
-	for (int i = 0; i < 100; i++)
-		moment_past(&m, NULL, i, 1000, 1000 + 100 * i);
-	habits_settle(&m.habits);
-	one = moment_runs(&m, 1, 1000, NOW_S - 400);
-	one->limit_s = 800;
-	likely(&m, one, out);
-	assert_true(out[0] >= 400);
-	assert_float_equal(out[HABITS_LIKELY - 1], 1200, 1e-6);
-	moment_fini(&m);
-}
-
 static void nothing_said_is_as_others_ran(void **state)
 {
 	double out[HABITS_LIKELY];
@@ -266,7 +247,6 @@ int main(void)
 		cmocka_unit_test(good_estimates_are_believed),
 		cmocka_unit_test(each_tenant_errs_in_its_own_way),
 		cmocka_unit_test(estimates_err_by_their_length),
-		cmocka_unit_test(a_limit_ends_it),
 		cmocka_unit_test(nothing_said_is_as_others_ran),
 		cmocka_unit_test(what_it_reports_counts_most),
 		cmocka_unit_test(nobody_comes_out_of_nothing),
