@@ -446,7 +446,7 @@ const struct flag_group serve_flags_rules = {
 	.flags =
 		(const struct flag[]){
 			LIST(policy, "SPEC",
-				"policy with options, e.g. tiresias:limit_s=600; else as before, else fair-share:preempt=1,elastic=1"),
+				"policy with options, e.g. tiresias:limit_s=600; else as before, else " DAEMON_POLICY),
 			LIST(placer, "SPEC",
 				"rule that picks the devices; else as before, else first-fit"),
 			TEXT(admit, "SPEC", "admission; else as before, else all"),

@@ -35,8 +35,6 @@
 #include "daemon/shadow.h"
 #include "io/tenants_io.h"
 
-/* What jobs of one machine want with no configuration: tenants share it fairly, nobody's GPU idles. */
-#define LIVE_POLICY "fair-share:preempt=1,elastic=1"
 #define LIVE_PLACER "first-fit"
 #define LIVE_ADMIT "all"
 
@@ -145,6 +143,20 @@ static int read_hosts(struct daemon *d, struct err *err)
 	return 0;
 }
 
+/* What the record says last is kept; where it is only what used to be the default, the new one is mentioned. */
+static void tell_former_default(struct daemon *d)
+{
+	static const char *const former[] = { "fair-share:preempt=1,elastic=1", NULL };
+
+	for (int i = 0; former[i]; i++) {
+		if (!strcmp(d->epoch.rules.policy, former[i]))
+			log_notice(d->log,
+				"the policy stays %s, the default of an earlier version; to take the new one: "
+				"stint policy set " DAEMON_POLICY,
+				former[i]);
+	}
+}
+
 /* As in the last epoch, unless the command line says otherwise. */
 static int choose_rules(struct daemon *d, struct err *err)
 {
@@ -153,10 +165,12 @@ static int choose_rules(struct daemon *d, struct err *err)
 	const struct rule_specs *before = &last.rules;
 
 	d->epoch.rules = (struct rule_specs){
-		.policy = rule(d->config.policy, before->policy, LIVE_POLICY),
+		.policy = rule(d->config.policy, before->policy, DAEMON_POLICY),
 		.placer = rule(d->config.placer, before->placer, LIVE_PLACER),
 		.admit = rule(d->config.admit, before->admit, LIVE_ADMIT),
 	};
+	if (before->policy && !d->config.policy)
+		tell_former_default(d);
 	if (found && !d->config.tenants)
 		tenants_copy(&last.tenants, &d->epoch.tenants);
 	if (found && !d->config.host_profiles && last.hosts)

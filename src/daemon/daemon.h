@@ -33,6 +33,12 @@ struct log;
 struct output_caps;
 struct roles;
 
+/*
+ * What jobs of one machine want with no configuration: tenants share it fairly, each orders its own jobs, no GPU idles.
+ * Only where the record says nothing yet: a changed default leaves state directories that exist as they are.
+ */
+#define DAEMON_POLICY "fair-share:preempt=1,elastic=1,priority=1"
+
 struct daemon_config {
 	const char *state_dir; /* absolute; made if it is not there */
 	const char *guard;     /* path of stint-guard */
