@@ -196,6 +196,7 @@ static int submit(const struct args *args, struct stay *stay, struct err *err)
 	first = json_array_get(json_object_get(reply, "jobs"), 0);
 	snprintf(stay->job, sizeof(stay->job), "%.0f", live_number(first, "id"));
 	ui_say(args, "stint run: job %s", stay->job);
+	live_say_notes(args, reply);
 	json_decref(reply);
 	return 0;
 }

@@ -49,6 +49,7 @@ static int tell(const struct args *args, const json_t *reply, struct err *err)
 	buf_fini(&text);
 	for (size_t i = 0; i < json_array_size(remarks); i++)
 		ui_say(args, "%s", json_string_value(json_array_get(remarks, i)));
+	live_say_notes(args, reply);
 	return rc;
 }
 

@@ -324,6 +324,14 @@ static int poll_once(const struct args *args, const char *job, double timeout_s,
 	return rc;
 }
 
+void live_say_notes(const struct args *args, const json_t *reply)
+{
+	const json_t *notes = json_object_get(reply, "notes");
+
+	for (size_t i = 0; i < json_array_size(notes); i++)
+		ui_say(args, "note: %s", json_string_value(json_array_get(notes, i)));
+}
+
 int live_wait(const struct args *args, const char *job, double until_s, json_t **reply, struct err *err)
 {
 	double lost_s = NAN; /* since when nobody answers */

@@ -37,6 +37,8 @@ int live_find_state(const char *said, char **out, struct err *err);
  */
 int live_get(const struct args *args, const char *path, json_t **reply, struct err *err);
 int live_post(const struct args *args, const char *path, json_t *body, json_t **reply, struct err *err);
+/* "note: …" for each of the notes in the answer to a submission. */
+void live_say_notes(const struct args *args, const json_t *reply);
 
 /* Calls see() with pieces of the answer as they come, until it ends or see() returns nonzero, which is returned. */
 int live_stream(const struct args *args, const char *path, reply_body *see, void *ctx, struct err *err);

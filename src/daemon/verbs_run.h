@@ -35,5 +35,7 @@ bool call_apply(struct daemon *d, struct call *call, const char *input, uint32_t
 	uint32_t attempt, const json_t *body);
 /* {"schema":…: the body begins; end with json_end(&j, '}'). */
 void call_begin(struct call *call, struct json *j);
+/* The list "notes": what the call's new jobs say that the policy does not go by.  Before the core has them. */
+void verb_put_notes(struct daemon *d, const struct call *call, struct json *j);
 
 #endif

@@ -624,6 +624,7 @@ void verb_finish_submit(struct daemon *d, struct call *call)
 
 	call_begin(call, &j);
 	put_remarks(d, call, &j);
+	verb_put_notes(d, call, &j);
 	json_begin_array(&j, "jobs");
 	for (size_t i = 0; i < call->made.n; i++) {
 		struct made *made = &call->made.at[i];

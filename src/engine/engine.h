@@ -107,6 +107,8 @@ uint32_t engine_up(const struct engine *e, uint32_t type);
 /* Whether `job` could run on the whole cluster if it were alone; else why not.  Changes nothing. */
 bool engine_could_run(struct engine *e, const struct job *job, struct reason *why);
 
+/* What submissions may say that the policy goes by under its options (enum policy_uses). */
+unsigned engine_uses(const struct engine *e);
 /* Whether the policy welcomes some and not others. */
 bool engine_is_choosy(const struct engine *e);
 /*

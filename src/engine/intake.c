@@ -265,6 +265,11 @@ bool engine_could_run(struct engine *e, const struct job *job, struct reason *wh
 	return !e->quota || admission_could_ever(&round, &trial, why);
 }
 
+unsigned engine_uses(const struct engine *e)
+{
+	return policy_uses(e->config->policy.rule, e->config->policy.state);
+}
+
 bool engine_is_choosy(const struct engine *e)
 {
 	return e->config->policy.rule->welcome != NULL;

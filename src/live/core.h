@@ -98,6 +98,8 @@ bool core_could_run(struct core *core, const struct live_job *job, struct buf *w
  */
 size_t core_welcome(struct core *core, const struct live_job *const *jobs, size_t n, double now_s,
 	struct buf *why);
+/* What the job says that the policy does not go by (enum policy_uses). */
+unsigned core_unused(struct core *core, const struct live_job *job);
 /* What is not promised of its deadline where some are, in words; nothing: all is, or it has none. */
 void core_promise(struct core *core, const struct live_job *job, double now_s, struct buf *out);
 /* A tenant nobody spoke of before needs a new epoch where there is a table of tenants. */

@@ -339,6 +339,16 @@ size_t core_welcome(struct core *c, const struct live_job *const *jobs, size_t n
 	return n;
 }
 
+unsigned core_unused(struct core *c, const struct live_job *job)
+{
+	unsigned said = (job->base.priority != 0 ? USES_PRIORITY : 0) |
+		(job->base.weight != 1 ? USES_WEIGHT : 0) |
+		(isfinite(job->deadline_s) ? USES_DEADLINE : 0) |
+		(job->base.min_gpus < job->base.max_gpus ? USES_RANGE : 0);
+
+	return said & ~engine_uses(core_engine(c));
+}
+
 void core_promise(struct core *c, const struct live_job *job, double now_s, struct buf *out)
 {
 	char time[32];

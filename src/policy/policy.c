@@ -40,3 +40,8 @@ const struct policy *policy_find(const char *name, struct err *err)
 	lookup_failed("policy", name, names, n, "stint policies", err);
 	return NULL;
 }
+
+unsigned policy_uses(const struct policy *policy, const void *self)
+{
+	return policy->uses_now ? policy->uses & policy->uses_now(self) : policy->uses;
+}

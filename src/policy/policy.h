@@ -29,6 +29,14 @@ enum policy_traits {
 	POLICY_QUOTAS = 1 << 8, /* keeps quotas itself, without the admission rule */
 };
 
+/* What submissions may say that not every policy goes by. */
+enum policy_uses {
+	USES_PRIORITY = 1 << 0,
+	USES_WEIGHT = 1 << 1, /* the job's own */
+	USES_DEADLINE = 1 << 2,
+	USES_RANGE = 1 << 3, /* fewest and most devices */
+};
+
 /* What a job is called elsewhere. */
 struct renumbering {
 	uint32_t (*number)(const void *ctx, uint32_t job); /* JOB_NONE: it is not there */
@@ -41,11 +49,14 @@ struct policy {
 	const char *origin;  /* the paper, or NULL: folklore */
 	const char *family;  /* order, fair, hetero, … */
 	unsigned traits;
+	unsigned uses; /* what it goes by of what submissions may say (enum policy_uses) */
 	const struct option *options; /* NULL: none */
 	size_t state_size;
 	size_t job_state_size; /* zeroed bytes per job, in round.job_state; 0: none */
 	/* Checks options together and prepares the state.  NULL: nothing to do. */
 	int (*init)(void *self, struct err *err);
+	/* Which of `uses` it goes by under the options it has.  NULL: all, whatever they are. */
+	unsigned (*uses_now)(const void *self);
 	/* Releases what init or decide took.  NULL: nothing to do. */
 	void (*fini)(void *self);
 	/* Seconds between decisions: it decides at multiples of this only.  NULL or 0: at every event. */
@@ -108,6 +119,8 @@ extern const struct policy *const policies[]; /* NULL-terminated, by name */
 extern const struct policy policy_observed;   /* found by its name, and not among them */
 /* For policy.carry: nothing has to change. */
 void policy_carry(void *memory, const struct renumbering *renumbering);
+/* What submissions say that it goes by; `self` has its options. */
+unsigned policy_uses(const struct policy *policy, const void *self);
 const struct policy *policy_find(const char *name, struct err *err); /* NULL with "did you mean" */
 
 #endif

@@ -12,6 +12,7 @@
 #include "support/property.h"
 #include "support/referee.h"
 #include "support/scene.h"
+#include "support/specs.h"
 
 /* ---- worlds */
 
@@ -356,112 +357,7 @@ static void run_once(const char *policy, const char *placer, const struct world_
 
 /* ---- every policy, every option, every placer */
 
-typedef VEC(char *) texts;
-
-static void add_variants(texts *out, const char *name, const struct option *o)
-{
-	int n = o->kind == OPTION_BOOL ? 2 : 0;
-
-	while (o->kind == OPTION_CHOICE && o->choices[n])
-		n++;
-	for (int i = 0; i < n; i++) {
-		if (i == (int)o->preset)
-			continue;
-		if (o->kind == OPTION_BOOL)
-			vec_push(out, mem_printf("%s:%s=%d", name, o->name, i));
-		else
-			vec_push(out, mem_printf("%s:%s=%s", name, o->name, o->choices[i]));
-	}
-}
-
-/* Rounds that are not whole seconds; Shockwave's turns must be longer than what a resume costs. */
-static const char *odd_round(const char *policy)
-{
-	return strcmp(policy, "shockwave") == 0 ? "12.5" : "2.5";
-}
-
-/* A number that has its say only when it is not 0. */
-static void add_number(texts *out, const char *name, const struct option *o)
-{
-	if (strcmp(o->name, "round_s") == 0)
-		vec_push(out, mem_printf("%s:round_s=%s", name, odd_round(name)));
-	else if (o->kind == OPTION_DOUBLE && o->preset == 0 && o->max >= 2)
-		vec_push(out, mem_printf("%s:%s=2", name, o->name));
-}
-
-/* As it is, and with each of its options turned. */
-static void add_specs(texts *out, const char *name, const struct option *options)
-{
-	vec_push(out, mem_strdup(name));
-	for (const struct option *o = options; o && o->name; o++) {
-		add_variants(out, name, o);
-		add_number(out, name, o);
-	}
-}
-
-/* Whether a policy takes these options together. */
-static bool accepts(const char *spec)
-{
-	char name[64];
-	const struct policy *policy;
-	char *state;
-	struct err err = { 0 };
-	bool fine;
-
-	snprintf(name, sizeof(name), "%.*s", (int)strcspn(spec, ":"), spec);
-	policy = policy_find(name, &err);
-	state = mem_alloc(policy->state_size + 1);
-	option_defaults(policy->options, state);
-	fine = !strchr(spec, ':') ||
-		option_parse(policy->options, state, name, strchr(spec, ':') + 1, &err) == 0;
-	fine = fine && (!policy->init || policy->init(state, &err) == 0);
-	if (policy->fini)
-		policy->fini(state);
-	free(state);
-	return fine;
-}
-
-/* Searches that take long: these are enough to look for what no search may do. */
-static const struct {
-	const char *policy, *options;
-} cheaper[] = {
-	{ "pollux", "population=20,generations=5" },
-	{ "shockwave", "window=5" },
-};
-
-static void cheapen_spec(char **spec)
-{
-	size_t name = strcspn(*spec, ":");
-
-	for (size_t i = 0; i < COUNT(cheaper); i++) {
-		char *longer;
-
-		if (strlen(cheaper[i].policy) != name || strncmp(*spec, cheaper[i].policy, name) != 0)
-			continue;
-		longer = mem_printf("%s%c%s", *spec, (*spec)[name] ? ',' : ':', cheaper[i].options);
-		free(*spec);
-		*spec = longer;
-	}
-}
-
-/* Options may need others: rounds, or an objective. */
-static void settle_spec(char **spec)
-{
-	static const char *const wanted[] = { "round_s=2.5", "objective=throughput" };
-
-	for (size_t i = 0; i < COUNT(wanted) && !accepts(*spec); i++) {
-		char *longer = mem_printf("%s,%s", *spec, wanted[i]);
-
-		if (accepts(longer)) {
-			free(*spec);
-			*spec = longer;
-		} else {
-			free(longer);
-		}
-	}
-}
-
-static texts placer_specs;
+static struct specs placer_specs;
 
 /* An option of a placer is turned in a quarter of the worlds: there are many of them. */
 static bool is_variant(const char *placer)
@@ -493,32 +389,19 @@ static void conforms(void **state)
 	}
 }
 
-static void free_texts(texts *t)
-{
-	for (size_t i = 0; i < t->n; i++)
-		free(t->at[i]);
-	vec_fini(t);
-}
-
 int main(void)
 {
 	VEC(struct CMUnitTest) tests = { 0 };
-	texts specs = { 0 };
+	struct specs specs = { 0 };
 	int failed;
 
 	/* ONLY=gavel runs the policies with that in their name, PLACER=hived with such placers. */
 	for (size_t i = 0; placers[i]; i++) {
 		if (!getenv("PLACER") || strstr(placers[i]->name, getenv("PLACER")))
-			add_specs(&placer_specs, placers[i]->name, placers[i]->options);
+			specs_add(&placer_specs, placers[i]->name, placers[i]->options);
 	}
-	for (size_t i = 0; policies[i]; i++) {
-		if (getenv("ONLY") && !strstr(policies[i]->name, getenv("ONLY")))
-			continue;
-		add_specs(&specs, policies[i]->name, policies[i]->options);
-	}
+	specs_of_policies(&specs);
 	for (size_t i = 0; i < specs.n; i++) {
-		cheapen_spec(&specs.at[i]);
-		settle_spec(&specs.at[i]);
 		vec_push(&tests,
 			(struct CMUnitTest){
 				.name = specs.at[i],
@@ -528,7 +411,7 @@ int main(void)
 	}
 	failed = _cmocka_run_group_tests("policy/conformance", tests.at, tests.n, NULL, NULL);
 	vec_fini(&tests);
-	free_texts(&specs);
-	free_texts(&placer_specs);
+	specs_fini(&specs);
+	specs_fini(&placer_specs);
 	return failed;
 }

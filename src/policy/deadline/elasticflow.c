@@ -876,6 +876,7 @@ const struct policy policy_elasticflow = {
 	.origin = "Gu et al., ASPLOS 2023",
 	.family = "deadline",
 	.traits = POLICY_PREEMPTS | POLICY_ESTIMATES,
+	.uses = USES_DEADLINE | USES_RANGE,
 	.options = options,
 	.state_size = sizeof(struct elasticflow),
 	.fini = elasticflow_fini,

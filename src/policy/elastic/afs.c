@@ -283,6 +283,7 @@ const struct policy policy_afs = {
 	.origin = "Hwang et al., NSDI 2021",
 	.family = "elastic",
 	.traits = POLICY_PREEMPTS | POLICY_ESTIMATES,
+	.uses = USES_RANGE,
 	.options = options,
 	.state_size = sizeof(struct afs),
 	.period_s = afs_period_s,

@@ -338,6 +338,7 @@ const struct policy policy_heet = {
 	.origin = "Mo et al., ASPLOS 2024",
 	.family = "elastic",
 	.traits = POLICY_PREEMPTS | POLICY_ESTIMATES,
+	.uses = USES_RANGE,
 	.options = options,
 	.state_size = sizeof(struct heet),
 	.period_s = heet_period_s,

@@ -249,6 +249,7 @@ const struct policy policy_kungfu = {
 	.summary = "jobs ask for workers by their gradient noise, granted in order of arrival",
 	.origin = "Mai et al., OSDI 2020",
 	.family = "elastic",
+	.uses = USES_RANGE,
 	.options = options,
 	.state_size = sizeof(struct kungfu),
 	.job_state_size = sizeof(struct noise),

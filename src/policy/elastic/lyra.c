@@ -344,6 +344,7 @@ const struct policy policy_lyra = {
 	.family = "elastic",
 	.traits = POLICY_PREEMPTS | POLICY_ESTIMATES, /* stops jobs only to move them to another type */
 	.options = options,
+	.uses = USES_RANGE,
 	.state_size = sizeof(struct lyra),
 	.figures = lyra_figures,
 	.recall = lyra_recall,

@@ -420,6 +420,7 @@ const struct policy policy_optimus = {
 	.origin = "Peng et al., EuroSys 2018",
 	.family = "elastic",
 	.traits = POLICY_PREEMPTS | POLICY_ESTIMATES,
+	.uses = USES_RANGE,
 	.options = options,
 	.state_size = sizeof(struct optimus),
 	.init = optimus_init,

@@ -876,6 +876,7 @@ const struct policy policy_pollux = {
 	.origin = "Qiao et al., OSDI 2021",
 	.family = "elastic",
 	.traits = POLICY_PREEMPTS | POLICY_RANDOM,
+	.uses = USES_RANGE,
 	.options = options,
 	.state_size = sizeof(struct pollux),
 	.job_state_size = sizeof(struct memory),

@@ -298,6 +298,7 @@ const struct policy policy_sia = {
 	.origin = "Jayaram Subramanya et al., SOSP 2023",
 	.family = "elastic",
 	.traits = POLICY_PREEMPTS | POLICY_RANDOM,
+	.uses = USES_RANGE,
 	.options = options,
 	.state_size = sizeof(struct sia),
 	.init = sia_init,

@@ -417,6 +417,7 @@ const struct policy policy_drf = {
 	.origin = "Ghodsi et al., NSDI 2011",
 	.family = "fair",
 	.traits = POLICY_PREEMPTS,
+	.uses = USES_WEIGHT,
 	.options = options,
 	.state_size = sizeof(struct drf),
 	.fini = drf_fini,

@@ -433,11 +433,19 @@ static void fair_share_fini(void *self)
 	vec_fini(&f->holders);
 }
 
+static unsigned fair_share_uses_now(const void *self)
+{
+	const struct fair_share *f = self;
+
+	return USES_WEIGHT | (f->priority ? USES_PRIORITY : 0) | (f->elastic ? USES_RANGE : 0);
+}
+
 const struct policy policy_fair_share = {
 	.name = "fair-share",
 	.summary = "tenants share by weight; past use fades with a half-life",
 	.family = "fair",
 	.traits = POLICY_PREEMPTS,
+	.uses = USES_PRIORITY | USES_WEIGHT | USES_RANGE,
 	.options = options,
 	.state_size = sizeof(struct fair_share),
 	.job_state_size = sizeof(struct memory),
@@ -445,5 +453,6 @@ const struct policy policy_fair_share = {
 	.period_s = fair_share_period_s,
 	.remember = fair_share_remember,
 	.resume = fair_share_resume,
+	.uses_now = fair_share_uses_now,
 	.decide = fair_share_decide,
 };

@@ -443,18 +443,27 @@ static enum compat gandiva_compat(const void *self)
 	return share_turns_compat(&((const struct gandiva *)self)->pairs.turns);
 }
 
+static unsigned gandiva_uses_now(const void *self)
+{
+	const struct gandiva *g = self;
+
+	return g->rules.grow && g->mode == MODE_SERVERS ? USES_RANGE : 0;
+}
+
 const struct policy policy_gandiva = {
 	.name = "gandiva",
 	.summary = "turns by server; packing, moving and growing are tried, measured and undone if they do not pay",
 	.origin = "Xiao et al., OSDI 2018; its packing as modelled by Gavel, OSDI 2020",
 	.family = "fair",
 	.traits = POLICY_PREEMPTS | POLICY_ESTIMATES | POLICY_RANDOM | POLICY_SHARES,
+	.uses = USES_RANGE,
 	.options = options,
 	.state_size = sizeof(struct gandiva),
 	.job_state_size = sizeof(struct slice_memory),
 	.compat = gandiva_compat,
 	.init = gandiva_init,
 	.fini = gandiva_fini,
+	.uses_now = gandiva_uses_now,
 	.decide = gandiva_decide,
 	.figures = gandiva_figures,
 	.shares = gandiva_show,

@@ -425,6 +425,7 @@ const struct policy policy_gandiva_fair = {
 	.origin = "Gandiva_fair, Chaudhary et al., EuroSys 2020",
 	.family = "fair",
 	.traits = POLICY_PREEMPTS | POLICY_ESTIMATES,
+	.uses = USES_WEIGHT,
 	.options = options,
 	.state_size = sizeof(struct gandiva_fair),
 	.job_state_size = sizeof(struct home_memory),

@@ -482,12 +482,18 @@ static uint32_t themis_figures(const void *self, struct figure out[FIGURES_MAX])
 	return 5;
 }
 
+static unsigned themis_uses_now(const void *self)
+{
+	return ((const struct themis *)self)->rules.elastic ? USES_RANGE : 0;
+}
+
 const struct policy policy_themis = {
 	.name = "themis",
 	.summary = "those furthest behind their fair finish time bid for devices that come free",
 	.origin = "Mahajan et al., NSDI 2020",
 	.family = "fair",
 	.traits = POLICY_PREEMPTS | POLICY_ESTIMATES,
+	.uses = USES_RANGE,
 	.options = options,
 	.state_size = sizeof(struct themis),
 	.job_state_size = sizeof(struct app_memory),
@@ -497,5 +503,6 @@ const struct policy policy_themis = {
 	.remember = themis_remember,
 	.resume = themis_resume,
 	.carry = policy_carry,
+	.uses_now = themis_uses_now,
 	.decide = themis_decide,
 };

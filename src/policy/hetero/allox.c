@@ -517,18 +517,25 @@ static enum compat allox_compat(const void *self)
 	return share_turns_compat(&((const struct allox *)self)->turns);
 }
 
+static unsigned allox_uses_now(const void *self)
+{
+	return ((const struct allox *)self)->filter == FILTER_USERS ? USES_WEIGHT : 0;
+}
+
 const struct policy policy_allox = {
 	.name = "allox",
 	.summary = "jobs matched to places in the queues of types for the least mean completion time",
 	.origin = "Le et al., EuroSys 2020",
 	.family = "hetero",
 	.traits = POLICY_PREEMPTS | POLICY_ESTIMATES,
+	.uses = USES_WEIGHT,
 	.options = options,
 	.state_size = sizeof(struct allox),
 	.compat = allox_compat,
 	.job_state_size = sizeof(struct memory),
 	.init = allox_init,
 	.fini = allox_fini,
+	.uses_now = allox_uses_now,
 	.decide = allox_decide,
 	.figures = allox_figures,
 };

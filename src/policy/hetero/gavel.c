@@ -187,17 +187,28 @@ static enum compat gavel_compat(const void *self)
 	return share_turns_compat(&((const struct gavel *)self)->turns);
 }
 
+static unsigned gavel_uses_now(const void *self)
+{
+	const struct gavel *g = self;
+
+	return (g->objective == OBJECTIVE_MAX_MIN ? USES_WEIGHT : 0) |
+		(g->objective == OBJECTIVE_SLO_COST ? USES_DEADLINE : 0) |
+		(g->gangs == GANGS_FREE ? USES_RANGE : 0);
+}
+
 const struct policy policy_gavel = {
 	.name = "gavel",
 	.summary = "shares of time on each type by an optimisation problem, realised by turns",
 	.origin = "Narayanan et al., OSDI 2020",
 	.family = "hetero",
 	.traits = POLICY_PREEMPTS | POLICY_ESTIMATES | POLICY_SHARES | POLICY_MIXES,
+	.uses = USES_WEIGHT | USES_DEADLINE | USES_RANGE,
 	.options = options,
 	.state_size = sizeof(struct gavel),
 	.compat = gavel_compat,
 	.init = gavel_init,
 	.fini = gavel_fini,
+	.uses_now = gavel_uses_now,
 	.decide = gavel_decide,
 	.figures = gavel_figures,
 	.shares = gavel_show,

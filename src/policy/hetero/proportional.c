@@ -71,6 +71,7 @@ const struct policy policy_proportional = {
 	.summary = "every job has time on each type in proportion to its weight",
 	.family = "hetero",
 	.traits = POLICY_PREEMPTS | POLICY_ESTIMATES,
+	.uses = USES_WEIGHT,
 	.options = options,
 	.state_size = sizeof(struct proportional),
 	.compat = proportional_compat,

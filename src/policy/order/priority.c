@@ -50,13 +50,20 @@ static void priority_fini(void *self)
 	ranking_fini(&((struct priority *)self)->ranking);
 }
 
+static unsigned priority_uses_now(const void *self)
+{
+	return USES_PRIORITY | (((const struct priority *)self)->weights != 0 ? USES_WEIGHT : 0);
+}
+
 const struct policy policy_priority = {
 	.name = "priority",
 	.summary = "largest priority first, with ageing and weights",
 	.family = "order",
 	.traits = POLICY_PREEMPTS,
+	.uses = USES_PRIORITY | USES_WEIGHT,
 	.options = options,
 	.state_size = sizeof(struct priority),
 	.fini = priority_fini,
+	.uses_now = priority_uses_now,
 	.decide = priority_decide,
 };

@@ -165,6 +165,7 @@ const struct policy policy_moldable = {
 	.origin = "Perotin et al., ICPP 2021",
 	.family = "tasks",
 	.traits = POLICY_ESTIMATES | POLICY_AHEAD,
+	.uses = USES_RANGE,
 	.options = options,
 	.state_size = sizeof(struct moldable_policy),
 	.job_state_size = sizeof(struct choice),
