@@ -1,16 +1,17 @@
 /*
- * stint cancel, hold, release, requeue, signal and update: what changes jobs.
+ * stint cancel, hold, release, requeue and signal: what changes jobs.
  */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/draft.h"
+#include "cli/change_jobs.h"
 #include "cli/live.h"
 #include "cli/live_print.h"
 #include "cli/tell_change.h"
 #include "cli/ui.h"
+#include "live/submission.h"
 
 /* ---- which jobs */
 
@@ -118,7 +119,7 @@ static int change_all(const struct change *c, const struct job_list *jobs, struc
 	return rc;
 }
 
-static int change(const struct args *args, size_t first, const json_t *body, struct err *err)
+int change_jobs(const struct args *args, size_t first, const json_t *body, struct err *err)
 {
 	struct change c = { .args = args, .verb = args->command->name, .body = body };
 	struct job_list jobs = { 0 };
@@ -150,7 +151,7 @@ static int run(const struct args *args, struct err *err)
 
 	if (!body)
 		return err->code;
-	rc = change(args, 0, body, err);
+	rc = change_jobs(args, 0, body, err);
 	json_decref(body);
 	return rc;
 }
@@ -196,7 +197,7 @@ static int put_ids(const struct args *args, json_t *body, struct err *err)
 	return rc;
 }
 
-static int put_text(json_t *body, const char *key, const char *value, struct err *err)
+int change_put_text(json_t *body, const char *key, const char *value, struct err *err)
 {
 	json_t *text = value ? json_string(value) : NULL;
 
@@ -212,10 +213,10 @@ static int put_filter(const struct args *args, json_t *body, struct err *err)
 {
 	const char *user = args->user ? args->user : args->operands.n ? NULL : live_user();
 
-	if (put_ids(args, body, err) || put_text(body, "name", args->name, err) ||
-		put_text(body, "state", args->state, err) ||
-		put_text(body, "tenant", args->tenant, err) ||
-		put_text(body, "user", user && strcmp(user, "all") != 0 ? user : NULL, err))
+	if (put_ids(args, body, err) || change_put_text(body, "name", args->name, err) ||
+		change_put_text(body, "state", args->state, err) ||
+		change_put_text(body, "tenant", args->tenant, err) ||
+		change_put_text(body, "user", user && strcmp(user, "all") != 0 ? user : NULL, err))
 		return err->code;
 	if (user && !strcmp(user, "all"))
 		json_object_set_new(body, "all", json_true());
@@ -316,49 +317,7 @@ static int run_signal(const struct args *args, struct err *err)
 		return err_set(err, ERR_USAGE, "there is no signal '%s'; write USR1, TERM or 10",
 			args->operands.at[0]);
 	body = json_pack("{s:s}", "signal", signal_name(number));
-	rc = change(args, 1, body, err);
-	json_decref(body);
-	return rc;
-}
-
-/* ---- update */
-
-static json_t *body_of_update(const struct args *args, const struct submission *s)
-{
-	json_t *body = json_object();
-
-	for (size_t i = 0; i < args->said.n; i++) {
-		const char *name = args->said.at[i].name;
-
-		if (!strcmp(name, "priority"))
-			json_object_set_new(body, "priority", json_integer(s->priority));
-		else if (!strcmp(name, "weight"))
-			json_object_set_new(body, "weight", json_real(s->weight));
-		else if (!strcmp(name, "time"))
-			json_object_set_new(body, "time_s", json_real(s->time_s));
-		else if (!strcmp(name, "deadline"))
-			json_object_set_new(body, "deadline", json_real(s->deadline_s));
-	}
-	return body;
-}
-
-static int run_update(const struct args *args, struct err *err)
-{
-	const struct submission_context context = { .now_s = draft_now() };
-	struct submission s;
-	json_t *body;
-	int rc;
-
-	if (!args->said.n)
-		return err_set(err, ERR_USAGE,
-			"what shall change? say --priority, --weight, --time or "
-			"--deadline");
-	submission_init(&s);
-	rc = draft_apply_flags(args, &s, &context, err);
-	body = body_of_update(args, &s);
-	submission_fini(&s);
-	if (!rc)
-		rc = change(args, 0, body, err);
+	rc = change_jobs(args, 1, body, err);
 	json_decref(body);
 	return rc;
 }
@@ -391,24 +350,9 @@ static const struct flag hold_flags[] = {
 	{ 0 },
 };
 
-#define SAID(name_, value_, help_) \
-	{ \
-		.name = (name_), .kind = FLAG_SAID, .offset = offsetof(struct args, said), \
-		.value = (value_), .help = (help_) \
-	}
-
-static const struct flag update_flags[] = {
-	SAID("priority", "N", "larger goes first"),
-	SAID("weight", "W", "weight among jobs under policies that share by weight"),
-	SAID("time", "TIME", "new time limit, counted from its start; 0: none"),
-	SAID("deadline", "WHEN", "deadline: now+6h, 18:00"),
-	{ 0 },
-};
-
 static const struct flag_group flags_which = { .title = "which jobs", .flags = flags };
 static const struct flag_group flags_many = { .title = "which jobs", .flags = many_flags };
 static const struct flag_group flags_hold = { .title = "jobs that run", .flags = hold_flags };
-static const struct flag_group flags_update = { .title = "what changes", .flags = update_flags };
 
 static const char *const cancel_examples[] = {
 	"stint cancel 7 8 7_3",
@@ -426,19 +370,11 @@ static const char *const hold_examples[] = {
 static const char *const release_examples[] = { "stint release 7", "stint release --all", NULL };
 static const char *const requeue_examples[] = { "stint requeue 7", NULL };
 static const char *const signal_examples[] = { "stint signal USR1 7", NULL };
-static const char *const update_examples[] = {
-	"stint update --priority 10 7",
-	"stint update --time 8h 7 8",
-	NULL,
-};
-
-enum { JOBS_MAX = 100000 };
-
 const struct command command_cancel = {
 	.name = "cancel",
 	.summary = "end jobs, whether they run or wait",
 	.operands = "[JOB...]",
-	.max_operands = JOBS_MAX,
+	.max_operands = CHANGE_JOBS_MAX,
 	.live = true,
 	.groups = { &flags_many, &flags_daemon },
 	.about = "A job that runs gets its signal and its grace first.  The first number of an array is the\n"
@@ -453,7 +389,7 @@ const struct command command_hold = {
 	.name = "hold",
 	.summary = "keep waiting jobs from starting",
 	.operands = "[JOB...]",
-	.max_operands = JOBS_MAX,
+	.max_operands = CHANGE_JOBS_MAX,
 	.live = true,
 	.groups = { &flags_hold, &flags_many, &flags_daemon },
 	.about = "A job that waits does not start until it is released.  A job that runs is left alone: named by\n"
@@ -468,7 +404,7 @@ const struct command command_release = {
 	.name = "release",
 	.summary = "let held jobs start",
 	.operands = "[JOB...]",
-	.max_operands = JOBS_MAX,
+	.max_operands = CHANGE_JOBS_MAX,
 	.live = true,
 	.groups = { &flags_many, &flags_daemon },
 	.examples = release_examples,
@@ -479,7 +415,7 @@ const struct command command_requeue = {
 	.name = "requeue",
 	.summary = "stop jobs and let them wait again",
 	.operands = "[JOB...]",
-	.max_operands = JOBS_MAX,
+	.max_operands = CHANGE_JOBS_MAX,
 	.live = true,
 	.groups = { &flags_which, &flags_daemon },
 	.about = "A job that has ended waits again, too.  The first number of an array is all of it that has\n"
@@ -494,20 +430,9 @@ const struct command command_signal = {
 	.summary = "send a signal to jobs that run",
 	.operands = "SIGNAL [JOB...]",
 	.min_operands = 1,
-	.max_operands = JOBS_MAX,
+	.max_operands = CHANGE_JOBS_MAX,
 	.live = true,
 	.groups = { &flags_which, &flags_daemon },
 	.examples = signal_examples,
 	.run = run_signal,
-};
-
-const struct command command_update = {
-	.name = "update",
-	.summary = "change what was asked for jobs",
-	.operands = "[JOB...]",
-	.max_operands = JOBS_MAX,
-	.live = true,
-	.groups = { &flags_update, &flags_which, &flags_daemon },
-	.examples = update_examples,
-	.run = run_update,
 };

@@ -53,14 +53,22 @@ static int as_flag(struct err *err, const struct err *cause)
 	return err_set(err, cause->code, "--%s", text);
 }
 
+int draft_apply_flag(const struct said *said, struct submission *s,
+	const struct submission_context *context, struct err *err)
+{
+	struct err cause = { 0 };
+
+	if (submission_set(s, said->name, said->value, context, &cause))
+		return as_flag(err, &cause);
+	return 0;
+}
+
 int draft_apply_flags(const struct args *args, struct submission *s,
 	const struct submission_context *context, struct err *err)
 {
 	for (size_t i = 0; i < args->said.n; i++) {
-		struct err cause = { 0 };
-
-		if (submission_set(s, args->said.at[i].name, args->said.at[i].value, context, &cause))
-			return as_flag(err, &cause);
+		if (draft_apply_flag(&args->said.at[i], s, context, err))
+			return err->code;
 	}
 	return 0;
 }

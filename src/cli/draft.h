@@ -21,6 +21,9 @@ int draft_read_batch(const struct args *args, json_t **out, struct err *err);
 /* What POST /v1/jobs takes: one of the two above; NULL: what is wrong. */
 json_t *draft_body(const struct args *args, struct err *err);
 
+/* One flag; ERR_USAGE with "--flag: " in front. */
+int draft_apply_flag(const struct said *said, struct submission *s,
+	const struct submission_context *context, struct err *err);
 /* The flags of args->said, one after another. */
 int draft_apply_flags(const struct args *args, struct submission *s,
 	const struct submission_context *context, struct err *err);

@@ -129,10 +129,23 @@ static void tell_jobs(const struct args *args, const char *done, const json_t *j
 	}
 }
 
+/* Of an array: those that the verb did not touch because they run. */
+static void tell_left(const struct args *args, double n)
+{
+	bool one = n == 1, hold = !strcmp(args->command->name, "hold");
+
+	if (!(n > 0))
+		return;
+	ui_say(args, "%.0f job%s of the array %s running and %s left alone%s", n, one ? "" : "s",
+		one ? "is" : "are", one ? "was" : "were",
+		!hold         ? ""
+			: one ? "; --stop stops it"
+			      : "; --stop stops them");
+}
+
 void tell_changed(const struct args *args, const json_t *reply)
 {
 	const json_t *jobs = json_object_get(reply, "jobs");
-	double left = live_number(reply, "left_running");
 	struct buf done = { 0 };
 
 	put_done(args, &done);
@@ -140,10 +153,7 @@ void tell_changed(const struct args *args, const json_t *reply)
 		tell_counts(args, done.at, jobs);
 	else
 		tell_jobs(args, done.at, jobs);
-	if (left > 0)
-		ui_say(args, "%.0f job%s of the array %s running and %s left alone; --stop stops %s",
-			left, left == 1 ? "" : "s", left == 1 ? "is" : "are",
-			left == 1 ? "was" : "were", left == 1 ? "it" : "them");
+	tell_left(args, live_number(reply, "left_running"));
 	buf_fini(&done);
 }
 

@@ -44,9 +44,12 @@ static int64_t tasks_max(void)
 
 /* ---- what an attempt may take of the host */
 
-static double cpus_for(const struct attempt *a, const struct submission *what)
+static double cpus_for(const struct live_job *job, const struct attempt *a,
+	const struct submission *what)
 {
-	return a && a->grant->cpus > 0 ? a->grant->cpus : what->cpus;
+	if (a && a->grant->cpus > 0)
+		return a->grant->cpus;
+	return isnan(job->cpus_asked) ? what->cpus : job->cpus_asked;
 }
 
 /* Its share of the memory is for caching: only who said how much it needs is held to a limit, and never to less. */
@@ -114,7 +117,7 @@ static void fill_launch(struct daemon *d, const struct live_job *job, const stru
 		.grace_s = job->grace_s,
 		.checkpoint = what->checkpoint,
 		.time_s = job->time_s > 0 ? fmax(0.001, job->time_s - job->used_s) : 0,
-		.cpus = cpus_for(a, what),
+		.cpus = cpus_for(job, a, what),
 		.tasks_max = tasks_max(),
 		.mem_bytes = memory_for(job, a),
 		.mem_watch = job->mem_most > 0,
@@ -375,7 +378,7 @@ static bool renew(struct daemon *d, const struct errand *errand)
 		return true; /* a launch that is still to come says the same */
 	rc = daemon_submission(d, job->id, &what, &err);
 	if (rc == 0) {
-		rc = hands_limit(d->hands, job->id, a->number, cpus_for(a, &what),
+		rc = hands_limit(d->hands, job->id, a->number, cpus_for(job, a, &what),
 			memory_for(job, a), &err);
 		submission_fini(&what);
 	}

@@ -46,7 +46,7 @@ static struct owner owner_of(struct daemon *d, uint32_t id)
 }
 
 /* Of an array all jobs are one user's. */
-static void audit_named(struct daemon *d, const struct call *call, const uint32_t *jobs, size_t n)
+void call_audit(struct daemon *d, const struct call *call, const uint32_t *jobs, size_t n)
 {
 	if (n)
 		audit_jobs(d, call, owner_of(d, jobs[0]).uid, jobs[0], n);
@@ -337,9 +337,7 @@ bool call_apply(struct daemon *d, struct call *call, const char *input, uint32_t
 	return true;
 }
 
-/* `left`: further jobs of the array that run and stay as they are. */
-static void answer_changed(struct daemon *d, struct call *call, const uint32_t *jobs, size_t n,
-	size_t left)
+void call_answer_changed(struct daemon *d, struct call *call, const uint32_t *jobs, size_t n, size_t left)
 {
 	struct json j;
 
@@ -371,10 +369,10 @@ static void change_these(struct daemon *d, struct call *call, const char *input,
 
 	while (done < n && call_apply(d, call, input, jobs[done], 0, body))
 		done++;
-	audit_named(d, call, jobs, done);
+	call_audit(d, call, jobs, done);
 	/* At the first that cannot be changed it stops, and the answer is why; those before it are changed. */
 	if (n && done == n)
-		answer_changed(d, call, jobs, n, left);
+		call_answer_changed(d, call, jobs, n, left);
 	json_decref(body);
 	free(jobs);
 }
@@ -510,64 +508,9 @@ void verb_requeue(struct daemon *d, struct call *call)
 		fine = call_apply(d, call, "requeue", jobs[done], 0, body);
 		json_decref(body);
 	}
-	audit_named(d, call, jobs, done);
+	call_audit(d, call, jobs, done);
 	if (n && done == n)
-		answer_changed(d, call, jobs, n, 0);
-	free(jobs);
-}
-
-/* The same limits as at submission. */
-static bool check_update(const struct daemon *d, struct call *call)
-{
-	bool own_weight = !d->config.system || call->caller.admin;
-	const struct {
-		const char *name;
-		double min, max;
-	} rows[] = {
-		{ "priority", INT32_MIN, INT32_MAX },
-		{ "weight", 1e-6, own_weight ? 1e6 : 1 },
-		{ "time_s", 0, 1e9 },
-		{ "deadline", 0, 1e11 },
-	};
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		double x = member_number(call->args, rows[i].name, rows[i].max);
-
-		if (x >= rows[i].min && x <= rows[i].max)
-			continue;
-		call_problem(call, 400, 2, "%s: from %g to %g", rows[i].name, rows[i].min, rows[i].max);
-		return false;
-	}
-	return true;
-}
-
-void verb_update(struct daemon *d, struct call *call)
-{
-	uint32_t *jobs;
-	size_t n = call_jobs(d, call, true, &jobs), done = 0;
-	double deadline = member_number(call->args, "deadline", NAN);
-	json_t *body = n ? json_deep_copy(call->args) : NULL;
-
-	if (body) {
-		json_object_del(body, "id");
-		json_object_del(body, "deadline");
-		if (!isnan(deadline))
-			json_object_set_new(body, "deadline_s",
-				json_real(deadline - wallclock_offset(&d->clock.wall)));
-		if (json_object_size(body) == 0) {
-			call_problem(call, 400, 2,
-				"nothing to change was named: priority, weight, time_s or deadline");
-			n = 0;
-		}
-	}
-	if (n && !check_update(d, call))
-		n = 0;
-	while (done < n && call_apply(d, call, "update", jobs[done], 0, body))
-		done++;
-	audit_named(d, call, jobs, done);
-	if (n && done == n)
-		answer_changed(d, call, jobs, n, 0);
-	json_decref(body);
+		call_answer_changed(d, call, jobs, n, 0);
 	free(jobs);
 }
 
@@ -589,8 +532,8 @@ void verb_signal(struct daemon *d, struct call *call)
 	else if (hands_signal(d->hands, id, job->attempt, number, &err) < 0)
 		call_fail(call, err.code, err.text);
 	else
-		answer_changed(d, call, &id, 1, 0);
-	audit_named(d, call, &id, call->status == 200);
+		call_answer_changed(d, call, &id, 1, 0);
+	call_audit(d, call, &id, call->status == 200);
 }
 
 /* ---- what running jobs say */
@@ -641,7 +584,7 @@ static void say(struct daemon *d, struct call *call, const char *input)
 	json_object_del(body, "id");
 	json_object_del(body, "attempt");
 	if (call_begin_attempt(d, call, id, attempt) && take_word(d, call, input, id, attempt, body))
-		answer_changed(d, call, &id, 1, 0);
+		call_answer_changed(d, call, &id, 1, 0);
 	json_decref(body);
 }
 

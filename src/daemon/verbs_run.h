@@ -33,6 +33,24 @@ uint32_t call_array_size(struct daemon *d, uint32_t array_id);
 /* Applies an input and writes its row; false: the call is answered with why not. */
 bool call_apply(struct daemon *d, struct call *call, const char *input, uint32_t id,
 	uint32_t attempt, const json_t *body);
+/* Changes of one user's jobs, for the audit, where they are not the caller's own. */
+void call_audit(struct daemon *d, const struct call *call, const uint32_t *jobs, size_t n);
+/* Answers with these jobs as they are now.  `left`: further jobs of the array that run and stay as they are. */
+void call_answer_changed(struct daemon *d, struct call *call, const uint32_t *jobs, size_t n,
+	size_t left);
+
+/* ---- parts of a submission, which an update has as well */
+
+/* A job of this submission and this user, as it would wait; nothing is written down. */
+struct live_job *verb_draft_job(struct daemon *d, const struct caller *caller, uint32_t id,
+	const struct submission *what);
+/* Whether it could ever run here: ERR_NEVER with why not. */
+int verb_check_runnable(struct daemon *d, struct live_job *job, struct err *err);
+/* The first number of an array that it waits for means all of it. */
+int verb_expand_after(struct daemon *d, struct submission *what, struct err *err);
+/* Dependencies on jobs that have ended are left out; those that can never be met are ERR_NEVER. */
+int verb_settle_after(struct daemon *d, struct live_job *job, struct err *err);
+
 /* {"schema":…: the body begins; end with json_end(&j, '}'). */
 void call_begin(struct call *call, struct json *j);
 /* The list "notes": what the call's new jobs say that the policy does not go by.  Before the core has them. */

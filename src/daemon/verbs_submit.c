@@ -56,7 +56,7 @@ static bool met_already(enum dependency_kind kind, const char *state)
 }
 
 /* The first number of an array means all of it.  Every element of this one waits for every one of that. */
-static int expand_after(struct daemon *d, struct submission *what, struct err *err)
+int verb_expand_after(struct daemon *d, struct submission *what, struct err *err)
 {
 	VEC(struct dependency) all = { 0 };
 	uint64_t of_each = what->array ? what->narray : 1;
@@ -89,7 +89,7 @@ static int expand_after(struct daemon *d, struct submission *what, struct err *e
 	return 0;
 }
 
-static int settle_after(struct daemon *d, struct live_job *job, struct err *err)
+int verb_settle_after(struct daemon *d, struct live_job *job, struct err *err)
 {
 	uint32_t kept = 0;
 
@@ -124,7 +124,7 @@ static bool fits_a_node(const struct cluster *cluster, const struct live_job *jo
 	return false;
 }
 
-static struct live_job *draft(struct daemon *d, const struct caller *caller, uint32_t id,
+struct live_job *verb_draft_job(struct daemon *d, const struct caller *caller, uint32_t id,
 	const struct submission *what)
 {
 	struct live_job *job = live_job_create(id, what, wallclock_offset(&d->clock.wall), d->last_s);
@@ -266,7 +266,7 @@ static int check_key(struct daemon *d, uint32_t known, const struct submission *
 	return rc;
 }
 
-static int check_runnable(struct daemon *d, struct live_job *job, struct err *err)
+int verb_check_runnable(struct daemon *d, struct live_job *job, struct err *err)
 {
 	struct buf why = { 0 };
 	int rc = 0;
@@ -308,7 +308,7 @@ static int add_elements(struct daemon *d, struct call *call, struct submission *
 	int64_t bytes = (int64_t)strlen(words);
 
 	for (uint32_t i = 0; i < n; i++) {
-		struct live_job *job = draft(d, &call->caller, first + i, what);
+		struct live_job *job = verb_draft_job(d, &call->caller, first + i, what);
 		int rc = 0;
 
 		job->submitted_bytes = bytes / n + (bytes % n > i);
@@ -320,9 +320,9 @@ static int add_elements(struct daemon *d, struct call *call, struct submission *
 				job->key = NULL;
 			}
 		}
-		rc = settle_after(d, job, err);
+		rc = verb_settle_after(d, job, err);
 		if (rc == 0 && i == 0)
-			rc = check_runnable(d, job, err);
+			rc = verb_check_runnable(d, job, err);
 		if (rc < 0) {
 			live_job_destroy(job);
 			return rc;
@@ -398,7 +398,7 @@ static int add_one(struct daemon *d, struct call *call, const json_t *words, str
 		label_memory(d, &call->caller, &what);
 		full = submission_to_json(&what);
 		text = json_dumps(full, JSON_COMPACT);
-		rc = expand_after(d, &what, err);
+		rc = verb_expand_after(d, &what, err);
 		if (rc == 0)
 			rc = add_elements(d, call, &what, text, err);
 		free(text);

@@ -124,6 +124,13 @@ int core_open(const struct core_config *config, double now_s, struct core **out,
 	return 0;
 }
 
+static void free_old_names(struct core *c)
+{
+	for (size_t i = 0; i < c->old_names.n; i++)
+		free(c->old_names.at[i]);
+	c->old_names.n = 0;
+}
+
 void core_close(struct core *c)
 {
 	if (!c)
@@ -139,6 +146,8 @@ void core_close(struct core *c)
 	vec_fini(&c->of_engine);
 	vec_fini(&c->outside);
 	vec_fini(&c->queue);
+	free_old_names(c);
+	vec_fini(&c->old_names);
 	vec_fini(&c->later);
 	arena_fini(&c->later_words);
 	vec_fini(&c->notes);
@@ -550,6 +559,8 @@ void core_forget_notes(struct core *c)
 		arena_fini(&c->words);
 	}
 	arena_reset(&c->words);
+	if (!c->gates_moved)
+		free_old_names(c);
 	/* Gates look at jobs that ended: only when they have looked are these forgotten. */
 	c->stale |= ended;
 	if (!c->stale || c->gates_moved)

@@ -206,22 +206,29 @@ static int in_observed(struct core *c, uint32_t id, uint32_t attempt, const json
 	return 0;
 }
 
-/* In the engine the change shows when it comes in again. */
+/*
+ * In the engine the change shows when it comes in again.  One that the engine refused, or whose dependency cannot be met
+ * any more, is looked at anew if the change may help.
+ */
 static int in_update(struct core *c, uint32_t id, uint32_t attempt, const json_t *body, struct err *err)
 {
 	struct live_job *job = one_alive(c, id, err);
+	char label[LIVE_NAME_SIZE], *old_name;
 
 	(void)attempt;
 	if (!job)
 		return err->code;
 	if (core_alive(c, id))
 		return err_set(err, ERR_REFUSED,
-			"job %u holds devices; hold it first, change it, then release it", id);
+			"job %s holds devices; hold it first ('stint hold --stop %s'), change it, then release it",
+			live_name(job, label), label);
 	take_back(c, job, STOP_NONE);
-	job->base.priority = (int32_t)member_int(body, "priority", job->base.priority);
-	job->base.weight = member_number(body, "weight", job->base.weight);
-	job->time_s = member_number(body, "time_s", job->time_s);
-	job->deadline_s = job->base.deadline_s = member_number(body, "deadline_s", job->deadline_s);
+	if (live_job_change(job, body, &old_name)) {
+		job->gate = GATE_OPEN;
+		job->base.types = live_job_types(job, c->cluster);
+	}
+	if (old_name)
+		vec_push(&c->old_names, old_name);
 	core_wait_outside(c, job);
 	core_note(c, NOTE_STATE, id, 0, NULL);
 	return 0;

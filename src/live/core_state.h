@@ -36,6 +36,7 @@ struct core {
 	VEC(struct live_job *) outside;   /* perhaps; not in the engine, and not ended */
 	VEC(struct later) later;          /* scratch: those of them that wait for others */
 	struct arena later_words;         /* of these */
+	VEC(char *) old_names; /* of jobs that were renamed, until the engine has forgotten them */
 	VEC(struct told) queue;
 	size_t queue_at;
 	bool due;         /* something happened since the last step */

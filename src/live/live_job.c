@@ -132,6 +132,7 @@ struct live_job *live_job_create(uint32_t id, const struct submission *what, dou
 		memcpy(job->after, what->after, what->nafter * sizeof(*job->after));
 	job->engine_id = JOB_NONE;
 	job->begun_s = job->first_begun_s = job->end_s = job->first_batch = job->idle_since_s = NAN;
+	job->cpus_asked = NAN;
 	job->code = -1;
 	progress_init(&job->progress);
 	fill_base(job, what);
@@ -385,6 +386,7 @@ struct number {
 static const struct number numbers[] = {
 	LIVE(time_s, 0),
 	LIVE(estimate_s, 0),
+	LIVE(cpus_asked, NAN),
 	LIVE(deadline_s, INFINITY),
 	LIVE(begin_s, 0),
 	LIVE(grace_s, 30),
@@ -648,7 +650,7 @@ static void get_asked(struct live_job *job, const json_t *s)
 	job->array_limit = (uint32_t)member_int(s, "array_limit", 0);
 }
 
-static void get_after(struct live_job *job, const json_t *s)
+void live_job_get_after(struct live_job *job, const json_t *s)
 {
 	const json_t *after = json_object_get(s, "after");
 	size_t n = json_array_size(after);
@@ -744,7 +746,7 @@ int live_job_from_status(const json_t *status, struct live_job **out, struct err
 	job_init(&job->base);
 	progress_init(&job->progress);
 	get_asked(job, status);
-	get_after(job, status);
+	live_job_get_after(job, status);
 	get_state(job, status);
 	get_numbers(job, status);
 	get_speeds(job, status);

@@ -108,8 +108,9 @@ struct live_job {
 	uint32_t array_id, array_index, array_limit; /* id 0: of no array */
 	struct dependency *after;
 	uint32_t nafter;
-	bool cpu_only;   /* asked for no devices: runs on CPU slots */
-	bool allow_idle; /* may hold devices and do nothing */
+	double cpus_asked; /* changed since it was submitted; NAN: as it was submitted */
+	bool cpu_only;     /* asked for no devices: runs on CPU slots */
+	bool allow_idle;   /* may hold devices and do nothing */
 	int64_t mem_most; /* its memory is a label: with more than base.mem_bytes it is killed, and gets this; 0: it is not */
 
 	/* where it stands */
@@ -145,6 +146,16 @@ struct live_job {
 struct live_job *live_job_create(uint32_t id, const struct submission *what, double born_s,
 	double now_s);
 void live_job_destroy(struct live_job *job);
+
+/*
+ * The input "update": {"priority","weight","time_s","deadline_s"}, and of its size all of {"gpus","min_gpus","max_gpus",
+ * "nodes","cpu_only","cpus","cpus_asked","mem_bytes","mem_most"}, {"name"}, {"after":[[kind,job],...]}.  What is not there
+ * stays.  Returns whether what it needs to run may have changed.  `old_name` is the caller's to free once the engine has
+ * forgotten the job, NULL: it has the name it had.
+ */
+bool live_job_change(struct live_job *job, const json_t *body, char **old_name);
+/* Reads {"after":[[kind,job],...]}; what was there is not freed. */
+void live_job_get_after(struct live_job *job, const json_t *status);
 
 /* The types it may use as bits of this cluster; CPU slots only for those that asked for no device. */
 uint32_t live_job_types(const struct live_job *job, const struct cluster *cluster);

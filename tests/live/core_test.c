@@ -427,6 +427,38 @@ static void what_is_asked_for_is_changed_while_it_waits(void **state)
 	play_close(&p);
 }
 
+static void its_size_and_name_are_changed_while_it_waits(void **state)
+{
+	struct play p;
+
+	(void)state;
+	play_open(&p, "1x2", "fifo");
+	play_submit(&p, 0, (struct ask){ .gpus = 1 });
+	play_submit(&p, 1, (struct ask){ .gpus = 2 });
+	play_says(&p, "");
+	play_do(&p, 2, "update", 2, 0,
+		"{\"gpus\":1,\"min_gpus\":1,\"max_gpus\":1,\"name\":\"small\",\"mem_bytes\":5}");
+	play_says(&p, "state 2, start 2.1, launch 2.1");
+	assert_string_equal(core_job(p.core, 2)->name, "small");
+	assert_int_equal(core_job(p.core, 2)->base.mem_bytes, 5);
+	play_close(&p);
+}
+
+static void what_can_never_be_met_is_replaced(void **state)
+{
+	struct play p;
+
+	(void)state;
+	play_open(&p, "1x1", "fifo");
+	play_submit(&p, 0, (struct ask){ .gpus = 1 });
+	play_submit(&p, 1, (struct ask){ .gpus = 1, .after = { { AFTER_NOT_OK, 1 } } });
+	play_exit(&p, 2, 1, 1, 0);
+	play_state(&p, 2, "PENDING");
+	play_do(&p, 3, "update", 2, 0, "{\"after\":[]}");
+	play_says(&p, "state 2, start 2.1, launch 2.1");
+	play_close(&p);
+}
+
 /* ---- dependencies */
 
 static const struct {
@@ -1460,6 +1492,8 @@ int main(void)
 		cmocka_unit_test(a_running_job_starts_over),
 		cmocka_unit_test(an_ended_job_comes_back),
 		cmocka_unit_test(what_is_asked_for_is_changed_while_it_waits),
+		cmocka_unit_test(its_size_and_name_are_changed_while_it_waits),
+		cmocka_unit_test(what_can_never_be_met_is_replaced),
 		cmocka_unit_test(dependencies_open_when_they_are_met),
 		cmocka_unit_test(a_held_job_forgets_what_was_met),
 		cmocka_unit_test(one_that_can_never_follow_can_be_cancelled),

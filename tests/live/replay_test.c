@@ -123,6 +123,23 @@ static void of_a_process(struct world *w)
 	}
 }
 
+static char *change_of(struct world *w)
+{
+	uint32_t n = 1 + any(w, 2);
+
+	switch (any(w, 4)) {
+	case 0:
+		return mem_printf("{\"gpus\":%u,\"min_gpus\":%u,\"max_gpus\":%u,\"cpus_asked\":%u}",
+			n, n, n, n);
+	case 1:
+		return mem_printf("{\"name\":\"n%u\"}", any(w, 3));
+	case 2:
+		return mem_printf("{\"after\":[]}");
+	default:
+		return mem_printf("{\"priority\":%u}", any(w, 5));
+	}
+}
+
 static void of_a_person(struct world *w)
 {
 	static const char *const kinds[] = { "cancel", "hold", "release", "release", "requeue",
@@ -136,7 +153,7 @@ static void of_a_person(struct world *w)
 	if (!strcmp(kind, "requeue") && status && !live)
 		body = mem_printf("{\"job\":%s}", status);
 	if (!strcmp(kind, "update"))
-		body = mem_printf("{\"priority\":%u}", any(w, 5));
+		body = change_of(w);
 	play_try(&w->p, kind, job, 0, body ? body : "{}");
 	free(body);
 }

@@ -48,6 +48,12 @@ want 0 "hold"
 soon "ours waits" state "$own" "PENDING .*held"
 soon "so does sbatch's" queue_says "$number" "PENDING .*held"
 soon "in Slurm, too" is_so "$number" %T PENDING
+for job in "$own" "$theirs"; do
+	fails 4 "GPUs, CPUs, memory and name of a job are Slurm's here" "its size is Slurm's ($job)" stint update --gpus 2 "$job"
+	fails 4 "are Slurm's here" "so is its name ($job)" stint update --name other "$job"
+	run stint update --priority 5 --dependency none "$job"
+	want 0 "its priority is Stint's ($job)"
+done
 run stint release "$own" "$theirs"
 want 0 "release"
 soon "ours runs once more" logs_say "$own" "hello 2"
