@@ -7,8 +7,10 @@
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <stdnoreturn.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -16,6 +18,7 @@
 #include "cli/live.h"
 #include "cli/live_print.h"
 #include "cli/log_follow.h"
+#include "cli/run_wait.h"
 #include "cli/ui.h"
 
 struct stay {
@@ -23,14 +26,21 @@ struct stay {
 	char job[32];
 	bool one_file; /* output and errors go to the same */
 	sigset_t signals;
+	atomic_int interrupted; /* number of the signal the job was cancelled for; 0: none */
 };
 
+/* A signal that is ignored (nohup, a script's background) stays ignored. */
 static void block_signals(struct stay *stay)
 {
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+
 	sigemptyset(&stay->signals);
-	sigaddset(&stay->signals, SIGINT);
-	sigaddset(&stay->signals, SIGTERM);
-	sigaddset(&stay->signals, SIGHUP);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+		struct sigaction before;
+
+		if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+			sigaddset(&stay->signals, numbers[i]);
+	}
 	pthread_sigmask(SIG_BLOCK, &stay->signals, NULL);
 }
 
@@ -47,22 +57,32 @@ static void cancel(const struct stay *stay)
 	free(path);
 }
 
-/* The first Ctrl-C ends the job, the second only us.  A terminal that is gone leaves the job alone. */
+noreturn static void leave(int number)
+{
+	fflush(NULL);
+	_exit(EXIT_SIGNAL + number);
+}
+
+/* The first Ctrl-C cancels the job, the second leaves at once.  A terminal that is gone leaves the job alone. */
 static void *on_signals(void *ctx)
 {
-	const struct stay *stay = ctx;
+	struct stay *stay = ctx;
+	const char *line = isatty(STDERR_FILENO) ? "\n" : ""; /* after ^C, and what is drawn in place */
 	int number = 0;
 
 	sigwait(&stay->signals, &number);
-	if (number != SIGHUP) {
-		ui_err("\nstint run: cancelling job %s; once more leaves it to end alone\n", stay->job);
-		cancel(stay);
-		sigwait(&stay->signals, &number);
+	if (number == SIGHUP) {
+		ui_err("%sstint run: job %s goes on without us; follow it: stint logs -f %s\n",
+			line, stay->job, stay->job);
+		leave(number);
 	}
-	ui_err("\nstint run: job %s goes on without us; follow it: stint logs -f %s\n", stay->job,
+	atomic_store(&stay->interrupted, number);
+	ui_err("%sstint run: cancelling job %s; Ctrl-C once more leaves at once\n", line, stay->job);
+	cancel(stay);
+	sigwait(&stay->signals, &number);
+	ui_err("%sstint run: left; job %s stops by itself: stint show %s\n", line, stay->job,
 		stay->job);
-	fflush(NULL);
-	_exit(EXIT_SIGNAL + number);
+	leave(number);
 }
 
 static void *on_output(void *ctx)
@@ -97,41 +117,6 @@ static int wait_on(const struct stay *stay, json_t **job, struct err *err)
 	}
 }
 
-/* On a terminal, why it waits; once for each reason. */
-static int wait_and_tell(const struct stay *stay, json_t **job, struct err *err)
-{
-	bool tells = !stay->args->quiet && isatty(STDERR_FILENO);
-	struct buf last = { 0 };
-	int rc;
-
-	for (;;) {
-		char *path = live_job_path(stay->job, NULL);
-		const char *text, *state;
-
-		rc = tells ? live_get(stay->args, path, job, err) : ERR_TIMEOUT;
-		free(path);
-		state = rc ? NULL : live_text(*job, "state");
-		if (!state || strcmp(state, "PENDING") != 0)
-			break;
-		text = live_text(json_object_get(*job, "reason"), "text");
-		if (text && (!last.n || strcmp(last.at, text) != 0)) {
-			ui_err("stint run: job %s waits: %s\n", stay->job, text);
-			buf_clear(&last);
-			buf_str(&last, text);
-		}
-		json_decref(*job);
-		live_pause(1);
-	}
-	buf_fini(&last);
-	if (!rc && live_is_over(*job))
-		return 0;
-	if (!rc)
-		json_decref(*job);
-	if (rc && tells && !is_lost(rc))
-		return rc;
-	return wait_on(stay, job, err);
-}
-
 static int stay_with(struct stay *stay, json_t **job, struct err *err)
 {
 	struct log_sink sinks[] = { { .to = STDOUT_FILENO }, { .to = STDERR_FILENO } };
@@ -151,7 +136,8 @@ static int stay_with(struct stay *stay, json_t **job, struct err *err)
 		pthread_create(&threads[2], NULL, on_signals, stay))
 		return err_set(err, ERR_IO, "cannot start a thread; job %s runs: stint logs -f %s",
 			stay->job, stay->job);
-	rc = wait_and_tell(stay, job, err);
+	run_wait(stay->args, stay->job, &stay->interrupted);
+	rc = wait_on(stay, job, err);
 	if (!rc) {
 		pthread_join(threads[0], NULL);
 		if (!stay->one_file)
@@ -215,7 +201,7 @@ static int run(const struct args *args, struct err *err)
 	if (!args->json)
 		tell_end(args, job);
 	if (!rc)
-		rc = live_exit_code(job);
+		rc = stay.interrupted ? EXIT_SIGNAL + stay.interrupted : live_exit_code(job);
 	json_decref(job);
 	return rc;
 }
@@ -244,7 +230,8 @@ const struct command command_run = {
 	.live = true,
 	.groups = { &flags_job, &flags_run, &flags_daemon },
 	.about = "Prints what the job prints and returns its exit code (128+n if signal n killed it).\n"
-		 "Ctrl-C cancels the job; a second one leaves it to itself.",
+		 "While the job waits, it says why, and when it is expected to start.  Ctrl-C cancels the job,\n"
+		 "waits for its end and returns 130 (SIGTERM: 143); a second one leaves at once.",
 	.examples = examples,
 	.run = run,
 };

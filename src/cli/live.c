@@ -309,7 +309,7 @@ int live_exit_code(const json_t *job)
 	return code > 0 && code < 256 ? (int)code : EXIT_FAILED;
 }
 
-static int poll_once(const struct args *args, const char *job, double timeout_s, json_t **reply,
+int live_poll(const struct args *args, const char *job, double timeout_s, json_t **reply,
 	struct err *err)
 {
 	char *base = live_job_path(job, "wait");
@@ -340,7 +340,7 @@ int live_wait(const struct args *args, const char *job, double until_s, json_t *
 	for (;;) {
 		double now_s = clock_wall_s();
 		double timeout_s = asked ? fmin(fmax(0, until_s - now_s), POLL_S) : 0;
-		int rc = poll_once(args, job, timeout_s, reply, err);
+		int rc = live_poll(args, job, timeout_s, reply, err);
 
 		if (!rc)
 			err->text[0] = '\0'; /* of a daemon that was away */

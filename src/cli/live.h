@@ -61,6 +61,10 @@ const char *live_user(void);
 bool live_is_over(const json_t *job);
 int live_exit_code(const json_t *job);
 
+/* The job as soon as it has ended, or as it is after `timeout_s`.  `*reply` is a new reference. */
+int live_poll(const struct args *args, const char *job, double timeout_s, json_t **reply,
+	struct err *err);
+
 /*
  * Waits until the job has ended or `until_s` of clock_wall_s() (INFINITY: for ever): ERR_TIMEOUT.
  * A daemon that went away meanwhile may come back.

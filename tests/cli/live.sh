@@ -50,7 +50,7 @@ wait $runner
 is "the rest comes, too" [ "$(cat streamed)" = "first
 last" ]
 interrupt "$work/interrupted" "$STINT" run --grace 5s -- sh -c 'echo x >interrupted; '"$slots"
-want 143 "Ctrl-C cancels the job, and its code is that of TERM"
+want 130 "Ctrl-C cancels the job, and the code says so"
 run stint queue --state cancelled --json
 out '"state": "CANCELLED"' "it is cancelled"
 
