@@ -224,12 +224,13 @@ static const char *const examples[] = {
 const struct command command_run = {
 	.name = "run",
 	.summary = "submit a job and stay with it",
-	.operands = "[-- COMMAND... | SCRIPT [ARG...] | JOB.yaml]",
+	.operands = "[--] COMMAND [ARG...]",
 	.max_operands = 1 << 20,
 	.takes_rest = draft_takes_rest,
 	.live = true,
 	.groups = { &flags_job, &flags_run, &flags_daemon },
-	.about = "Prints what the job prints and returns its exit code (128+n if signal n killed it).\n"
+	.about = "The command is written as for 'stint submit': a command, a script or a job file, after the flags.\n"
+		 "Prints what the job prints and returns its exit code (128+n if signal n killed it).\n"
 		 "While the job waits, it says why, and when it is expected to start.  Ctrl-C cancels the job,\n"
 		 "waits for its end and returns 130 (SIGTERM: 143); a second one leaves at once.",
 	.examples = examples,

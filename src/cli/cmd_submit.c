@@ -120,15 +120,15 @@ static const char *const examples[] = {
 const struct command command_submit = {
 	.name = "submit",
 	.summary = "hand a job to the daemon",
-	.operands = "[-- COMMAND... | SCRIPT [ARG...] | JOB.yaml]",
+	.operands = "[--] COMMAND [ARG...]",
 	.max_operands = 1 << 20,
 	.takes_rest = draft_takes_rest,
 	.live = true,
 	.groups = { &flags_job, &flags_submit, &flags_daemon },
-	.about = "The job is a command after --, as it is; a script, whose #SBATCH and #STINT lines at the\n"
-		 "top say what it wants; or a job file in YAML with the same fields as the flags, command\n"
-		 "and env.  Flags win over what a file says.  Flags come before a script: what follows it\n"
-		 "belongs to it.",
+	.about = "Flags come before the command: what follows it belongs to it.  After -- the command is taken\n"
+		 "as it is.  Without --, COMMAND may be a script, whose #SBATCH and #STINT lines at the top\n"
+		 "say what it wants; a job file in YAML with the same fields as the flags, command and env; or\n"
+		 "a program of $PATH, if there is no file of its name here.  Flags win over what a file says.",
 	.examples = examples,
 	.run = run,
 };

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "base/file.h"
 #include "cli/ui.h"
 #include "live/job_yaml.h"
@@ -110,7 +111,7 @@ static int take_file(const struct args *args, struct submission *s,
 
 	if (strcmp(path, "-") != 0 && !file_exists(path))
 		return err_set(err, ERR_MISSING,
-			"there is no file %s; to run a command write it after --, such as: stint %s -- %s",
+			"there is no file and no program %s; a command that only the job finds is written after --: stint %s -- %s",
 			path, args->command->name, path);
 	rc = file_read_upto(path, SUBMISSION_BYTES_MAX, &file, err);
 	if (rc)
@@ -123,6 +124,13 @@ static int take_file(const struct args *args, struct submission *s,
 	return rc;
 }
 
+/* A name that is no file here, as a shell would find it. */
+static bool is_program(const char *word)
+{
+	return !strchr(word, '/') && strcmp(word, "-") != 0 && !is_yaml(word) &&
+		!file_exists(word) && child_is_there(word);
+}
+
 static int take_command(const struct args *args, struct submission *s,
 	const struct submission_context *context, struct err *err)
 {
@@ -132,9 +140,9 @@ static int take_command(const struct args *args, struct submission *s,
 
 	if (!words->n)
 		return err_set(err, ERR_USAGE,
-			"what shall run? write stint %s [flags] -- COMMAND, or name a script or a job file",
+			"what shall run? write stint %s [FLAGS] [--] COMMAND, or name a script or a job file",
 			args->command->name);
-	if (!files) {
+	if (!files || is_program(words->at[0])) {
 		take_words(s, words->at, words->n);
 		return 0;
 	}

@@ -1,6 +1,6 @@
 /*
- * A submission from a command line: the command after "--", a job file or a
- * script, with the flags on top.
+ * A submission from a command line: a command, with or without "--" before it, a job file
+ * or a script, with the flags on top.
  */
 #ifndef CLI_DRAFT_H
 #define CLI_DRAFT_H
@@ -9,7 +9,7 @@
 #include "io/notes.h"
 #include "live/submission.h"
 
-/* Whether what follows the first operand belongs to the job: it is a script. */
+/* Whether what follows the first operand belongs to the job: it is a script or a program. */
 bool draft_takes_rest(const char *operand);
 
 /* Checked and ready to send; release it with submission_fini(). */

@@ -214,8 +214,8 @@ static int check_operands(const struct args *args, struct err *err)
 	size_t n = args->operands.n;
 
 	if (n < (size_t)command->min_operands)
-		return err_set(err, ERR_USAGE, "an argument is missing: stint %s %s", command->name,
-			command->operands);
+		return err_set(err, ERR_USAGE, "an argument is missing: stint %s %s%s",
+			command->name, command->takes_rest ? "[FLAGS] " : "", command->operands);
 	if (n > (size_t)command->max_operands)
 		return err_set(err, ERR_USAGE, "too many words: '%s' was not expected",
 			args->operands.at[command->max_operands]);

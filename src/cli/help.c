@@ -29,10 +29,23 @@ static void one_flag(const struct flag *flag, struct buf *out)
 	buf_printf(out, "%s\n", flag->help);
 }
 
+static void put_usage(const struct command *command, struct buf *out)
+{
+	bool has_operands = *command->operands;
+
+	/* What follows a command is the command's own: flags come before it. */
+	if (command->takes_rest)
+		buf_printf(out, "stint %s [FLAGS] %s", command->name, command->operands);
+	else
+		buf_printf(out, "stint %s %s%s[FLAGS]", command->name, command->operands,
+			has_operands ? " " : "");
+}
+
 void help_command(const struct command *command, struct buf *out)
 {
-	buf_printf(out, "stint %s: %s\n\nusage: stint %s %s%s[flags]\n", command->name,
-		command->summary, command->name, command->operands, *command->operands ? " " : "");
+	buf_printf(out, "stint %s: %s\n\nusage: ", command->name, command->summary);
+	put_usage(command, out);
+	buf_char(out, '\n');
 	if (command->about)
 		buf_printf(out, "\n%s\n", command->about);
 	for (int g = 0; g < COMMAND_GROUPS_MAX && command->groups[g]; g++) {

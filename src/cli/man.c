@@ -273,13 +273,18 @@ static void add_examples(const char *const *examples, struct buf *out)
 
 static void command_page(const struct command *command, struct buf *out)
 {
+	static const char flags[] = "[\\fIFLAGS\\fR]\n";
+
 	add_header(command, command->summary, out);
 	section(out, "SYNOPSIS");
 	buf_str(out, ".B stint ");
 	add_line(out, slice_of(command->name));
+	if (command->takes_rest)
+		buf_str(out, flags);
 	if (*command->operands)
 		add_line(out, slice_of(command->operands));
-	buf_str(out, "[\\fIflags\\fR]\n");
+	if (!command->takes_rest)
+		buf_str(out, flags);
 	section(out, "DESCRIPTION");
 	if (command->about) {
 		add_paragraphs(out, command->about);

@@ -47,10 +47,11 @@ touch plain
 fails 6 'no daemon answers at plain' "a file is no daemon" stint queue --socket plain
 
 # ---- what to run
-fails 2 'what shall run\? write stint submit \[flags\] -- COMMAND' "a job needs a command" stint submit
+fails 2 'what shall run\? write stint submit \[FLAGS\] \[--\] COMMAND' "a job needs a command" stint submit
 fails 2 'what shall run' "also after --" stint submit --gpus 1 --
-fails 3 'no file python; to run a command write it after --' "a command belongs after --" \
-	stint submit python train.py
+fails 3 'no file and no program pythonn; .* written after --' "a word must be a file or a program" \
+	stint submit pythonn train.py
+fails 6 'no daemon answers' "a program needs no --" stint submit --socket none sh -c true
 echo 'print(1)' >train.py
 fails 2 'train.py is no script.*stint submit -- python train.py' "a program is no script" stint submit train.py
 fails 2 'is no script' "an empty file neither" stint submit /dev/null

@@ -24,6 +24,17 @@ end_run() {
 	cp run.err stderr
 }
 
+# ---- how commands are written
+usage='^usage: stint (run|submit) \[FLAGS\] \[--\] COMMAND \[ARG\.\.\.\]$'
+run stint help run
+out "$usage" "flags come before the command of run"
+run stint help submit
+out "$usage" "and of submit"
+run stint help plan
+out '^usage: stint plan \[FLAGS\] \[--\] submit' "and before a plan"
+run stint man run
+is "the manual page says so, too" grep -qzE '\[.fIFLAGS.fR\].*COMMAND' stdout
+
 is "a daemon" daemon_start --no-cgroups
 
 # ---- waiting
@@ -96,4 +107,7 @@ end_run
 want 129 "a terminal that goes away"
 is "leaves the job alone" state 9 RUNNING
 touch alone
+run stint run --quiet sh -c 'echo "$0 $*"; exit 6' --gpus 7
+want 6 "a command needs no -- before it"
+out '^--gpus 7$' "and has the flags that follow it"
 finish
