@@ -119,11 +119,13 @@ export function say(text) {
 }
 
 // Asks before something is done; answers whether to do it.
-export function confirm(title, text, yes) {
+export function confirm(title, text, yes, no, { danger = false } = {}) {
 	const dialog = document.getElementById('ask');
 	document.getElementById('ask-title').textContent = title;
 	document.getElementById('ask-text').textContent = text;
 	document.getElementById('ask-yes').textContent = yes;
+	document.getElementById('ask-yes').className = danger ? 'danger' : 'main';
+	document.getElementById('ask-no').textContent = no;
 	dialog.returnValue = 'no';
 	dialog.showModal();
 	return new Promise(done => dialog.addEventListener('close', () => done(dialog.returnValue === 'yes'), { once: true }));

@@ -1,7 +1,11 @@
 // One job from submit to end: what it did, why it waits, what it says, and what can be done to it.
 import { h, fill, card, clock, colour, confirm, csvButton, duration, inkOn, jobLink, moments, none, number, say, stateWord, table, tenantName } from './dom.js';
 import { get, live, maybe, post, text } from './api.js';
+import { commandLine, shellText } from './command.js';
+import { failureBox, hasFailed } from './job_failure.js';
+import { historyView, isReport } from './job_history.js';
 
+const times = n => n === 1 ? 'once' : `${n} times`;
 const ended = state => !['PENDING', 'CONFIGURING', 'RUNNING', 'COMPLETING'].includes(state);
 
 // ---- the life line
@@ -23,7 +27,7 @@ function pieces(job) {
 
 // Reasons as a band: each stands from its event to the next that says something else.
 function reasons(job, history) {
-	const said = (history?.events ?? []).filter(e => e.text && e.at !== undefined);
+	const said = (history?.events ?? []).filter(e => e.text && e.at !== undefined && !isReport(e));
 	const until = job.end ?? job.now;
 	return said.map((e, i) => ({ from: e.at, to: said[i + 1]?.at ?? until, text: e.text, kind: e.kind })).filter(e => e.to > e.from);
 }
@@ -47,9 +51,9 @@ function lifeline(job, history) {
 function facts(job) {
 	const list = [['user', job.user], ['tenant', tenantName(job.tenant)], ['model', job.model], ['asked for', `${job.gpus} GPU${job.gpus === 1 ? '' : 's'}${job.types ? ' of ' + job.types : ''}${job.min_gpus !== job.max_gpus ? ` (${job.min_gpus}–${job.max_gpus})` : ''}`],
 		['class', job.class === 'opportunistic' || job.guest || job.on_loan_gpus ? [job.class, job.guest ? 'guest' + (job.beside?.length ? ` beside ${job.beside.join(', ')}` : '') : job.on_loan_gpus ? `${job.on_loan_gpus} on loan` : null].filter(Boolean).join(', ') : null],
-		['has', job.held_gpus ? `${job.held_gpus} × ${job.type} on ${job.node} (${job.devices.join(', ')})` : null], ['idle', job.idle ? `for ${duration(job.idle.for_s)}${job.idle.warned ? ', which was warned of' : ''}` : null], ['failed on', job.failed_on?.map(f => `device ${f.device}, ${f.times} times${f.avoided ? ' (avoided)' : ''}`).join('; ') ?? null], ['priority', number(job.priority)], ['waited', duration(job.wait_s)], ['ran', duration(job.run_s)],
-		['preempted', job.preemptions ? `${job.preemptions} times` : null], ['GPU time', duration(job.served_gpu_s)], ['lost', job.lost_s ? duration(job.lost_s) : null], ['time limit', job.time_limit_s ? duration(job.time_limit_s) : null],
-		['deadline', job.deadline ? clock(job.deadline) : null], ['exit', job.exit_code !== undefined ? `${job.exit_code}${job.signal ? ', SIG' + job.signal : ''}` : null], ['how it ended', job.end_text], ['comment', job.comment]];
+		['has', job.held_gpus ? `${job.held_gpus} × ${job.type} on ${job.node} (${job.devices.join(', ')})` : null], ['idle', job.idle ? `for ${duration(job.idle.for_s)}${job.idle.warned ? ', which was warned of' : ''}` : null], ['failed on', job.failed_on?.map(f => `device ${f.device}, ${times(f.times)}${f.avoided ? ' (avoided)' : ''}`).join('; ') ?? null], ['priority', number(job.priority)], ['waited', duration(job.wait_s)], ['ran', duration(job.run_s)],
+		['preempted', job.preemptions ? times(job.preemptions) : null], ['GPU time', duration(job.served_gpu_s)], ['lost', job.lost_s ? duration(job.lost_s) : null], ['time limit', job.time_limit_s ? duration(job.time_limit_s) : null],
+		['deadline', job.deadline ? clock(job.deadline) : null], ['exit', job.ending || job.exit_code === undefined ? null : job.exit_code], ['how it ended', hasFailed(job) ? null : job.ending ?? job.end_text], ['comment', job.comment]];
 	return h('dl', { className: 'figures' }, list.filter(([, v]) => v !== null && v !== undefined && v !== '').map(([k, v]) => h('div', {}, h('dt', {}, k), h('dd', { style: { fontSize: String(v).length > 14 ? '.92rem' : '' } }, v))));
 }
 
@@ -86,32 +90,41 @@ function whenText(job, eta) {
 
 // ---- actions
 
+const runs = j => ['RUNNING', 'CONFIGURING'].includes(j.state);
+// verb, button, what it does to job N (the button that does it), the way out, what follows, and when it is possible.
 const actions = [
-	['hold', 'Hold', 'It will not run until it is released; if it runs now it is stopped first.', j => !ended(j.state) && j.reason?.why !== 'held'],
-	['release', 'Release', 'It may run again.', j => j.reason?.why === 'held'],
-	['requeue', 'Requeue', 'It is stopped and runs again from its last checkpoint.', j => ['RUNNING', 'CONFIGURING'].includes(j.state)],
-	['cancel', 'Cancel', 'It ends for good. This cannot be undone.', j => !ended(j.state)],
+	{ verb: 'hold', name: 'Hold', doing: n => `Hold job ${n}`, not: 'Leave it', what: j => runs(j) ? 'It is stopped now, with its signal and its grace, and does not run again until it is released.' : 'It does not run until it is released.', can: j => !ended(j.state) && j.reason?.why !== 'held' },
+	{ verb: 'release', name: 'Release', doing: n => `Release job ${n}`, not: 'Keep it held', what: () => 'It may run again.', can: j => j.reason?.why === 'held' },
+	{ verb: 'requeue', name: 'Requeue', doing: n => `Requeue job ${n}`, not: 'Let it run', what: () => 'It is stopped now, waits again, and goes on from its last checkpoint.', can: runs },
+	{ verb: 'requeue', name: 'Run again', doing: n => `Run job ${n} again`, not: 'Leave it', what: () => 'It waits in the queue with the same command and the same number; where it has saved a checkpoint, it goes on from there.', can: j => ended(j.state) && !j.pruned },
+	{ verb: 'cancel', name: 'Cancel', doing: n => `Cancel job ${n}`, not: 'Keep it', what: j => runs(j) ? 'It is stopped and ends now.' : 'It ends without running.', can: j => !ended(j.state) },
 ];
+
+function commandView(job) {
+	const line = shellText(job.command ?? []);
+	if (job.script) return h('p', { className: 'mono soft' }, `(a script)${line ? ' ' + line : ''}`);
+	return line ? commandLine('the command', line, 'command') : null;
+}
 
 export function show(place, [id]) {
 	if (!/^\d+(_\d+)?$/.test(id ?? '')) { place.append(h('h1', {}, 'Job'), none('Which job? Write its number into the field at the top.')); return null; }
 	const title = h('h1', {}, `Job ${id}`), bar = h('div', { className: 'buttons', role: 'group', 'aria-label': 'Actions' }), life = card('Life'), about = h('div', {}), going = card('Progress and speed'), why = card('Why and when'), past = card('Decisions about it');
 	const pre = h('pre', { className: 'log', tabindex: '0', 'aria-label': 'End of the log' }), stream = h('select', { id: 'log-stream' }, h('option', { value: 'stdout' }, 'output'), h('option', { value: 'stderr' }, 'errors'));
-	const attempts = card('Attempts'), command = h('p', { className: 'mono soft' });
-	let job = null, history = null;
+	const attempts = card('Attempts'), command = h('div', {}), failure = failureBox(id);
+	let job = null;
 	// The first of an array has the array's number, under which a change would be one of them all.
 	const called = () => job.array_id ? `${job.array_id}_${job.array_index}` : String(job.id);
 
-	async function act(verb, name, what) {
+	async function act(a) {
 		const one = called();
-		if (!await confirm(`${name} job ${one}?`, `${job.name}: ${what}`, name)) return;
-		try { await post(`/v1/jobs/${one}/${verb}`, { reason: 'from the page', ...(verb === 'hold' && { stop: true }) }); say(`Job ${one}: ${name.toLowerCase()} – done.`); loop.now(); } catch (e) { say(`Job ${one}: ${e.message}`); }
+		if (!await confirm(`${a.doing(one)}?`, `${job.name}: ${a.what(job)}`, a.doing(one), a.not, { danger: a.verb === 'cancel' })) return;
+		try { await post(`/v1/jobs/${one}/${a.verb}`, { reason: 'from the page', ...(a.verb === 'hold' && { stop: true }) }); say(`${a.doing(one)}: done.`); loop.now(); } catch (e) { say(`${a.doing(one)}: ${e.message}`); }
 	}
 	function drawActions() {
-		const can = actions.filter(a => a[3](job));
-		if (bar.dataset.can === can.map(a => a[0]).join()) return;
-		bar.dataset.can = can.map(a => a[0]).join();
-		fill(bar, can.map(([verb, name, what]) => h('button', { id: 'act-' + verb, type: 'button', className: verb === 'cancel' ? 'danger' : null, onclick: () => act(verb, name, what) }, name + '…')));
+		const can = actions.filter(a => a.can(job));
+		if (bar.dataset.can === can.map(a => a.name).join()) return;
+		bar.dataset.can = can.map(a => a.name).join();
+		fill(bar, can.map(a => h('button', { id: 'act-' + a.verb, type: 'button', className: a.verb === 'cancel' ? 'danger' : null, onclick: () => act(a) }, a.name + '…')));
 	}
 	async function loadLog() {
 		const end = pre.scrollTop + pre.clientHeight >= pre.scrollHeight - 4;
@@ -130,25 +143,25 @@ export function show(place, [id]) {
 		}
 		const over = ended(job.state);
 		const [explain, eta, hist] = await Promise.all([over ? null : maybe(`/v1/jobs/${id}/explain`).catch(() => null), over ? null : maybe(`/v1/jobs/${id}/eta`).catch(() => null), maybe(`/v1/jobs/${id}/history`).catch(() => null)]);
-		history = hist;
 		fill(title, `Job ${called()} `, h('span', { style: { fontWeight: '400' } }, job.name), ' ', stateWord(job.state));
-		command.textContent = job.command?.length ? '$ ' + job.command.join(' ') : '';
+		if (!command.firstChild) fill(command, commandView(job));
+		failure.set(job);
 		drawActions();
 		const open = life.querySelector('details')?.open;
 		fill(life, h('h2', {}, 'Life'), lifeline(job, hist));
 		if (open) life.querySelector('details').open = true;
 		fill(about, facts(job));
+		going.hidden = over && !job.progress && !job.speeds?.length;
 		fill(going, h('h2', {}, 'Progress and speed'), progress(job), speeds(job));
 		why.hidden = over;
 		fill(why, h('h2', {}, 'Why and when'), explained(job, explain), whenText(job, eta));
-		fill(past, h('div', { className: 'head' }, h('h2', {}, 'Decisions about it'), h('span', { className: 'grow' }), hist ? csvButton(`Job ${id} history`, () => [['seq', 'at', 'kind', 'who', 'rule', 'text'], history.events.map(e => [e.seq, e.at, e.kind, e.who, e.rule, e.text])]) : null),
-			hist ? table('Every decision, the last first', [{ title: 'when', of: e => clock(e.at) }, { title: 'what', of: e => e.kind }, { title: 'who', of: e => e.who ?? '' }, { title: 'rule', of: e => e.rule ?? '' }, { title: 'why', of: e => e.text ?? '' }], hist.events.slice(-200).reverse()) : none('The history of decisions is not available from this daemon.'));
+		fill(past, historyView(id, hist, past.querySelector('details')?.open ?? false));
 		attempts.hidden = !job.attempts?.length;
 		fill(attempts, h('div', { className: 'head' }, h('h2', {}, 'Attempts'), h('span', { className: 'grow' }), csvButton(`Job ${id} attempts`, () => [['attempt', 'gpus', 'type', 'devices', 'launched', 'begun', 'ended', 'code', 'stop'], job.attempts.map(a => [a.attempt, a.gpus, a.type, a.devices?.join(' '), a.launched, a.begun, a.ended, a.code, a.asked_to_stop])])),
 			table('Starts of this job', [{ title: 'no.', num: true, of: a => a.attempt }, { title: 'devices', of: a => a.devices ? `${a.type} ${a.devices.join(', ')}` : '' }, { title: 'begun', of: a => clock(a.begun) }, { title: 'ended', of: a => clock(a.ended) }, { title: 'how', of: a => [a.asked_to_stop, a.code !== undefined ? `code ${a.code}` : null, a.signal ? 'SIG' + a.signal : null, a.text].filter(Boolean).join(', ') }], job.attempts ?? []));
 		await loadLog();
 	}
-	place.append(h('div', { className: 'head' }, title, h('span', { className: 'grow' }), bar), command, life, about, h('div', { className: 'two' }, why, going),
+	place.append(h('div', { className: 'head' }, title, h('span', { className: 'grow' }), bar), failure, command, life, about, h('div', { className: 'two' }, why, going),
 		card(null, h('div', { className: 'head' }, h('h2', {}, 'Log'), h('span', { className: 'grow' }), h('label', { for: 'log-stream', className: 'hidden' }, 'Which log'), stream), pre), attempts, past);
 	const loop = live(load, { every: 3000 });
 	return () => loop.stop();

@@ -12,7 +12,7 @@ export function show(place) {
 	async function change() {
 		const next = chosen();
 		const text = [['policy', rules.policy, next.policy], ['placer', rules.placer, next.placer], ['admission', rules.admit, next.admit]].map(([k, a, b]) => `${k}: ${a} → ${b}`).join('\n');
-		if (!await confirm('Change the rules?', `What runs goes on; from the next decision on the new rules have their way.\n${text}`, 'Change')) return;
+		if (!await confirm('Change the rules?', `What runs goes on; from the next decision on the new rules have their way.\n${text}`, 'Change the rules', 'Keep the rules')) return;
 		try { await post('/v1/policy', next); say('The rules are changed.'); loop.now(); } catch (e) { say(e.message); }
 	}
 	// What the new rules would have done with the recent past, where the daemon can tell.

@@ -117,6 +117,7 @@ const pages = [
 	['job-running', '#/job/3', '#page progress', ['Job 3', 'trains', 'Life', 'Log', 'Cancel…', 'attempt 1', 'steps/s']],
 	['job-waiting', '#/job/10', '#page .lifeline', ['too-many', 'waits', 'Why and when', 'Hold…']],
 	['job-done', '#/job/1', '#page .lifeline', ['done', 'completed', '<b>bold</b>']],
+	['job-failed', '#/job/2', '#page .failure pre', ['Failed: exit 3', 'The last lines of its error output', 'Run again…', 'Decisions about it']],
 	['fairness', '#/fairness', '#page svg.chart', ['Fairness', 'Totals', 'Who waits because of whom', 'speech', 'Quotas', 'guaranteed', 'may borrow', 'Kept: owners take back']],
 	['usage', '#/usage', '#page table', ['Usage', 'slot hours', 'share', 'total', 'stint report usage']],
 	['whatif', '#/whatif', '#page .fields select', ['What-if', 'More devices', 'Policy']],
@@ -199,14 +200,39 @@ const signed = (session, method, path) => ({ 'X-Stint-Session': `${session.id} $
 
 // ---- what can be done
 
+const words = line => execFileSync('sh', ['-c', `set -- ${line}; printf '%s\\0' "$@"`], { encoding: 'utf8' }).split('\0').slice(0, -1);
+const attempts = job => JSON.parse(stint('show', job, '--json')).attempts.length;
+
+// Job 2 has failed: what is said of it, its command as a shell takes it, and another try.
+async function failing(page) {
+	await page.evaluate(() => { location.hash = '#/job/2'; });
+	await page.waitForSelector('#page .failure pre', { timeout: patience });
+	check('a failed job shows what it wrote last', (await page.textContent('.failure pre')).trim() === 'oh');
+	const shown = await page.textContent('#command');
+	check('its command can be pasted into a shell', JSON.stringify(words(shown)) === JSON.stringify(JSON.parse(stint('show', '2', '--json')).command), shown);
+	await page.click('[aria-label="Copy the command"]');
+	check('and copied', await until('it is copied', () => seen(page, 'Copied.')));
+	await page.click('#act-requeue');
+	await page.click('dialog >> text=Leave it');
+	check('it does not run again before that is confirmed', attempts('2') === 1);
+	await page.click('#act-requeue');
+	check('a dialog says what it does', await page.textContent('#ask-yes') === 'Run job 2 again');
+	await page.click('#ask-yes');
+	check('a failed job runs again from its page', await until('job 2 is alive or has run twice', () => !/"state": "FAILED"/.test(stint('show', '2', '--json')) || attempts('2') > 1));
+	await page.evaluate(() => { location.hash = '#/job/3'; });
+	await page.waitForSelector('#reports', { timeout: patience, state: 'attached' });
+	check('reports of a job are no decisions', !(await page.$$eval('[aria-label^="Every decision"] td:nth-child(2)', all => all.map(td => td.textContent))).includes('progress'));
+}
+
 async function doing(page) {
 	await page.evaluate(() => { location.hash = '#/job/9'; });
 	await page.click('#act-cancel', { timeout: patience });
-	await page.click('dialog >> text=Back');
+	await page.click('dialog >> text=Keep it');
 	check('nothing is done before it is confirmed', /PENDING|RUNNING/.test(stint('show', '9', '--json')));
 	await page.click('#act-cancel');
 	await page.click('#ask-yes');
 	check('a job is cancelled from its page', await until('job 9 is cancelled', () => stint('show', '9', '--json').includes('CANCELLED')));
+	await failing(page);
 	await page.evaluate(() => { location.hash = '#/now'; });
 	await page.waitForSelector('#queue-filter', { timeout: patience });
 	await page.fill('#queue-filter', 'hyperlink');
