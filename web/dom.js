@@ -45,23 +45,49 @@ export function clock(at, withSeconds = true) {
 	return day + `${two(d.getHours())}:${two(d.getMinutes())}` + (withSeconds ? `:${two(d.getSeconds())}` : '');
 }
 
-// {p10,p50,p90} of moments, seen from now.
-export function moments(q, now) {
+// {p10,p50,p90} of moments, seen from now: the middle, the interval around it ('' where it is narrow), or both.
+const beyond = x => x === null || x === undefined, late = 'more than 30 days';
+export function moment(q, now) {
 	if (!q) return '–';
-	const one = x => x <= now + 1 ? 'now' : 'in ' + duration(x - now);
-	const beyond = x => x === null || x === undefined, late = 'more than 30 days';
-	if (beyond(q.p50)) return `in ${late} (from ${duration(Math.max(0, q.p10 - now))})`;
-	if (!beyond(q.p90) && Math.abs(q.p90 - q.p10) < 2) return one(q.p50);
-	return `${one(q.p50)} (${duration(Math.max(0, q.p10 - now))} – ${beyond(q.p90) ? late : duration(Math.max(0, q.p90 - now))})`;
+	return beyond(q.p50) ? `in ${late}` : q.p50 <= now + 1 ? 'now' : 'in ' + duration(q.p50 - now);
+}
+export function interval(q, now) {
+	if (!q || (!beyond(q.p90) && Math.abs(q.p90 - q.p10) < 2)) return '';
+	return `${duration(Math.max(0, q.p10 - now))} – ${beyond(q.p90) ? late : duration(Math.max(0, q.p90 - now))}`;
+}
+export function moments(q, now) {
+	const about = interval(q, now);
+	return moment(q, now) + (about ? ` (${about})` : '');
 }
 
-// Okabe and Ito's colours, told apart by every kind of eye; then the same again, lighter.
-const palette = ['#56B4E9', '#E69F00', '#009E73', '#CC79A7', '#F0E442', '#0072B2', '#D55E00', '#999999',
-	'#A9D8F3', '#F3CF80', '#80CEB9', '#E5BCD3', '#F7F1A0', '#80B8D8', '#EAAE80', '#CCCCCC'];
-const given = new Map();
+// Each has a contrast of 3 and more to the cards of the light and of the dark page, and carries text in black or white.
+const palette = ['#0072B2', '#D55E00', '#009E73', '#C9619A', '#B57C00', '#8E6BD1', '#8A8400', '#1B8E99', '#9A6A4F', '#5B9A2B'];
+const nobodys = '#7A7A7A', coloursName = 'stint-colours';
+
+// FNV-1a
+function hashOf(name) {
+	let x = 0x811c9dc5;
+	for (const c of new TextEncoder().encode(name)) x = Math.imul(x ^ c, 0x01000193) >>> 0;
+	return (x ^ x >>> 15) >>> 0;
+}
+
+// A tenant's colour follows from its name.  Where another has it already the next is taken, and kept in the browser.
+let given = {};
+const seen = new Map();
+try { given = JSON.parse(localStorage.getItem(coloursName)) ?? {}; } catch { /* this once, then */ }
+function choose(name) {
+	if (Object.hasOwn(given, name) && palette[given[name]]) return palette[given[name]];
+	const taken = new Set(Object.values(given)), first = hashOf(name) % palette.length;
+	const free = palette.map((_, i) => (first + i) % palette.length).find(i => !taken.has(i));
+	if (free === undefined) return palette[first];
+	given[name] = free;
+	try { localStorage.setItem(coloursName, JSON.stringify(given)); } catch { /* as above */ }
+	return palette[free];
+}
 export function colour(name) {
-	if (!given.has(name)) given.set(name, palette[given.size % palette.length]);
-	return given.get(name);
+	if (!name) return nobodys;
+	if (!seen.has(name)) seen.set(name, choose(name));
+	return seen.get(name);
 }
 export function inkOn(hex) {
 	const part = i => { const c = parseInt(hex.slice(i, i + 2), 16) / 255; return c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4; };
@@ -71,6 +97,8 @@ export function inkOn(hex) {
 export function css(name) { return getComputedStyle(document.documentElement).getPropertyValue(name).trim(); }
 
 export const stateWord = state => h('span', { className: 'state', data: { state } }, state ? state.toLowerCase().replace('_', ' ') : '–');
+// An element of an array by its index: the first of them has the array's own number.
+export const jobName = job => job.array_id ? `${job.array_id}_${job.array_index}` : String(job.id);
 export const jobLink = (id, text) => h('a', { href: '#/job/' + id }, text ?? '#' + id);
 export const tenantName = name => name || '(none)';
 

@@ -1,9 +1,9 @@
 // What runs where, and who waits for what.
-import { h, fill, card, clock, colour, csvButton, duration, inkOn, jobLink, legend, moments, number, stateWord, tenantName } from './dom.js';
+import { h, fill, card, clock, colour, csvButton, duration, inkOn, jobName, legend, number, tenantName } from './dom.js';
 import { get, inTurn, live, maybe } from './api.js';
-import { rows } from './rows.js';
+import { endedTable, expected, failed, queueTable } from './queue.js';
 
-const most = 20000;
+const most = 20000, lately = 200;
 const isIdle = (job, device) => Boolean(device.idle || job.idle || job.idle_s > 0 || job.state === 'CONFIGURING' || job.state === 'COMPLETING');
 const drainedWords = device => device.drained ? `, drained${device.reason ? ': ' + device.reason : ''}` : '';
 const idleWord = job => job.state === 'CONFIGURING' ? 'starting' : job.state === 'COMPLETING' ? 'stopping' : 'idle';
@@ -15,9 +15,10 @@ function deviceCell(node, device, jobs) {
 	if (!job && device.drained) return h('span', { className: 'dev drained', role: 'img', 'aria-label': name + drainedWords(device), title: name + drainedWords(device) }, h('b', {}, device.index), h('span', {}, 'drained'));
 	if (!job) return h('span', { className: 'dev', role: 'img', 'aria-label': `${name}: free`, title: `${name}: free` }, h('b', {}, device.index), h('span', {}, 'free'));
 	const fill = colour(job.tenant ?? ''), idle = isIdle(job, device);
-	const label = `${name}: job ${device.jobs.join(', ')} ${job.name}, tenant ${tenantName(job.tenant)}, ${job.state.toLowerCase()}${idle ? ', held but ' + idleWord(job) : ''}${job.idle ? ' for ' + duration(job.idle.for_s) : ''}${drainedWords(device)}`;
-	return h('a', { className: 'dev' + (idle ? ' idle' : '') + (device.drained ? ' drained' : ''), href: '#/job/' + job.id, title: label, style: { backgroundColor: fill, color: inkOn(fill) } },
-		h('b', {}, '#' + device.jobs.join(' #')), h('span', {}, idle ? idleWord(job) : job.name), h('small', { className: 'hidden' }, ' – ' + label));
+	const names = device.jobs.map(id => jobs.has(id) ? jobName(jobs.get(id)) : String(id));
+	const label = `${name}: job ${names.join(', ')} ${job.name}, tenant ${tenantName(job.tenant)}, ${job.state.toLowerCase()}${idle ? ', held but ' + idleWord(job) : ''}${job.idle ? ' for ' + duration(job.idle.for_s) : ''}${drainedWords(device)}`;
+	return h('a', { className: 'dev' + (idle ? ' idle' : '') + (device.drained ? ' drained' : ''), href: '#/job/' + jobName(job), title: label, style: { backgroundColor: fill, color: inkOn(fill) } },
+		h('b', {}, '#' + names.join(' #')), h('span', {}, idle ? idleWord(job) : job.name), h('small', { className: 'hidden' }, ' – ' + label));
 }
 
 function grid(nodes, jobs) {
@@ -30,69 +31,81 @@ function grid(nodes, jobs) {
 
 const figure = (title, value) => h('div', {}, h('dt', {}, title), h('dd', {}, value));
 
-function queueTable() {
-	return rows('Queue', [
-		{ title: 'Job', width: '4.6rem', narrow: '3.2rem', of: j => jobLink(j.id) },
-		{ title: 'Name', width: 'minmax(7rem, 1fr)', narrow: 'minmax(0, 1fr)', of: j => j.name },
-		{ title: 'Tenant', width: 'minmax(5rem, .6fr)', of: j => tenantName(j.tenant) },
-		{ title: 'GPUs', width: '3.6rem', num: true, of: j => j.held_gpus ?? j.gpus ?? 0 },
-		{ title: 'State', width: '8rem', narrow: '5.6rem', of: j => stateWord(j.state) },
-		{ title: 'Waited', width: '5.4rem', num: true, of: j => duration(j.wait_s) },
-		{ title: 'Why it waits', width: 'minmax(12rem, 3fr)', narrow: 'minmax(0, 1.5fr)', of: j => j.reason?.text ?? '' },
-		{ title: 'Start or end expected', width: 'minmax(11rem, 1.4fr)', of: j => j.expected },
-	], { minWidth: 980, empty: 'No job runs or waits.' });
-}
-
-// A start is expected of one that waits, an end of one that runs.
-function expected(job, forecast, now) {
-	const f = forecast?.get(job.id);
-	if (job.state === 'PENDING') return f?.start ? 'starts ' + moments(f.start, now) : f ? 'not within the forecast' : '–';
-	if (f?.finish) return 'ends ' + moments(f.finish, now);
-	return job.eta_s !== undefined && job.eta_s !== null ? 'ends in ' + duration(job.eta_s) : '–';
-}
+// What a count of the top shows when it is pressed: which list, and which of its jobs.
+const kinds = {
+	running: { of: 'queue', hit: j => j.state !== 'PENDING' },
+	waiting: { of: 'queue', hit: j => j.state === 'PENDING' },
+	finished: { of: 'ended', hit: j => j.state === 'COMPLETED' },
+	failed: { of: 'ended', hit: failed },
+};
 
 export function show(place) {
-	const figures = h('dl', { className: 'figures' }), devices = h('div', {}), key = h('div', {}), note = h('p', { className: 'small soft' });
+	const counts = h('div', { className: 'part', role: 'group', 'aria-label': 'Counts; each shows its jobs only' }), figures = h('dl', { className: 'part' }), devices = h('div', {}), key = h('div', {}), note = h('p', { className: 'small soft' });
 	const trouble = h('p', { className: 'wrong', role: 'alert', hidden: true });
 	const filter = h('input', { id: 'queue-filter', type: 'search', placeholder: 'name, tenant, user, state', autocomplete: 'off' });
-	const queue = queueTable();
-	let data = null, forecast; // undefined: not answered yet
+	const queue = queueTable(), past = endedTable(), endedCard = card('Ended lately', past);
+	let data = null, ended = null, only = null, forecast; // undefined: not answered yet
 
-	function drawQueue() {
-		const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
-		const hit = j => words.every(w => `#${j.id} ${j.name} ${j.tenant ?? ''} ${j.user ?? ''} ${j.state} ${j.type ?? ''}`.toLowerCase().includes(w));
-		queue.set(words.length ? data.jobs.filter(hit) : data.jobs);
+	const matches = words => j => words.every(w => `#${jobName(j)} ${j.name} ${j.tenant ?? ''} ${j.user ?? ''} ${j.state} ${j.type ?? ''}`.toLowerCase().includes(w));
+	function drawLists() {
+		const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean), by = matches(words);
+		const chosen = (list, name) => {
+			const kind = kinds[only]?.of === name ? kinds[only].hit : null;
+			return words.length || kind ? list.filter(j => (!kind || kind(j)) && by(j)) : list;
+		};
+		if (data) queue.set(chosen(data.jobs, 'queue'));
+		if (ended) past.set(chosen(ended, 'ended'));
 	}
-	filter.addEventListener('input', () => data && drawQueue());
+	filter.addEventListener('input', drawLists);
+
+	function press(name) {
+		only = only === name ? null : name;
+		drawCounts();
+		drawLists();
+		if (only) (kinds[only].of === 'ended' ? endedCard : queueCard).scrollIntoView({ block: 'nearest' });
+	}
+	function drawCounts() {
+		const c = data.counts, n = { running: c.RUNNING + c.CONFIGURING + c.COMPLETING, waiting: c.PENDING, finished: ended?.filter(kinds.finished.hit).length, failed: ended?.filter(failed).length };
+		fill(counts, Object.keys(kinds).map(name => h('button', { id: 'count-' + name, type: 'button', className: 'figure' + (name === 'failed' && n.failed ? ' wrong' : ''), 'aria-pressed': String(only === name), title: kinds[name].of === 'ended' ? `of the last ${lately} that ended` : null, onclick: () => press(name) },
+			h('span', {}, name + (kinds[name].of === 'ended' ? ' lately' : '')), ' ', h('b', {}, number(n[name])))));
+	}
 
 	const expect = inTurn(() => maybe('/v1/forecast').catch(() => null));
+	const recall = inTurn(() => get('/v1/jobs?state=ended&limit=' + lately).catch(() => null));
 
 	async function load() {
 		const [jobs, nodes] = await Promise.all([get('/v1/jobs?brief=true&limit=' + most), get('/v1/nodes')]);
 		const byId = new Map(jobs.jobs.map(j => [j.id, j]));
 		const all = nodes.nodes.flatMap(n => n.devices), held = all.filter(d => d.jobs.length).length;
 		data = jobs;
-		fill(figures, figure('running', number(jobs.counts.RUNNING + jobs.counts.CONFIGURING + jobs.counts.COMPLETING)), figure('waiting', number(jobs.counts.PENDING)),
-			figure('devices held', `${number(held)} / ${number(all.length)}`), figure('policy', jobs.policy.split(':')[0]), figure('at', clock(jobs.now)));
+		drawCounts();
+		fill(figures, figure('devices held', `${number(held)} / ${number(all.length)}`), figure('policy', jobs.policy.split(':')[0]), figure('at', clock(jobs.now)));
 		trouble.hidden = !jobs.trouble;
 		trouble.textContent = jobs.trouble ? `The daemon cannot write its record: ${jobs.trouble}` : '';
 		fill(devices, grid(nodes.nodes, byId));
 		fill(key, legend([...new Set(jobs.jobs.filter(j => j.held_gpus).map(j => j.tenant ?? ''))].sort(), [h('li', {}, h('i', { style: { background: 'var(--free)' } }), 'free'), h('li', {}, h('i', { className: 'idle' }), 'held but idle'), h('li', {}, h('i', { className: 'drained' }), 'drained')]));
 		drawExpected();
-		// Who runs and waits does not wait for the forecast, which takes longer to work out.
+		// What runs and waits does not wait for the forecast, which takes longer to work out, nor for the past.
 		expect(f => { forecast = f; drawExpected(); });
+		recall(answer => {
+			if (!answer) return;
+			ended = answer.jobs.sort((a, b) => b.end - a.end);
+			drawCounts();
+			drawLists();
+		});
 	}
 
 	function drawExpected() {
 		const f = forecast && new Map(forecast.jobs.map(j => [j.id, j]));
 		for (const j of data.jobs) j.expected = expected(j, f, data.now);
 		note.textContent = [forecast === null ? 'Forecast: not available from this daemon; ends come from the jobs’ own progress.' : '', data.more ? `The first ${number(data.shown)} of ${number(data.total)} are shown.` : ''].filter(Boolean).join(' ');
-		drawQueue();
+		drawLists();
 	}
 
-	place.append(h('h1', {}, 'Now'), figures, trouble, card('Devices', devices, key),
-		h('section', { className: 'card printed' }, h('div', { className: 'head' }, h('h2', {}, 'Queue'), h('span', { className: 'grow' }), h('label', { for: 'queue-filter', className: 'soft small' }, 'Filter'), filter,
-			csvButton('Queue', () => [['job', 'name', 'user', 'tenant', 'gpus', 'state', 'wait_s', 'reason', 'expected'], (data?.jobs ?? []).map(j => [j.id, j.name, j.user, j.tenant, j.held_gpus ?? j.gpus, j.state, j.wait_s, j.reason?.text, j.expected])])), queue, note));
+	const csv = csvButton('Queue', () => [['job', 'name', 'user', 'tenant', 'gpus', 'state', 'wait_s', 'run_s', 'step', 'total', 'reason', 'expected', 'interval'],
+		(data?.jobs ?? []).map(j => [jobName(j), j.name, j.user, j.tenant, j.held_gpus ?? j.gpus, j.state, j.wait_s, j.run_s, j.progress?.step, j.progress?.total, j.reason?.text, j.expected?.text, j.expected?.about])]);
+	const queueCard = h('section', { className: 'card printed' }, h('div', { className: 'head' }, h('h2', {}, 'Queue'), h('span', { className: 'grow' }), h('label', { for: 'queue-filter', className: 'soft small' }, 'Filter'), filter, csv), queue, note);
+	place.append(h('h1', {}, 'Now'), h('div', { className: 'figures' }, counts, figures), trouble, card('Devices', devices, key), queueCard, endedCard);
 	const loop = live(load, { every: 5000 });
 	return () => loop.stop();
 }

@@ -1,27 +1,30 @@
 // Long tables: only the rows in view are elements, however many there are.
 import { h } from './dom.js';
 
-const rowHeight = 30, spare = 8;
+const spare = 8;
 
 // columns: [{title, of(row) -> text or node, width ("minmax(…)"), num}].  set(rows) shows others.
-// In a narrow window only those that have `narrow` (a width) are there, if any has.
-export function rows(label, columns, { minWidth = 0, empty = 'nothing here' } = {}) {
-	if (innerWidth < 720 && columns.some(c => c.narrow)) {
-		columns = columns.filter(c => c.narrow).map(c => ({ ...c, width: c.narrow }));
+// In a narrow window only those that have `narrow` (a width) are there, if any has, with room for `narrowLines`.
+// `empty`: text or an element, shown where there are no rows.
+export function rows(label, columns, { minWidth = 0, empty = 'nothing here', narrowLines = 1 } = {}) {
+	const narrow = innerWidth < 720 && columns.some(c => c.narrow);
+	if (narrow) {
+		columns = columns.filter(c => c.narrow).map(c => ({ ...c, width: c.narrow, of: c.narrowOf ?? c.of }));
 		minWidth = 0;
 	}
+	const rowHeight = narrow && narrowLines > 1 ? 10 + 20 * narrowLines : 30;
 	const template = columns.map(c => c.width || 'minmax(4rem, 1fr)').join(' ');
 	const body = h('div', { className: 'body', role: 'rowgroup' });
 	const cells = (role, of) => columns.map(c => h('div', { role, className: c.num ? 'num' : null }, of(c)));
 	const head = h('div', { role: 'row', className: 'headrow', 'aria-rowindex': '1', style: { gridTemplateColumns: template } }, cells('columnheader', c => c.title));
-	const box = h('div', { className: 'rows', role: 'table', 'aria-label': label, tabindex: '0' }, h('div', { role: 'rowgroup' }, head), body);
-	const note = h('p', { className: 'soft small', hidden: true }, empty);
+	const box = h('div', { className: 'rows' + (rowHeight > 30 ? ' tall' : ''), role: 'table', 'aria-label': label, tabindex: '0' }, h('div', { role: 'rowgroup' }, head), body);
+	const note = h('div', { className: 'soft small', hidden: true }, empty);
 	if (minWidth) box.style.setProperty('--width', minWidth + 'px');
 	let all = [], shown = new Map(), frame = 0;
 
 	function make(i) {
-		const el = h('div', { role: 'row', 'aria-rowindex': String(i + 2), style: { gridTemplateColumns: template, top: i * rowHeight + 'px' } }, cells('cell', c => c.of(all[i])));
-		for (const c of el.children) if (!c.title && c.textContent.length > 12) c.title = c.textContent;
+		const el = h('div', { role: 'row', 'aria-rowindex': String(i + 2), style: { gridTemplateColumns: template, top: i * rowHeight + 'px', height: rowHeight + 'px' } }, cells('cell', c => c.of(all[i])));
+		for (const c of el.children) if (!c.title && !c.querySelector('[title]') && c.textContent.length > 12) c.title = c.textContent;
 		return el;
 	}
 	function draw() {

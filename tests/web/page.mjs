@@ -112,7 +112,7 @@ async function axeClean(page) {
 }
 
 const pages = [
-	['now', '#/now', '#page .dev', ['Devices', 'Queue', 'held but idle', 'too-many', evil[0]]],
+	['now', '#/now', '#page .dev', ['Devices', 'Queue', 'held but idle', 'too-many', evil[0], '% ', 'Ended lately', 'failed lately', 'exit 3']],
 	['timeline', '#/timeline', '#page canvas', ['Timeline', 'Look back', 'As a table', 'vision']],
 	['job-running', '#/job/3', '#page progress', ['Job 3', 'trains', 'Life', 'Log', 'Cancel…', 'attempt 1', 'steps/s']],
 	['job-waiting', '#/job/10', '#page .lifeline', ['too-many', 'waits', 'Why and when', 'Hold…']],
@@ -224,6 +224,25 @@ async function failing(page) {
 	check('reports of a job are no decisions', !(await page.$$eval('[aria-label^="Every decision"] td:nth-child(2)', all => all.map(td => td.textContent))).includes('progress'));
 }
 
+// A count shows its jobs, pressed again all of them; colours follow from names.
+async function counting(page) {
+	const states = list => page.$$eval(`[aria-label="${list}"] .state`, all => [...new Set(all.map(s => s.dataset.state))].sort().join());
+	await page.waitForSelector('[aria-label="Ended lately"] .state', { timeout: patience });
+	await page.click('#count-waiting');
+	check('a count shows its jobs', await until('those that wait', async () => await states('Queue') === 'PENDING'));
+	await page.click('#count-failed');
+	check('one count at a time', await until('those that failed', async () => await states('Ended lately') === 'FAILED' && (await states('Queue')).includes('RUNNING')), await states('Queue'));
+	await page.click('#count-failed');
+	check('and all of them again', await until('all', async () => (await states('Ended lately')).includes('COMPLETED')));
+	check('a job that runs shows how far it is', await page.$eval('[aria-label="Progress of job 3"]', p => p.value > 0 && p.value <= 1));
+	check('an interval is there without a pointer', await until('the forecast is there', () => seen(page, '8 times of 10 within')));
+	const colours = () => page.$$eval('#page .legend li', all => all.map(li => li.textContent + getComputedStyle(li.firstChild).backgroundColor).join());
+	const before = await colours();
+	await page.reload();
+	await page.waitForSelector('#page .legend li', { timeout: patience });
+	check('tenants keep their colours', before.includes('vision') && await colours() === before, before);
+}
+
 async function doing(page) {
 	await page.evaluate(() => { location.hash = '#/job/9'; });
 	await page.click('#act-cancel', { timeout: patience });
@@ -232,7 +251,6 @@ async function doing(page) {
 	await page.click('#act-cancel');
 	await page.click('#ask-yes');
 	check('a job is cancelled from its page', await until('job 9 is cancelled', () => stint('show', '9', '--json').includes('CANCELLED')));
-	await failing(page);
 	await page.evaluate(() => { location.hash = '#/now'; });
 	await page.waitForSelector('#queue-filter', { timeout: patience });
 	await page.fill('#queue-filter', 'hyperlink');
@@ -240,6 +258,8 @@ async function doing(page) {
 	const csv = readFileSync(await download.path(), 'utf8');
 	check('the queue as CSV', csv.startsWith('job,name,user,tenant') && csv.split('\r\n').length > 20, csv.slice(0, 300));
 	await page.fill('#queue-filter', '');
+	await counting(page);
+	await failing(page);
 	await page.evaluate(() => { location.hash = '#/timeline'; });
 	await page.waitForFunction(() => window.stintGantt?.rows.some(r => r.spans.length), null, { timeout: patience });
 	await page.focus('#page canvas');
