@@ -19,6 +19,35 @@ export function overTime(title, series, { from, to, top, relative = false }) {
 		}));
 }
 
+// Round numbers from about `low` to `high`.
+function ticks(low, high, about = 3) {
+	const rough = (high - low) / about || Math.abs(high) || 1, ten = 10 ** Math.floor(Math.log10(rough));
+	const step = [1, 2, 5, 10].map(k => k * ten).find(k => k >= rough * 0.999), list = [];
+	for (let t = Math.floor(low / step); t <= Math.ceil(high / step - 1e-9); t++) list.push(t * step);
+	return list;
+}
+
+// The same in words, for who does not see it.
+function inWords({ name, unit, xName, xText }, dots) {
+	const [first, last] = [dots[0], dots.at(-1)], least = dots.reduce((a, b) => b[1] < a[1] ? b : a), most = dots.reduce((a, b) => b[1] > a[1] ? b : a);
+	const at = d => `${number(d[1])} at ${xText(d[0])}`;
+	return `${name}${unit ? ' ' + unit : ''} by ${xName}: from ${at(first)} to ${at(last)}; least ${at(least)}, most ${at(most)}`;
+}
+
+// One quantity over another.  ys may have null; a line ends where `groups` (an attempt for each point) changes.
+export function curve(c) {
+	const { xs, ys, groups, xName, xText, zero = false } = c, left = 46;
+	const dots = xs.map((x, i) => [x, ys[i], groups?.[i]]).filter(d => d[0] !== null && d[1] !== null);
+	const marks = ticks(zero ? 0 : Math.min(...dots.map(d => d[1])), Math.max(...dots.map(d => d[1])));
+	const x0 = Math.min(...dots.map(d => d[0])), x1 = Math.max(...dots.map(d => d[0])), y0 = marks[0], y1 = marks.at(-1);
+	const x = v => left + (x1 > x0 ? (v - x0) / (x1 - x0) : 0) * (W - left - 6), y = v => H - B - 12 - (y1 > y0 ? (v - y0) / (y1 - y0) : 0) * (H - B - T - 12);
+	const line = dots.map((d, i) => (i && d[2] === dots[i - 1][2] ? 'L' : 'M') + x(d[0]).toFixed(1) + ' ' + y(d[1]).toFixed(1)).join('');
+	return svg('svg', { class: 'chart', viewBox: `0 0 ${W} ${H}`, role: 'img', 'aria-label': inWords(c, dots) },
+		marks.map(v => [svg('line', { class: 'axis', x1: left, x2: W - 6, y1: y(v), y2: y(v) }), svg('text', { x: left - 5, y: y(v) + 4, 'text-anchor': 'end' }, number(v))]),
+		svg('text', { x: left, y: H - B }, xText(x0)), svg('text', { x: W - 6, y: H - B, 'text-anchor': 'end' }, xText(x1)), svg('text', { x: (left + W) / 2, y: H - 3, 'text-anchor': 'middle' }, xName),
+		svg('path', { class: 'curve', d: line }));
+}
+
 const percent = x => number(x * 100) + ' %';
 const kinds = { jct_mean_s: ['mean completion time', duration], jct_p50_s: ['median completion time', duration], jct_p95_s: ['95th percentile of completion', duration], jct_p99_s: ['99th percentile of completion', duration],
 	wait_mean_s: ['mean wait', duration], wait_p95_s: ['95th percentile of wait', duration], makespan_s: ['makespan', duration], utilisation: ['utilisation', percent, true], ftf_mean: ['mean finish-time fairness', number], ftf_max: ['worst finish-time fairness', number],

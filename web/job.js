@@ -2,6 +2,7 @@
 import { h, fill, card, clock, colour, confirm, csvButton, duration, inkOn, jobLink, moments, none, number, say, stateWord, table, tenantName } from './dom.js';
 import { get, live, maybe, post, text } from './api.js';
 import { commandLine, shellText } from './command.js';
+import { curvesBox } from './job_curves.js';
 import { failureBox, hasFailed } from './job_failure.js';
 import { historyView, isReport } from './job_history.js';
 
@@ -62,7 +63,7 @@ function progress(job) {
 	if (!p) return none('It has not reported progress. stint.py or the C header report steps; doc/clients.md says how.');
 	const part = p.total > 0 ? Math.min(1, p.step / p.total) : null;
 	return [part !== null ? h('progress', { max: '1', value: String(part), 'aria-label': `Progress of job ${job.id}` }) : null,
-		h('p', {}, `step ${number(p.step)}${p.total ? ` of ${number(p.total)} (${number(part * 100)} %)` : ''}, saved at ${number(p.saved)}, `, p.per_s ? `${number(p.per_s)} steps/s` : 'speed not known yet', p.loss !== undefined && p.loss !== null ? `, loss ${number(p.loss)}` : '', job.eta_s !== undefined && job.eta_s !== null ? `, ends in ${duration(job.eta_s)}` : '', ` – reported ${clock(p.at)}`)];
+		h('p', {}, `step ${number(p.step)}${p.total ? ` of ${number(p.total)} (${number(part * 100)} %)` : ''}, saved at ${number(p.saved)}, `, p.per_s ? `${number(p.per_s)} steps/s` : 'speed not known yet', p.loss !== undefined && p.loss !== null ? `, loss ${number(p.loss)}` : '', job.eta_s !== undefined && job.eta_s !== null ? `, ${duration(job.eta_s)} left at this speed` : '', ` – reported ${clock(p.at)}`)];
 }
 
 function speeds(job) {
@@ -108,7 +109,7 @@ function commandView(job) {
 
 export function show(place, [id]) {
 	if (!/^\d+(_\d+)?$/.test(id ?? '')) { place.append(h('h1', {}, 'Job'), none('Which job? Write its number into the field at the top.')); return null; }
-	const title = h('h1', {}, `Job ${id}`), bar = h('div', { className: 'buttons', role: 'group', 'aria-label': 'Actions' }), life = card('Life'), about = h('div', {}), going = card('Progress and speed'), why = card('Why and when'), past = card('Decisions about it');
+	const title = h('h1', {}, `Job ${id}`), bar = h('div', { className: 'buttons', role: 'group', 'aria-label': 'Actions' }), life = card('Life'), about = h('div', {}), going = card('Progress'), told = h('div', {}), curves = curvesBox(id), why = card('Why and when'), past = card('Decisions about it');
 	const pre = h('pre', { className: 'log', tabindex: '0', 'aria-label': 'End of the log' }), stream = h('select', { id: 'log-stream' }, h('option', { value: 'stdout' }, 'output'), h('option', { value: 'stderr' }, 'errors'));
 	const attempts = card('Attempts'), command = h('div', {}), failure = failureBox(id);
 	let job = null;
@@ -151,8 +152,9 @@ export function show(place, [id]) {
 		fill(life, h('h2', {}, 'Life'), lifeline(job, hist));
 		if (open) life.querySelector('details').open = true;
 		fill(about, facts(job));
-		going.hidden = over && !job.progress && !job.speeds?.length;
-		fill(going, h('h2', {}, 'Progress and speed'), progress(job), speeds(job));
+		going.hidden = !job.progress && !job.speeds?.length && job.state !== 'RUNNING';
+		fill(told, progress(job), speeds(job));
+		curves.set(job);
 		why.hidden = over;
 		fill(why, h('h2', {}, 'Why and when'), explained(job, explain), whenText(job, eta));
 		fill(past, historyView(id, hist, past.querySelector('details')?.open ?? false));
@@ -161,8 +163,9 @@ export function show(place, [id]) {
 			table('Starts of this job', [{ title: 'no.', num: true, of: a => a.attempt }, { title: 'devices', of: a => a.devices ? `${a.type} ${a.devices.join(', ')}` : '' }, { title: 'begun', of: a => clock(a.begun) }, { title: 'ended', of: a => clock(a.ended) }, { title: 'how', of: a => [a.asked_to_stop, a.code !== undefined ? `code ${a.code}` : null, a.signal ? 'SIG' + a.signal : null, a.text].filter(Boolean).join(', ') }], job.attempts ?? []));
 		await loadLog();
 	}
-	place.append(h('div', { className: 'head' }, title, h('span', { className: 'grow' }), bar), failure, command, life, about, h('div', { className: 'two' }, why, going),
+	place.append(h('div', { className: 'head' }, title, h('span', { className: 'grow' }), bar), failure, command, going, why, life, about,
 		card(null, h('div', { className: 'head' }, h('h2', {}, 'Log'), h('span', { className: 'grow' }), h('label', { for: 'log-stream', className: 'hidden' }, 'Which log'), stream), pre), attempts, past);
+	going.append(told, curves);
 	const loop = live(load, { every: 3000 });
 	return () => loop.stop();
 }

@@ -114,7 +114,7 @@ async function axeClean(page) {
 const pages = [
 	['now', '#/now', '#page .dev', ['Devices', 'Queue', 'held but idle', 'too-many', evil[0], '% ', 'Ended lately', 'failed lately', 'exit 3']],
 	['timeline', '#/timeline', '#page canvas', ['Timeline', 'Look back', 'As a table', 'vision']],
-	['job-running', '#/job/3', '#page progress', ['Job 3', 'trains', 'Life', 'Log', 'Cancel…', 'attempt 1', 'steps/s']],
+	['job-running', '#/job/3', '#page .curves .curve', ['Job 3', 'throughput', 'trains', 'Life', 'Log', 'Cancel…', 'attempt 1', 'steps/s']],
 	['job-waiting', '#/job/10', '#page .lifeline', ['too-many', 'waits', 'Why and when', 'Hold…']],
 	['job-done', '#/job/1', '#page .lifeline', ['done', 'completed', '<b>bold</b>']],
 	['job-failed', '#/job/2', '#page .failure pre', ['Failed: exit 3', 'The last lines of its error output', 'Run again…', 'Decisions about it']],
@@ -221,6 +221,9 @@ async function failing(page) {
 	check('a failed job runs again from its page', await until('job 2 is alive or has run twice', () => !/"state": "FAILED"/.test(stint('show', '2', '--json')) || attempts('2') > 1));
 	await page.evaluate(() => { location.hash = '#/job/3'; });
 	await page.waitForSelector('#reports', { timeout: patience, state: 'attached' });
+	await page.waitForSelector('#page .curves .curve', { timeout: patience });
+	const told = await page.$$eval('.curves svg', all => all.map(s => [s.getAttribute('aria-label'), s.querySelector('.curve').getAttribute('d').match(/L/g)?.length ?? 0]));
+	check('its loss and its speed are curves', ['loss by step: from ', 'throughput steps/s by '].every(t => told.some(([label, lines]) => label.startsWith(t) && lines > 0)), told);
 	check('reports of a job are no decisions', !(await page.$$eval('[aria-label^="Every decision"] td:nth-child(2)', all => all.map(td => td.textContent))).includes('progress'));
 }
 

@@ -117,6 +117,19 @@ has "[(t['running'], t['pending']) for t in d['tenants'] if t['name'] == 'a'] ==
 run get /v1/report
 has "d['jobs_live'] == 2 and d['jobs_cancelled'] == 2000 and d['jobs_finished'] == 1" "what was done lately"
 
+# The curves of a job: what it reported, and what it did not.
+run get /v1/jobs/3/series
+has "d['schema'] == 'series/1' and d['reports'] == 0 and d['step'] == d['at'] == d['metrics'] == []" "a job that reported nothing"
+stint cancel --quiet 3 >/dev/null
+stint submit --quiet --tenant b --name trains -- python3 "$root/examples/live/train.py" --steps 200 --step-s 0.02 --checkpoint "$work/x.ckpt" >/dev/null
+stint wait 2004 >/dev/null
+run get /v1/jobs/2004/series
+has "d['job'] == 2004 and d['total'] == 200 and d['step'][-1] == 200 and d['reports'] == len(d['step']) > 1" "steps of one that did"
+has "len(d['at']) == len(d['attempt']) == len(d['step']) and sorted(d['at']) == d['at'] and set(d['attempt']) == {1}" "when, and in which attempt"
+has "[len(m['values']) for m in d['metrics'] if m['name'] == 'loss'] == [len(d['step'])]" "and the loss"
+run get /v1/jobs/9999/series
+want 1 "no curves of no job"
+
 run stint open --json
 is "an address that logs in" valid_json stdout open/1
 run stint open
