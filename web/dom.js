@@ -89,7 +89,12 @@ export function colour(name) {
 	if (!seen.has(name)) seen.set(name, choose(name));
 	return seen.get(name);
 }
+const inks = new Map();
 export function inkOn(hex) {
+	if (!inks.has(hex)) inks.set(hex, darkOrLight(hex));
+	return inks.get(hex);
+}
+function darkOrLight(hex) {
 	const part = i => { const c = parseInt(hex.slice(i, i + 2), 16) / 255; return c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4; };
 	const light = 0.2126 * part(1) + 0.7152 * part(3) + 0.0722 * part(5);
 	return light > 0.18 ? '#000' : '#fff';
@@ -98,7 +103,7 @@ export function css(name) { return getComputedStyle(document.documentElement).ge
 
 export const stateWord = state => h('span', { className: 'state', data: { state } }, state ? state.toLowerCase().replace('_', ' ') : '–');
 // An element of an array by its index: the first of them has the array's own number.
-export const jobName = job => job.array_id ? `${job.array_id}_${job.array_index}` : String(job.id);
+export const jobName = job => job.array_id ? `${job.array_id}_${job.array_index}` : String(job.id ?? job.job);
 export const jobLink = (id, text) => h('a', { href: '#/job/' + id }, text ?? '#' + id);
 export const tenantName = name => name || '(none)';
 

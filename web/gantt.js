@@ -2,7 +2,7 @@
 //
 // Spans are kept by row in order of time, so that drawing costs what is in view,
 // and what is narrower than a pixel is drawn once.
-import { h, colour, css, clock, duration, number } from './dom.js';
+import { h, colour, css, clock, duration, inkOn, jobName, number } from './dom.js';
 
 const gutter = 92, axis = 24, rowMin = 3, rowMax = 26;
 const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800, 1209600, 2592000, 7776000];
@@ -166,10 +166,9 @@ export class Gantt {
 			c.strokeRect(x + 0.5, y + 0.5, Math.max(1, wide - 1), Math.max(1, high - 1));
 		}
 		if (texts && wide > 26) {
-			const label = '#' + span.job + (span.name ? ' ' + span.name : '');
+			const label = '#' + jobName(span) + (span.name ? ' ' + span.name : '');
 			const fits = Math.floor((wide - 6) / 6.2);
-			c.fillStyle = span.sure !== undefined ? this.colours.ink : '#000';
-			if (span.sure === undefined && fill === '#0072B2') c.fillStyle = '#fff';
+			c.fillStyle = span.sure !== undefined ? this.colours.ink : inkOn(fill);
 			c.fillText(label.length > fits ? label.slice(0, Math.max(1, fits - 1)) + '…' : label, x + 3, y + high / 2 + 0.5);
 		}
 	}
@@ -217,7 +216,7 @@ export class Gantt {
 
 	text(span) {
 		const t = x => this.options.relative ? duration(x) : clock(x);
-		return [`#${span.job}${span.name ? ' ' + span.name : ''}`, span.tenant ? 'tenant ' + span.tenant : '', `${span.node}: ${span.devices.length} device${span.devices.length === 1 ? '' : 's'} (${span.devices.join(', ')})`,
+		return [`#${jobName(span)}${span.name ? ' ' + span.name : ''}`, span.tenant ? 'tenant ' + span.tenant : '', `${span.node}: ${span.devices.length} device${span.devices.length === 1 ? '' : 's'} (${span.devices.join(', ')})`,
 			`${t(span.from)} – ${span.to === null || span.to === undefined ? 'now' : t(span.to)} (${duration((span.to ?? this.now ?? span.from) - span.from)})`,
 			span.sure !== undefined ? `forecast, ${Math.round(span.sure * 100)} % of the futures` : span.end ? span.end.toLowerCase() : ''].filter(Boolean).join('\n');
 	}

@@ -1,5 +1,5 @@
 // Who had which device, who has it, and who is expected to have it.
-import { h, card, clock, csvButton, duration, jobLink, legend, fill, number, tenantName } from './dom.js';
+import { h, card, clock, csvButton, duration, jobLink, jobName, legend, fill, number, tenantName } from './dom.js';
 import { get, inTurn, live, maybe } from './api.js';
 import { Gantt } from './gantt.js';
 import { rows } from './rows.js';
@@ -9,7 +9,7 @@ const ranges = [[900, '15 min'], [3600, '1 h'], [21600, '6 h'], [86400, '1 day']
 export function spanTable(relative) {
 	const t = x => x === null || x === undefined ? '' : relative ? duration(x) : clock(x);
 	return rows('Spans', [
-		{ title: 'Job', width: '5rem', narrow: '3.4rem', of: s => relative ? '#' + s.job : jobLink(s.job) },
+		{ title: 'Job', width: '5rem', narrow: '3.4rem', of: s => relative ? '#' + s.job : jobLink(jobName(s)) },
 		{ title: 'Name', width: 'minmax(7rem, 1fr)', of: s => s.name ?? '' },
 		{ title: 'Tenant', width: 'minmax(5rem, .7fr)', of: s => tenantName(s.tenant) },
 		{ title: 'Node', width: 'minmax(5rem, .7fr)', of: s => s.node },
@@ -19,12 +19,12 @@ export function spanTable(relative) {
 		{ title: 'End', width: '9rem', of: s => s.sure !== undefined ? `forecast (${Math.round(s.sure * 100)} %)` : s.end ? s.end.toLowerCase() : 'holds them' },
 	], { minWidth: 900 });
 }
-export const spanCsv = spans => [['job', 'attempt', 'name', 'user', 'tenant', 'node', 'devices', 'from', 'to', 'end', 'sure'], spans.map(s => [s.job, s.attempt, s.name, s.user, s.tenant, s.node, s.devices.join(' '), s.from, s.to, s.end, s.sure])];
+export const spanCsv = spans => [['job', 'attempt', 'name', 'user', 'tenant', 'node', 'devices', 'from', 'to', 'end', 'sure'], spans.map(s => [jobName(s), s.attempt, s.name, s.user, s.tenant, s.node, s.devices.join(' '), s.from, s.to, s.end, s.sure])];
 
 const keyOf = s => `${s.job}/${s.attempt}/${s.node}/${s.from}`;
 
 export function show(place) {
-	const gantt = new Gantt({ label: 'Devices by time', open: span => { location.hash = '#/job/' + span.job; } });
+	const gantt = new Gantt({ label: 'Devices by time', open: span => { location.hash = '#/job/' + jobName(span); } });
 	const choice = h('select', { id: 'range', onchange: () => { spans.clear(); fresh = true; framed = false; loop.now(); } }, ranges.map(([s, text]) => h('option', { value: String(s), selected: s === 3600 }, text)));
 	const note = h('p', { className: 'small soft' }), key = h('div', {}), list = spanTable(false);
 	const details = h('details', { ontoggle: () => details.open && list.set(shown) }, h('summary', {}, 'As a table'), list);

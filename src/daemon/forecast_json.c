@@ -41,15 +41,20 @@ void put_track(const char *key, const struct track *track, struct json *j)
 	json_end(j, '}');
 }
 
+static void put_array(const struct snapshot_job *one, struct json *j)
+{
+	if (!one->array)
+		return;
+	json_int(j, "array_id", one->array);
+	json_int(j, "array_index", one->index);
+}
+
 static void put_job(const struct forecast_job *job, const struct snapshot_job *one, double zero_s,
 	struct json *j)
 {
 	json_begin_object(j, NULL);
 	json_int(j, "id", job->number);
-	if (one->array) {
-		json_int(j, "array_id", one->array);
-		json_int(j, "array_index", one->index);
-	}
+	put_array(one, j);
 	if (job->waits && !job->bounded)
 		put_moments("start", &job->start, zero_s, j);
 	else
@@ -71,6 +76,7 @@ static void put_span(const struct snapshot *from, const struct desk *desk,
 
 	json_begin_object(j, NULL);
 	json_int(j, "job", one->number);
+	put_array(one, j);
 	json_str(j, "name", one->job.name);
 	if (one->job.tenant < from->tenant_names.n)
 		json_str(j, "tenant", from->tenant_names.at[one->job.tenant]);

@@ -61,6 +61,7 @@ struct job_facts {
 	const char *user, *model;
 	bool held, after;
 	int64_t gpus, attempt, resizes;
+	int64_t array_id, array_index;
 	double begin_s;
 };
 
@@ -75,6 +76,10 @@ static struct job_facts job_facts(const char *status, struct arena *words)
 			f.user = scan_text(value, words);
 		else if (scan_is(key, "model"))
 			f.model = scan_text(value, words);
+		else if (scan_is(key, "array_id"))
+			slice_int(value, &f.array_id);
+		else if (scan_is(key, "array_index"))
+			slice_int(value, &f.array_index);
 		else if (scan_is(key, "held"))
 			f.held = scan_is(value, "true");
 		else if (scan_is(key, "after"))
@@ -233,6 +238,8 @@ static int see_job(void *ctx, const struct record_job *row)
 	job = (struct span_job){
 		.id = row->id,
 		.name = row->name,
+		.array_id = (uint32_t)f.array_id,
+		.array_index = (uint32_t)f.array_index,
 		.user = f.user,
 		.model = f.model,
 		.tenant = row->tenant,

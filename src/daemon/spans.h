@@ -20,6 +20,7 @@ struct hold_span {
 struct span_job {
 	uint32_t id;
 	const char *name, *user, *tenant, *model; /* NULL: none */
+	uint32_t array_id, array_index;           /* array_id 0: of no array */
 	const char *state;
 	bool live;
 	bool waits; /* without devices it waits for them; false for one that is held or depends */

@@ -27,6 +27,10 @@ static void put_job(void *ctx, const struct span_job *job)
 
 		json_begin_object(d->j, NULL);
 		json_int(d->j, "job", job->id);
+		if (job->array_id) {
+			json_int(d->j, "array_id", job->array_id);
+			json_int(d->j, "array_index", job->array_index);
+		}
 		json_int(d->j, "attempt", span->attempt);
 		put_text(d->j, "name", job->name);
 		put_text(d->j, "user", job->user);

@@ -119,7 +119,7 @@ const pages = [
 	['job-done', '#/job/1', '#page .lifeline', ['done', 'completed', '<b>bold</b>']],
 	['job-failed', '#/job/2', '#page .failure pre', ['Failed: exit 3', 'The last lines of its error output', 'Run again…', 'Decisions about it']],
 	['fairness', '#/fairness', '#page svg.chart', ['Fairness', 'Totals', 'Who waits because of whom', 'speech', 'Quotas', 'guaranteed', 'may borrow', 'Kept: owners take back']],
-	['usage', '#/usage', '#page table', ['Usage', 'slot hours', 'share', 'total', 'stint report usage']],
+	['usage', '#/usage', '#page table', ['Usage', 'slot hours', 'share', 'stint report usage']],
 	['whatif', '#/whatif', '#page .fields select', ['What-if', 'More devices', 'Policy']],
 	['runs', '#/runs', '#page table', ['Runs', 'both/fifo', 'las', 'comparison']],
 	['run', '#/runs/las', '#page canvas', ['las', 'Figures', 'Timeline', 'Jobs', 'mean completion time']],

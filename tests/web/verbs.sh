@@ -127,6 +127,13 @@ run get /v1/jobs/2004/series
 has "d['job'] == 2004 and d['total'] == 200 and d['step'][-1] == 200 and d['reports'] == len(d['step']) > 1" "steps of one that did"
 has "len(d['at']) == len(d['attempt']) == len(d['step']) and sorted(d['at']) == d['at'] and set(d['attempt']) == {1}" "when, and in which attempt"
 has "[len(m['values']) for m in d['metrics'] if m['name'] == 'loss'] == [len(d['step'])]" "and the loss"
+stint submit --quiet --tenant b --name two --array 3-4 -- sleep 600 >/dev/null
+soon "an array runs" state 2006 RUNNING
+run get /v1/timeline
+has "[(s['array_id'], s['array_index']) for s in d['spans'] if s['job'] > 2004] == [(2005, 3), (2005, 4)]" "elements of an array have their index in the timeline"
+has "all('array_id' not in s for s in d['spans'] if s['job'] in (1, 2, 3, 2004))" "and other jobs none"
+run get "/v1/forecast?fresh=true"
+has "{(s['array_id'], s['array_index']) for s in d['spans'] if s['job'] > 2004} == {(2005, 3), (2005, 4)}" "and in the forecast"
 run get /v1/jobs/9999/series
 want 1 "no curves of no job"
 
