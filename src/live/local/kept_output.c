@@ -197,11 +197,14 @@ static void cut(struct kept_file *file, int64_t head, int64_t tail, enum cut_rea
 		return;
 	/* A mark that is cut off itself is counted on. */
 	file->cut = (file->cut_at >= at ? file->cut : 0) + end - at - (int64_t)n;
-	file->cut_at = at;
 	/* In one piece: what the job writes comes before or behind. */
 	mark = put_mark(file, reason, cap, ends_line(file), line, sizeof(line));
 	memcpy(bytes + MARK_MOST - mark, line, mark);
 	append(file, bytes + MARK_MOST - mark, mark + n);
+	/* What came before moved the mark: the next cut, a line further on, has to know that it is cut off. */
+	file->cut_at = length_of(file) - (int64_t)(mark + n);
+	if (file->cut_at < at)
+		file->cut_at = at;
 }
 
 /* ---- looking */

@@ -23,7 +23,7 @@ struct kept_file {
 	int fd;          /* appends, and is the job's, too; -1: not kept */
 	int reader;      /* the same file */
 	int64_t settled; /* size at the last look, or when the file was kept from growing */
-	int64_t cut_at;  /* where the last mark is; 0: nothing was cut */
+	int64_t cut_at;  /* the last mark is there or before; 0: nothing was cut */
 	int64_t cut;     /* bytes that the mark stands for */
 };
 
