@@ -71,6 +71,31 @@ static DIR *open_dir(int parent, const char *name)
 	return dir;
 }
 
+/* Each directory of a job, by its name in the open directory of all. */
+typedef void each_job(void *ctx, int jobs, const char *name, uint32_t job);
+
+static int for_each_job(const char *state_dir, each_job *see, void *ctx, const atomic_bool *stop,
+	struct err *err)
+{
+	char *path = mem_printf("%s/jobs", state_dir);
+	DIR *jobs = open_dir(AT_FDCWD, path);
+	struct dirent *entry;
+	int rc = 0;
+
+	if (!jobs && errno != ENOENT)
+		rc = err_set(err, ERR_IO, "cannot read %s: %s", path, strerror(errno));
+	while (jobs && !(stop && atomic_load(stop)) && (entry = readdir(jobs))) {
+		uint32_t job = number_of(entry->d_name);
+
+		if (job)
+			see(ctx, dirfd(jobs), entry->d_name, job);
+	}
+	if (jobs)
+		closedir(jobs);
+	free(path);
+	return rc;
+}
+
 /* ---- kept output */
 
 int64_t job_dirs_bytes(const struct stat *file)
@@ -140,27 +165,26 @@ int64_t job_dirs_output_of(const char *state_dir, uint32_t job)
 	return sum;
 }
 
+struct walk {
+	job_dirs_see *see;
+	void *ctx;
+};
+
+static void walk_one(void *self, int jobs, const char *name, uint32_t job)
+{
+	const struct walk *walk = self;
+	DIR *dir = open_dir(jobs, name);
+
+	if (dir)
+		walk_job(dir, job, walk->see, walk->ctx);
+}
+
 int job_dirs_walk(const char *state_dir, job_dirs_see *see, void *ctx, const atomic_bool *stop,
 	struct err *err)
 {
-	char *path = mem_printf("%s/jobs", state_dir);
-	DIR *jobs = open_dir(AT_FDCWD, path);
-	struct dirent *entry;
-	int rc = 0;
+	struct walk walk = { see, ctx };
 
-	if (!jobs && errno != ENOENT)
-		rc = err_set(err, ERR_IO, "cannot read %s: %s", path, strerror(errno));
-	while (jobs && !(stop && atomic_load(stop)) && (entry = readdir(jobs))) {
-		uint32_t job = number_of(entry->d_name);
-		DIR *dir = job ? open_dir(dirfd(jobs), entry->d_name) : NULL;
-
-		if (dir)
-			walk_job(dir, job, see, ctx);
-	}
-	if (jobs)
-		closedir(jobs);
-	free(path);
-	return rc;
+	return for_each_job(state_dir, walk_one, &walk, stop, err);
 }
 
 /* ---- removing */
@@ -185,29 +209,29 @@ static bool remove_dir(int parent, const char *name, bool attempts)
 	return unlinkat(parent, name, AT_REMOVEDIR) == 0;
 }
 
+struct sweep {
+	job_dirs_may_go *may_go;
+	void *ctx;
+	struct job_dirs *out;
+};
+
+static void sweep_one(void *self, int jobs, const char *name, uint32_t job)
+{
+	const struct sweep *sweep = self;
+
+	if (!sweep->may_go(sweep->ctx, job))
+		return;
+	if (remove_dir(jobs, name, true))
+		sweep->out->removed++;
+	else
+		sweep->out->left++;
+}
+
 int job_dirs_sweep(const char *state_dir, job_dirs_may_go *may_go, void *ctx,
 	const atomic_bool *stop, struct job_dirs *out, struct err *err)
 {
-	char *path = mem_printf("%s/jobs", state_dir);
-	DIR *jobs = open_dir(AT_FDCWD, path);
-	struct dirent *entry;
-	int rc = 0;
+	struct sweep sweep = { may_go, ctx, out };
 
 	*out = (struct job_dirs){ 0 };
-	if (!jobs && errno != ENOENT)
-		rc = err_set(err, ERR_IO, "cannot read %s: %s", path, strerror(errno));
-	while (jobs && !(stop && atomic_load(stop)) && (entry = readdir(jobs))) {
-		uint32_t job = number_of(entry->d_name);
-
-		if (!job || !may_go(ctx, job))
-			continue;
-		if (remove_dir(dirfd(jobs), entry->d_name, true))
-			out->removed++;
-		else
-			out->left++;
-	}
-	if (jobs)
-		closedir(jobs);
-	free(path);
-	return rc;
+	return for_each_job(state_dir, sweep_one, &sweep, stop, err);
 }
