@@ -150,14 +150,14 @@ static bool change_range(struct bulk *b, const struct job_choice *choice, struct
 {
 	struct slice last = word, first = slice_cut(&last, '-');
 	int64_t from, to;
-	size_t n, i = 0;
+	size_t n;
 	const struct live_job *const *jobs = core_jobs(b->d->core, &n);
 
 	if (!slice_int(first, &from) || !slice_int(last, &to) || from < 1 || to < from)
 		return false;
-	while (i < n && jobs[i]->id < from)
-		i++;
-	for (; i < n && jobs[i]->id <= to; i++) {
+	if (from > UINT32_MAX)
+		return true;
+	for (size_t i = verb_jobs_from(jobs, n, (uint32_t)from); i < n && jobs[i]->id <= to; i++) {
 		if (job_choice_has(choice, jobs[i]))
 			change(b, jobs[i]);
 	}

@@ -208,23 +208,31 @@ static uint32_t element_of(struct daemon *d, uint32_t array_id, int64_t index)
 	return found;
 }
 
+size_t verb_jobs_from(const struct live_job *const *jobs, size_t n, uint32_t id)
+{
+	size_t low = 0;
+
+	while (low < n) {
+		size_t middle = low + (n - low) / 2;
+
+		if (jobs[middle]->id < id)
+			low = middle + 1;
+		else
+			n = middle;
+	}
+	return low;
+}
+
 /* Those that are alive; of ended ones nothing can be changed, except by requeue. */
 static void list_array(const struct daemon *d, uint32_t array_id, uint32_t **out, size_t *n)
 {
-	size_t all, low = 0, high;
+	size_t all;
 	const struct live_job *const *jobs = core_jobs(d->core, &all);
 	VEC(uint32_t) found = { 0 };
 
-	for (high = all; low < high;) {
-		size_t middle = low + (high - low) / 2;
-
-		if (jobs[middle]->id < array_id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	/* Numbers of an array follow each other. */
-	for (size_t i = low; i < all && jobs[i]->array_id == array_id; i++) {
+	for (size_t i = verb_jobs_from(jobs, all, array_id);
+		i < all && jobs[i]->array_id == array_id; i++) {
 		if (!live_ended(jobs[i]))
 			vec_push(&found, jobs[i]->id);
 	}
@@ -232,9 +240,25 @@ static void list_array(const struct daemon *d, uint32_t array_id, uint32_t **out
 	*n = found.n;
 }
 
+/* The job itself; where its number alone is said and an array begins with it, those of the array that are alive. */
+static size_t meant_by(struct daemon *d, uint32_t id, int64_t index, uint32_t **out)
+{
+	const struct live_job *job = core_job(d->core, id);
+	size_t n = 0;
+
+	*out = NULL;
+	if (index == INDEX_NONE && (!job || job->array_id == id))
+		list_array(d, id, out, &n);
+	if (n)
+		return n;
+	free(*out);
+	*out = mem_alloc(sizeof(**out));
+	(*out)[0] = id;
+	return 1;
+}
+
 bool daemon_jobs_named(struct daemon *d, const char *word, uint32_t **out, size_t *n)
 {
-	const struct live_job *job;
 	uint32_t id;
 	int64_t index;
 
@@ -244,24 +268,16 @@ bool daemon_jobs_named(struct daemon *d, const char *word, uint32_t **out, size_
 		return !strncmp(word, WORLD_KEY, strlen(WORLD_KEY));
 	if (index >= 0)
 		id = index <= UINT32_MAX ? element_of(d, id, index) : 0;
-	job = id ? core_job(d->core, id) : NULL;
-	if (index == INDEX_NONE && (!job || job->array_id == id))
-		list_array(d, id, out, n);
-	if (*n || !id)
-		return true;
-	free(*out);
-	*out = mem_alloc(sizeof(**out));
-	(*out)[0] = id;
-	*n = 1;
+	if (id)
+		*n = meant_by(d, id, index, out);
 	return true;
 }
 
 size_t call_jobs(struct daemon *d, struct call *call, bool owner, uint32_t **out)
 {
-	const struct live_job *job;
 	uint32_t id;
 	int64_t index;
-	size_t n = 0;
+	size_t n;
 
 	*out = NULL;
 	if (!parse_id(d, id_text(call), &id, &index) &&
@@ -285,15 +301,7 @@ size_t call_jobs(struct daemon *d, struct call *call, bool owner, uint32_t **out
 			return 0;
 		}
 	}
-	job = core_job(d->core, id);
-	if (index == INDEX_NONE && (!job || job->array_id == id))
-		list_array(d, id, out, &n);
-	if (n == 0) {
-		free(*out);
-		*out = mem_alloc(sizeof(**out));
-		(*out)[0] = id;
-		n = 1;
-	}
+	n = meant_by(d, id, index, out);
 	for (size_t i = 0; i < n; i++) {
 		if (!allowed(d, call, (*out)[i], owner)) {
 			free(*out);

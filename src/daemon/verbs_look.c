@@ -49,21 +49,6 @@ void call_list_destroy(struct call_list *list)
 	free(list);
 }
 
-static size_t index_of(const struct live_job *const *jobs, size_t n, uint32_t id)
-{
-	size_t low = 0;
-
-	while (low < n) {
-		size_t middle = low + (n - low) / 2;
-
-		if (jobs[middle]->id < id)
-			low = middle + 1;
-		else
-			n = middle;
-	}
-	return low;
-}
-
 static bool told_before(struct call_list *list, uint32_t id)
 {
 	while (list->holder < list->holders.n && list->holders.at[list->holder] < id)
@@ -102,7 +87,7 @@ static void list_live(struct call_list *list)
 {
 	size_t n;
 	const struct live_job *const *jobs = core_jobs(list->l.d->core, &n);
-	size_t i = index_of(jobs, n, list->next);
+	size_t i = verb_jobs_from(jobs, n, list->next);
 	size_t end = i + LOOKED_AT_ONCE < n ? i + LOOKED_AT_ONCE : n;
 	int64_t before = list->l.shown;
 

@@ -22,6 +22,8 @@ size_t call_jobs(struct daemon *d, struct call *call, bool owner, uint32_t **out
  * False: the word names no job.  `out` is malloc'ed.
  */
 bool daemon_jobs_named(struct daemon *d, const char *word, uint32_t **out, size_t *n);
+/* Of jobs in the order of their numbers, as core_jobs() has them, the index of the first from `id` on; `n`: none. */
+size_t verb_jobs_from(const struct live_job *const *jobs, size_t n, uint32_t id);
 /* Whether a command of the job runs or is being started, and was not asked to stop. */
 bool verb_job_runs(const struct daemon *d, const struct live_job *job);
 /* The body of an input: who asked for it, and the reason if there is one. */
