@@ -3,8 +3,10 @@
  */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "cli/live.h"
 #include "cli/live_print.h"
 #include "cli/live_tell.h"
@@ -63,6 +65,7 @@ static void put_answer(const json_t *answer, const struct term *term, struct buf
 	}
 	buf_printf(out, "  %.0f futures; ", live_number(answer, "futures"));
 	put_track(json_object_get(answer, "calibration"), waits, out);
+	live_few_futures(answer, "  ", out);
 }
 
 /* ---- all of them */
@@ -113,11 +116,72 @@ static void put_rest(const json_t *answer, double now, struct buf *out)
 			text_duration(fmax(0, bound - now), lasts));
 }
 
+/* A row of the table: jobs that run first, then by expected start, then by number. */
+struct row {
+	const json_t *job;
+	double start; /* -INFINITY: it runs; INFINITY: it is not known when */
+	double id;
+};
+
+static struct row row_of(const json_t *job)
+{
+	const json_t *start = json_object_get(job, "start");
+	double bound = live_number(job, "not_before"), at = live_number(start, "p50");
+	bool runs = !json_is_object(start) && isnan(bound) && !(live_number(job, "never") > 0);
+
+	return (struct row){
+		.job = job,
+		.start = runs           ? -INFINITY
+			: !isnan(at)    ? at
+			: !isnan(bound) ? bound
+					: INFINITY,
+		.id = live_number(job, "id"),
+	};
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+static void put_row(const json_t *job, double now, struct buf *out)
+{
+	double never = live_number(job, "never");
+	struct buf name = { 0 };
+
+	live_job_name(job, &name);
+	buf_printf(out, "%8s", name.at);
+	put_start(job, now, out);
+	put_cell(json_object_get(job, "finish"), now, out);
+	if (never > 0)
+		buf_printf(out, " never in %.0f %% of futures", 100 * never);
+	while (out->n && out->at[out->n - 1] == ' ')
+		out->at[--out->n] = '\0';
+	buf_char(out, '\n');
+	buf_fini(&name);
+}
+
+static void put_rows(const json_t *jobs, double now, struct buf *out)
+{
+	size_t n = json_array_size(jobs);
+	struct row *rows = mem_alloc(mem_array_size(n, sizeof(*rows)));
+
+	for (size_t i = 0; i < n; i++)
+		rows[i] = row_of(json_array_get(jobs, i));
+	qsort(rows, n, sizeof(*rows), by_start);
+	for (size_t i = 0; i < n; i++)
+		put_row(rows[i].job, now, out);
+	free(rows);
+}
+
 static void put_all(const json_t *answer, const struct term *term, struct buf *out)
 {
 	const json_t *jobs = json_object_get(answer, "jobs");
 	double now = live_number(answer, "now");
-	struct buf name = { 0 };
 
 	(void)term;
 	if (!json_array_size(jobs)) {
@@ -126,25 +190,11 @@ static void put_all(const json_t *answer, const struct term *term, struct buf *o
 	}
 	buf_printf(out, "%8s %-34s %s\n", "job", "starts in (80 % interval)",
 		"ends in (80 % interval)");
-	for (size_t i = 0; i < json_array_size(jobs); i++) {
-		const json_t *job = json_array_get(jobs, i);
-		double never = live_number(job, "never");
-
-		buf_clear(&name);
-		live_job_name(job, &name);
-		buf_printf(out, "%8s", name.at);
-		put_start(job, now, out);
-		put_cell(json_object_get(job, "finish"), now, out);
-		if (never > 0)
-			buf_printf(out, " never in %.0f %% of futures", 100 * never);
-		while (out->n && out->at[out->n - 1] == ' ')
-			out->at[--out->n] = '\0';
-		buf_char(out, '\n');
-	}
-	buf_fini(&name);
+	put_rows(jobs, now, out);
 	put_rest(answer, now, out);
 	buf_printf(out, "\n%.0f futures; ", live_number(answer, "futures"));
 	put_track(json_object_get(answer, "calibration"), true, out);
+	live_few_futures(answer, "", out);
 }
 
 static int run(const struct args *args, struct err *err)

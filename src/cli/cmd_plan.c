@@ -104,6 +104,7 @@ static void put_answer(const json_t *answer, struct buf *out)
 	buf_printf(out,
 		"  %.0f futures; to submit if nothing changes: stint submit --if-unchanged %s ...\n",
 		live_number(answer, "futures"), stamp);
+	live_few_futures(answer, "  ", out);
 }
 
 /* ---- asking */

@@ -214,6 +214,16 @@ void live_bound(const json_t *answer, struct buf *out)
 		buf_str(out, "            a bound: its futures take too long to be run to their end\n");
 }
 
+void live_few_futures(const json_t *answer, const char *indent, struct buf *out)
+{
+	double ran = live_number(answer, "futures"), usual = live_number(answer, "futures_wanted");
+
+	if (ran < usual)
+		buf_printf(out,
+			"%snote: %.0f futures in place of %.0f, for which the time was too short: intervals are less sure\n",
+			indent, ran, usual);
+}
+
 /* ---- the table of jobs */
 
 enum { NAME_COLUMNS = 24, NAME_NARROW = 12, REASON_COLUMNS = 20 };

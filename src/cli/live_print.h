@@ -48,6 +48,8 @@ void live_bar(double part, int columns, const struct term *term, struct buf *out
 void live_interval(const json_t *moments, double now, struct buf *out);
 /* The line of a job that starts not before a moment, and no more is known of it: members not_before, at, simulated, left_out. */
 void live_bound(const json_t *answer, struct buf *out);
+/* A line after `indent` where a forecast is of fewer futures than usual; nothing else. */
+void live_few_futures(const json_t *answer, const char *indent, struct buf *out);
 
 /* ---- tables */
 

@@ -25,6 +25,12 @@ void put_bound(const char *key, double s, double zero_s, struct json *j)
 	put_moment(key, s, zero_s, j);
 }
 
+void put_futures(uint32_t futures, uint32_t wanted, struct json *j)
+{
+	json_int(j, "futures", futures);
+	json_int(j, "futures_wanted", wanted);
+}
+
 void put_extent(const struct forecast *f, struct json *j)
 {
 	json_int(j, "simulated", (int64_t)f->jobs.n);
@@ -89,27 +95,62 @@ static void put_span(const struct snapshot *from, const struct desk *desk,
 }
 
 void forecast_to_json(const struct forecast *f, const struct snapshot *from,
-	const struct desk *desk, double computed_at, struct buf *out)
+	const struct desk *desk, double computed_at, struct forecast_text *out)
 {
+	struct buf *text = &out->json;
 	double zero_s = wallclock_offset(&desk->wall) + f->at_s;
 	struct json j;
 
-	json_init(&j, out, false);
+	json_init(&j, text, false);
 	json_begin_object(&j, NULL);
 	json_double(&j, "at", zero_s);
 	json_double(&j, "computed_at", computed_at);
-	json_int(&j, "futures", f->futures);
+	put_futures(f->futures, f->wanted, &j);
 	json_double(&j, "cpu_s", f->cpu_s);
 	put_extent(f, &j);
 	if (f->absent.n)
 		put_bound("rest_not_before", f->rest_s, zero_s, &j);
 	json_begin_array(&j, "jobs");
-	for (size_t i = 0; i < f->jobs.n; i++)
+	for (size_t i = 0; i < f->jobs.n; i++) {
+		struct forecast_place place = { f->jobs.at[i].number, text->n, 0 };
+
 		put_job(&f->jobs.at[i], &from->jobs.at[i], zero_s, &j);
+		place.to = text->n;
+		vec_push(&out->jobs, place);
+	}
 	json_end(&j, ']');
 	json_begin_array(&j, "spans");
 	for (size_t i = 0; i < f->spans.n; i++)
 		put_span(from, desk, &f->spans.at[i], &j);
 	json_end(&j, ']');
 	json_end(&j, '}');
+}
+
+void forecast_text_fini(struct forecast_text *text)
+{
+	buf_fini(&text->json);
+	vec_fini(&text->jobs);
+}
+
+void forecast_text_put(const struct forecast_text *text,
+	bool (*has)(const void *ctx, uint32_t number), const void *ctx, struct buf *out)
+{
+	const char *at = text->json.at;
+	size_t done = 1, end = text->json.n - 1;
+	bool any = false;
+
+	for (size_t i = 0; i < text->jobs.n; i++) {
+		const struct forecast_place *job = &text->jobs.at[i];
+		size_t comma = at[job->from] == ',';
+
+		buf_add(out, at + done, job->from - done);
+		done = job->to;
+		if (!has(ctx, job->number))
+			continue;
+		if (any)
+			buf_char(out, ',');
+		buf_add(out, at + job->from + comma, job->to - job->from - comma);
+		any = true;
+	}
+	buf_add(out, at + done, end - done);
 }

@@ -33,7 +33,7 @@ struct forecast_task {
 	int rc;
 	struct err err;
 	struct forecast forecast;
-	struct buf text;
+	struct forecast_text text;
 	double took_s, computed_at;
 };
 
@@ -121,7 +121,7 @@ static void destroy_task(struct task *task)
 	drop_snapshot(t);
 	desk_destroy(t->desk);
 	forecast_fini(&t->forecast);
-	buf_fini(&t->text);
+	forecast_text_fini(&t->text);
 	free(t);
 }
 
@@ -253,6 +253,18 @@ static bool is_recent(const struct forecast_task *t, double most_s)
 	return clock_real_s() - t->computed_at <= fmax(most_s, 5 * t->took_s);
 }
 
+/* Jobs may have ended since, and as many have come. */
+static bool all_last(const struct daemon *d, const struct forecast *f)
+{
+	for (size_t i = 0; i < f->jobs.n; i++) {
+		const struct live_job *job = core_job(d->core, f->jobs.at[i].number);
+
+		if (!job || live_ended(job))
+			return false;
+	}
+	return true;
+}
+
 /* Of all: whoever looks now and then takes what there is, else every look would cost a forecast. */
 static bool good_for_all(const struct daemon *d, bool fresh)
 {
@@ -264,7 +276,7 @@ static bool good_for_all(const struct daemon *d, bool fresh)
 	core_jobs(d->core, &n);
 	known = last->forecast.jobs.n + last->forecast.absent.n;
 	if (fresh)
-		return is_recent(last, FRESH_S) && known == n;
+		return is_recent(last, FRESH_S) && known == n && all_last(d, &last->forecast);
 	return is_recent(last, SEEN_S) && known <= n + n / 10 + 1 && n <= known + known / 10 + 1;
 }
 
@@ -316,7 +328,7 @@ const struct forecast *forecaster_last(const struct daemon *d)
 	return &d->forecaster->last->forecast;
 }
 
-const struct buf *forecaster_text(const struct daemon *d)
+const struct forecast_text *forecaster_text(const struct daemon *d)
 {
 	return &d->forecaster->last->text;
 }

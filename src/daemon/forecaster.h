@@ -40,7 +40,7 @@ bool forecaster_is_done(const struct daemon *d, const struct call *call);
 const char *forecaster_failed(const struct daemon *d);
 const struct forecast *forecaster_last(const struct daemon *d);
 /* As forecast_to_json() wrote it. */
-const struct buf *forecaster_text(const struct daemon *d);
+const struct forecast_text *forecaster_text(const struct daemon *d);
 /* Seconds since 1970 when the last one was done. */
 double forecaster_computed_at(const struct daemon *d);
 /* How starts (or ends) came out so far. */

@@ -17,24 +17,30 @@ static bool has_failed(struct daemon *d, struct call *call)
 	return why != NULL;
 }
 
+/* A job that has ended since the moment was copied is of no interest any more. */
+static bool goes_on(const void *daemon, uint32_t number)
+{
+	const struct live_job *job = core_job(((const struct daemon *)daemon)->core, number);
+
+	return job && !live_ended(job);
+}
+
 void verb_forecast(struct daemon *d, struct call *call)
 {
 	struct track starts, finishes;
-	const struct buf *text;
 	struct json j;
 
 	if (!forecaster_ready(d, call, 0) || has_failed(d, call))
 		return;
 	starts = forecaster_track(d, true);
 	finishes = forecaster_track(d, false);
-	text = forecaster_text(d);
 	call_begin(call, &j);
 	json_double(&j, "now", daemon_wall_s(d, daemon_now_s(d)));
 	put_track("calibration", &starts, &j);
 	put_track("calibration_finish", &finishes, &j);
 	/* The members of one object go into another: without its braces. */
 	buf_char(&call->body, ',');
-	buf_add(&call->body, text->at + 1, text->n - 2);
+	forecast_text_put(forecaster_text(d), goes_on, d, &call->body);
 	json_end(&j, '}');
 }
 
@@ -59,7 +65,7 @@ static void put_eta(struct daemon *d, struct call *call, const struct live_job *
 	buf_fini(&reason);
 	json_double(&j, "at", daemon_wall_s(d, daemon_now_s(d)));
 	json_double(&j, "computed_at", forecaster_computed_at(d));
-	json_int(&j, "futures", f->futures);
+	put_futures(f->futures, f->wanted, &j);
 	if (said->waits && known)
 		put_moments("start", &said->start, zero_s, &j);
 	else

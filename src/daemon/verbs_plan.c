@@ -149,7 +149,7 @@ static void answer_task(struct daemon *d, struct call *call)
 	json_int(&j, "stamp", (int64_t)t->stamp);
 	json_double(&j, "at", zero_s);
 	json_int(&j, "jobs", t->nnew);
-	json_int(&j, "futures", r->futures);
+	put_futures(r->futures, r->wanted, &j);
 	json_bool(&j, "starts_now", r->starts_now);
 	if (r->bounded) {
 		json_str(&j, "start", NULL);

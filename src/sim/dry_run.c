@@ -222,7 +222,7 @@ int dry_run(const struct dry_run_config *config, struct dry_run *out, struct err
 	size_t all;
 	int rc;
 
-	*out = (struct dry_run){ 0 };
+	*out = (struct dry_run){ .wanted = w.room };
 	fate_init(&w.fate, config->from, config->habits, config->seed);
 	all = (size_t)n + w.fate.most;
 	w.with_jobs = mem_alloc(mem_array_size(all, sizeof(*w.with_jobs)));

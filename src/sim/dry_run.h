@@ -29,8 +29,9 @@ struct dry_run_harm {
 };
 
 struct dry_run {
-	uint32_t futures;
-	bool starts_now; /* the first of them, with the next decision */
+	uint32_t futures; /* that were run */
+	uint32_t wanted;  /* that would have been with time enough */
+	bool starts_now;  /* the first of them, with the next decision */
 	/* Seconds from now: the first of them starts, the last ends. */
 	struct moments start, finish;
 	double never; /* share of futures in which one does not start */

@@ -367,7 +367,7 @@ int forecast_run(const struct forecast_config *config, struct forecast *out, str
 	size_t room = mem_array_size((size_t)n * wanted + 1, sizeof(float));
 	int rc;
 
-	*out = (struct forecast){ .at_s = config->from->now_s };
+	*out = (struct forecast){ .at_s = config->from->now_s, .wanted = wanted };
 	fate_init(&w.fate, config->from, config->habits, config->seed);
 	w.samples.start = mem_alloc(room);
 	w.samples.finish = mem_alloc(room);

@@ -61,6 +61,7 @@ struct forecast_span {
 struct forecast {
 	double at_s;                        /* the snapshot's now */
 	uint32_t futures;                   /* that were run */
+	uint32_t wanted;                    /* that would have been with time enough */
 	double cpu_s;                       /* of the thread, for all of it */
 	VEC(struct forecast_job) jobs;      /* as in the snapshot */
 	VEC(struct forecast_absent) absent; /* by number; empty: all are in it */

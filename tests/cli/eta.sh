@@ -139,6 +139,18 @@ soon "one runs" state "$first" RUNNING
 submit --gpus 0 -c 1 --estimate 1m -- true
 run stint eta "$job"
 want 0 "and another waits"
+waiter=$job
+submit --gpus 0 -c 1 --estimate 1m --begin now+48h -- true
+late=$job
+submit --gpus 0 -c 1 --estimate 1m -- true
+order=$(stint eta | sed -n 's/^ *\([0-9][0-9]*\) .*/\1/p' | head -n 4 | xargs)
+is "those that run come first, then by their starts" [ "$order" = "$first $waiter $job $late" ]
+run stint eta --json
+out '"futures_wanted": *200' "how many futures there should be is told"
+stint cancel --quiet "$late" "$job" >/dev/null
+run stint eta
+is "those that have ended are not in it" sh -c '! grep -Eq "^ +($1|$2) " stdout' sh "$late" "$job"
+job=$waiter
 touch on
 soon "until it has run" state "$job" COMPLETED
 soon "what came replaces the broken file" kept

@@ -219,6 +219,7 @@ static void there_is_an_end_to_it(void **state)
 	fill(&m, "fifo");
 	look_ahead(&m, (struct forecast_config){ .budget_s = 1e-9 }, &f);
 	assert_int_equal(f.futures, FORECAST_LEAST); /* too small for a look at the clock within one */
+	assert_int_equal(f.wanted, FORECAST_FUTURES);
 	forecast_fini(&f);
 	moment_fini(&m);
 	fill_uncertain(&m, &rng, "fifo");
