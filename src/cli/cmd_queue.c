@@ -2,10 +2,12 @@
  * stint queue: the jobs there are.
  */
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/jobs_table.h"
 #include "cli/live.h"
 #include "cli/live_print.h"
 #include "cli/term.h"
@@ -88,7 +90,7 @@ static int show(const struct args *args, const json_t *reply, struct err *err)
 		none(args);
 		return 0;
 	}
-	live_jobs_table(jobs, &term, &text);
+	jobs_table(jobs, args->expand, &term, &text);
 	rc = ui_print(&text, err);
 	buf_fini(&text);
 	if (!rc)
@@ -126,6 +128,13 @@ static const struct flag flags[] = {
 	TEXT(name, "NAME", "only with this name"),
 	NUMBER(limit, FLAG_INT, "N", 1000, 1, LIVE_LIMIT_MAX, "list at most N jobs (default 1000)"),
 	NUMBER(after, FLAG_INT, "ID", 0, 0, 4294967295., "only jobs with a larger number"),
+	FLAG_OF(expand, FLAG_SWITCH, .letter = 'r', .help = "one row for each element of an array"),
+	{
+		.name = "array",
+		.kind = FLAG_SWITCH,
+		.offset = offsetof(struct args, expand),
+		.help = "the same, as squeue calls it",
+	},
 	SWITCH(watch, "refresh every second, until Ctrl-C"),
 	SWITCH(quiet, "no remarks"),
 	SWITCH(json, "print the daemon's answer"),
@@ -151,7 +160,10 @@ const struct command command_queue = {
 	.about = "Those that run come first, then those that wait, by number, then, with --all, those that\n"
 		 "have ended, newest first.  TIME is how long a job has run, or waited if it is PENDING; ETA is\n"
 		 "when it is expected to be done; REASON is why it waits, how it ended, or of a\n"
-		 "guest, which has what others leave of the same devices, beside whom it runs.",
+		 "guest, which has what others leave of the same devices, beside whom it runs.\n"
+		 "\n"
+		 "Elements of an array that wait for the same reason are one row, 25_[3-11%3]; %3 is the limit\n"
+		 "of the array, three at a time.",
 	.examples = examples,
 	.run = run,
 };

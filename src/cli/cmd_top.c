@@ -3,6 +3,7 @@
  */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -92,7 +93,7 @@ static void ask_details(struct session *s)
 {
 	struct feed_question q = { .job = s->top.board.details_of };
 
-	snprintf(q.label, sizeof(q.label), "%s", s->top.board.ask_label);
+	snprintf(q.label, sizeof(q.label), "%s", s->top.board.ask_first);
 	feed_ask(s->feed, FEED_DETAILS, &q);
 }
 
@@ -148,7 +149,11 @@ static bool ask_change(struct session *s, enum board_ask ask, uint32_t job)
 	struct feed_question q = { .job = job, .verb = board_verb(ask), .stop = board->ask_stops };
 
 	snprintf(q.label, sizeof(q.label), "%s", board->ask_label);
-	return feed_ask(s->feed, FEED_CHANGE, &q);
+	q.ids = board->ask_ids.n ? mem_strdup(board->ask_ids.at) : NULL;
+	if (feed_ask(s->feed, FEED_CHANGE, &q))
+		return true;
+	free(q.ids);
+	return false;
 }
 
 static void carry_out(struct session *s, enum board_ask ask, uint32_t job)
@@ -157,7 +162,7 @@ static void carry_out(struct session *s, enum board_ask ask, uint32_t job)
 	char title[FEED_LABEL + 8];
 
 	if (ask == ASK_DETAILS) {
-		snprintf(title, sizeof(title), "job %s", board->ask_label);
+		snprintf(title, sizeof(title), "job %s", board->ask_first);
 		board_show(board, title, "asking the daemon ...");
 		ask_details(s);
 	} else if (!ask_change(s, ask, job)) {

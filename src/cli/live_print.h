@@ -27,11 +27,11 @@ const char *live_duration(double seconds, char out[DURATION_SIZE]);
 void live_job_name(const json_t *job, struct buf *out);
 /* The user, and "/TENANT" after it if the job is on another account. */
 void live_who(const json_t *job, struct buf *out);
-/* "2", "2/4" of an elastic job that has fewer, "1-4" of one that waits. */
 /* Of a guest "guest beside 7,8", else nothing. */
 void live_guest(const json_t *job, struct buf *out);
 /* How it ended ("exit 3"); NULL: it has not, or there is nothing to say of it. */
 const char *live_ending(const json_t *job);
+/* "2", "2/4" of an elastic job that has fewer, "1-4" of one that waits. */
 void live_gpus(const json_t *job, struct buf *out);
 /* "0-3,6" of ["0","1","2","3","6"]. */
 void live_devices(const json_t *devices, struct buf *out);
@@ -51,9 +51,8 @@ void live_bound(const json_t *answer, struct buf *out);
 /* A line after `indent` where a forecast is of fewer futures than usual; nothing else. */
 void live_few_futures(const json_t *answer, const char *indent, struct buf *out);
 
-/* ---- tables */
+/* ---- lines */
 
-void live_jobs_table(const json_t *jobs, const struct term *term, struct buf *out);
 /* "title   text" with the text at one column; NULL or empty: nothing. */
 void live_line(struct buf *out, const char *title, const char *text);
 void live_linef(struct buf *out, const char *title, const char *fmt, ...)

@@ -103,6 +103,8 @@ static void put_who(const struct daemon *d, const struct live_job *job, const st
 	json_int(j, "id", job->id);
 	put_alias(d, job, j);
 	job_put_array(job, j);
+	if (job->array_limit)
+		json_int(j, "array_limit", job->array_limit);
 	if (is_own(caller, job))
 		put_text(j, "key", job->key);
 	json_str(j, "name", job->name);

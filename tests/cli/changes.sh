@@ -40,6 +40,20 @@ soon "the second runs again" state 2 RUNNING
 submit --gpus 0 --array 5-24%1 --name sweep -- sh -c "$sleeper"
 array=$job
 soon "an element runs" state "${array}_5" RUNNING
+queue_has() { stint queue "$@" | grep -Eq "$pattern"; }
+pattern="^ *${array}_\\[6-24%1\\] +sweep .* PENDING .*array limit"
+soon "those that wait are one row of the queue" queue_has
+pattern="^ *${array}_5 +sweep .* RUNNING"
+soon "one that runs has its own" queue_has
+run stint queue --expand
+out "^ *${array}_24 +sweep .* PENDING" "--expand shows each"
+run stint queue --array
+is "--array is the same" [ "$(grep -c " sweep " stdout)" = 20 ]
+run stint queue --json
+is "as JSON each is one" [ "$(grep -c '"name": "sweep"' stdout)" = 20 ]
+run stint top --once
+out '^2 running, 19 waiting;' "stint top counts elements"
+out "^ *${array}_\\[6-24%1\\] +sweep" "and has one row for them"
 run stint hold "$array"
 want 0 "hold of an array"
 out '^19 jobs held$' "holds those that wait"

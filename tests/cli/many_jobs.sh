@@ -36,11 +36,11 @@ want 0 "and another"
 soon "two of them run" running 2
 
 # ---- the list
-run stint queue
+run stint queue --expand
 want 0 "the queue"
 err 'only the first 1000 of 2600 jobs are shown; --limit 2600 shows all' "says that it is cut, and how to see the rest"
 is "after its thousand lines" [ "$(wc -l <stdout)" = 1001 ]
-run stint queue --after 1000 --limit 2000
+run stint queue --expand --after 1000 --limit 2000
 is "the next ones" [ "$(wc -l <stdout)" = 1601 ]
 is "which are all" empty stderr
 run stint queue --quiet

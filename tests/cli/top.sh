@@ -118,7 +118,9 @@ end 0 "q quits"
 END
 
 # ---- the first element of an array has the number of the whole
-pair=$(stint submit --parsable --array 0-1 --hold --name pair -- true)
+pair=$(stint submit --parsable --array 0-3 --hold --name pair -- true)
+stint update --priority 1 "${pair}_0" >/dev/null
+stint update --priority 2 "${pair}_3" >/dev/null
 screen 100x24 "$STINT" top --interval 0.2s <<'END'
 until 'pair' "an array waits"
 press '\tg/pair\r'
@@ -128,6 +130,11 @@ press 'r'
 until '^release job [0-9]+_0\? y or n' "to release one is asked"
 press 'y'
 until '^release job [0-9]+_0: done' "and done"
+press 'j'
+press 'r'
+until '^release job [0-9]+_\[1-2\]\? y or n' "elements that wait alike are one row"
+press 'y'
+until '^release job [0-9]+_\[1-2\]: done' "and released together"
 press 'q'
 end 0 "q quits"
 END
@@ -135,7 +142,8 @@ held() { # ELEMENT
 	stint show "$1" | grep -q "let it go with"
 }
 is "the one element is held no longer" eval "! held ${pair}_0"
-is "the other is still held" held "${pair}_1"
+is "nor are the two" eval "! held ${pair}_1 && ! held ${pair}_2"
+is "the last is still held" held "${pair}_3"
 stint cancel "$pair" --quiet
 
 # ---- other ends

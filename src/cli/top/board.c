@@ -12,6 +12,7 @@ void board_fini(struct board *board)
 {
 	buf_fini(&board->filter);
 	buf_fini(&board->text);
+	buf_fini(&board->ask_ids);
 	for (int i = 0; i < PARTS; i++)
 		vec_fini(&board->rows[i]);
 }
@@ -337,6 +338,10 @@ static void name_job(struct board *board, const struct view_job *job)
 {
 	board->ask_job = job->id;
 	snprintf(board->ask_label, sizeof(board->ask_label), "%s", job->label ? job->label : "?");
+	snprintf(board->ask_first, sizeof(board->ask_first), "%s",
+		job->first ? job->first : board->ask_label);
+	buf_clear(&board->ask_ids);
+	buf_str(&board->ask_ids, job->ids ? job->ids : "");
 }
 
 static void confirm(struct board *board, const struct view *view, enum board_ask ask)

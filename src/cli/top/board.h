@@ -59,6 +59,8 @@ struct board {
 	enum board_ask asked; /* to be confirmed */
 	uint32_t ask_job;
 	char ask_label[40]; /* of the job that was asked about last */
+	char ask_first[40]; /* the same, or of several elements of an array the first */
+	struct buf ask_ids; /* of several: their numbers; empty: it is one job */
 	bool ask_stops;     /* the change ends its command for now */
 };
 

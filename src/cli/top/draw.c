@@ -124,16 +124,27 @@ static void draw_sparks(const struct scene *s, struct canvas *canvas, int y)
 
 /* ---- lists */
 
+/* Jobs in the list, which may have one row for several. */
+static size_t count_listed(const struct board *b, const struct view *v, enum top_part part)
+{
+	size_t n = b->rows[part].n;
+
+	for (size_t i = 0; i < b->rows[part].n; i++)
+		n += v->jobs[b->rows[part].at[i]].others;
+	return n;
+}
+
 static void draw_list_title(const struct scene *s, enum top_part part, struct canvas *canvas, int y)
 {
 	const struct board *b = s->board;
 	const struct view *v = s->view;
 	bool here = b->part == part && !s->plain;
+	size_t listed = count_listed(b, v, part);
 	struct buf text = { 0 };
 
 	buf_printf(&text, "%s %u", part == PART_RUNNING ? "RUNNING" : "WAITING", v->count[part]);
-	if (b->rows[part].n != v->count[part])
-		buf_printf(&text, ", listed %zu", b->rows[part].n);
+	if (listed != v->count[part])
+		buf_printf(&text, ", listed %zu", listed);
 	if (b->filter.n)
 		buf_printf(&text, " with '%s'", b->filter.at);
 	if (b->mine)

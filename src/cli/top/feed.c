@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cli/live.h"
+#include "cli/live_print.h"
 #include "cli/live_tell.h"
 #include "cli/top/screen.h"
 
@@ -22,6 +23,7 @@ void feed_answer_fini(struct feed_answer *answer)
 	json_decref(answer->jobs);
 	json_decref(answer->forecast);
 	buf_fini(&answer->text);
+	free(answer->question.ids);
 	*answer = (struct feed_answer){ 0 };
 }
 
@@ -75,15 +77,30 @@ static void details(const struct args *args, struct feed_answer *out)
 	}
 }
 
+/* Of several jobs none was changed: that is a failure, with the reason of the first. */
+static void judge(const json_t *reply, struct feed_answer *out)
+{
+	const json_t *reason = json_array_get(json_object_get(reply, "reasons"), 0);
+
+	if (!out->rc && live_number(reply, "skipped") > 0 && !(live_number(reply, "changed") > 0))
+		out->rc = err_set(&out->err, ERR_REFUSED, "job %s %s", live_text(reason, "first"),
+			live_text(reason, "reason"));
+}
+
 static void change(const struct args *args, struct feed_answer *out)
 {
 	const struct feed_question *q = &out->question;
-	char *path = live_job_path(q->label, q->verb);
-	json_t *body = json_object();
+	char *path = q->ids ? mem_printf("/v1/jobs/%s", q->verb) : live_job_path(q->label, q->verb);
+	json_t *body = json_object(), *reply = NULL;
 
+	if (q->ids)
+		json_object_set_new(body, "ids", json_string(q->ids));
 	if (q->stop)
 		json_object_set_new(body, "stop", json_true());
-	out->rc = live_post(args, path, body, NULL, &out->err);
+	out->rc = live_post(args, path, body, &reply, &out->err);
+	if (!out->rc && q->ids)
+		judge(reply, out);
+	json_decref(reply);
 	free(path);
 }
 

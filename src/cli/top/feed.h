@@ -26,8 +26,9 @@ enum { FEED_LABEL = 40 };
 struct feed_question {
 	uint32_t job;
 	char label[FEED_LABEL]; /* "7_3": a number alone may be a whole array */
-	const char *verb;       /* FEED_CHANGE; kept */
-	bool stop;              /* hold: also if it runs */
+	char *ids;        /* FEED_CHANGE of several jobs: their numbers, owned; NULL: it is one */
+	const char *verb; /* FEED_CHANGE; kept */
+	bool stop;        /* hold: also if it runs */
 };
 
 struct feed_answer {
@@ -54,7 +55,7 @@ struct feed *feed_create(const struct args *args);
 /* Does not wait for a daemon that does not answer. */
 void feed_destroy(struct feed *feed);
 
-/* One question of a kind at a time: false if one is under way.  `about` NULL: no job. */
+/* One question of a kind at a time: false if one is under way.  `about` NULL: no job.  Takes over its `ids` if it is true. */
 bool feed_ask(struct feed *feed, enum feed_kind kind, const struct feed_question *about);
 /* An answer, if there is one: release it. */
 bool feed_take(struct feed *feed, struct feed_answer *out);

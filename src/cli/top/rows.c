@@ -131,7 +131,7 @@ static const struct column running[] = {
 };
 
 static const struct column waiting[] = {
-	{ "JOB", put_label, 0, 12, true },
+	{ "JOB", put_label, 0, 20, true },
 	{ "NAME", put_name, 2, 20, false },
 	{ "USER", put_user, 6, 16, false },
 	{ "GPUS", put_gpus, 5, 8, true },

@@ -21,7 +21,10 @@ struct view_job {
 	uint32_t id;
 	enum top_part part;
 	/* Texts are as they came: the canvas makes them safe.  NULL: there is none. */
-	const char *label; /* "7", "7_3", or a trace's own */
+	const char *label; /* "7", "7_3", "7_[4-9]", or a trace's own */
+	const char *first; /* of several elements of an array: "7_4"; NULL: it is one job */
+	const char *ids;   /* of these: their numbers, as the daemon reads them */
+	uint32_t others;   /* jobs that this row stands for, beside the first */
 	const char *name, *user, *gpus, *where, *why;
 	const char *stage;  /* of one that has devices and does not run: "starting", "stopping" */
 	bool mine;          /* whoever looks asked for it */

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/text.h"
+#include "cli/array_fold.h"
 #include "cli/live_print.h"
 #include "cli/top/view.h"
 
@@ -93,12 +94,29 @@ static void read_quantiles(const json_t *moments, double now_s, double out[3])
 		out[i] = live_number(moments, names[i]) - now_s;
 }
 
+/* How it is called, and why it waits; several elements of an array have one row. */
+static void read_labels(struct view *view, const struct fold_row *row, struct view_job *out)
+{
+	struct buf text = { 0 };
+
+	fold_label(row, &text);
+	out->label = keep(view, &text);
+	fold_reason(row, &text);
+	out->why = keep(view, &text);
+	out->others = (uint32_t)(fold_count(row) - 1);
+	if (out->others) {
+		live_job_name(row->job, &text);
+		out->first = keep(view, &text);
+		fold_ids(row, &text);
+		out->ids = keep(view, &text);
+	}
+	buf_fini(&text);
+}
+
 static void read_texts(struct view *view, const json_t *job, struct view_job *out)
 {
 	struct buf text = { 0 };
 
-	live_job_name(job, &text);
-	out->label = keep(view, &text);
 	live_who(job, &text);
 	out->user = keep(view, &text);
 	live_gpus(job, &text);
@@ -109,11 +127,11 @@ static void read_texts(struct view *view, const json_t *job, struct view_job *ou
 	out->where = keep(view, &text);
 	buf_fini(&text);
 	out->name = copy(view, live_text(job, "name"));
-	out->why = copy(view, live_text(json_object_get(job, "reason"), "text"));
 }
 
-static void read_job(struct view *view, const json_t *job, double now_s, const char *user)
+static void read_job(struct view *view, const struct fold_row *row, double now_s, const char *user)
 {
+	const json_t *job = row->job;
 	struct view_job *out = &view->jobs[view->njobs++];
 	const char *state = live_text(job, "state"), *owner = live_text(job, "user");
 	double held = live_number(job, "held_gpus");
@@ -130,6 +148,7 @@ static void read_job(struct view *view, const json_t *job, double now_s, const c
 	out->time_s = live_number(job, out->part == PART_WAITING ? "wait_s" : "run_s");
 	read_idle(job, now_s, out);
 	read_quantiles(json_object_get(job, "eta"), now_s, out->starts_s);
+	read_labels(view, row, out);
 	read_texts(view, job, out);
 }
 
@@ -137,14 +156,16 @@ static void read_jobs(struct view *view, const json_t *reply, double now_s, cons
 {
 	const json_t *jobs = json_object_get(reply, "jobs"),
 		     *counts = json_object_get(reply, "counts");
-	size_t n = json_array_size(jobs);
 	double waiting = live_number(counts, "PENDING"), all = 0;
 	const char *state;
 	json_t *count;
+	struct fold fold;
 
-	view->jobs = arena_array(&view->memory, struct view_job, n + 1);
-	for (size_t i = 0; i < n; i++)
-		read_job(view, json_array_get(jobs, i), now_s, user);
+	fold_init(&fold, jobs, false);
+	view->jobs = arena_array(&view->memory, struct view_job, fold.rows.n + 1);
+	for (size_t i = 0; i < fold.rows.n; i++)
+		read_job(view, &fold.rows.at[i], now_s, user);
+	fold_fini(&fold);
 	json_object_foreach((json_t *)counts, state, count) all += json_number_value(count);
 	view->count[PART_WAITING] = waiting > 0 ? (uint32_t)waiting : 0;
 	view->count[PART_RUNNING] = waiting < all ? (uint32_t)(all - waiting) : 0;
