@@ -18,18 +18,13 @@ static void cell_of(struct table *table, struct buf *text)
 }
 
 /* Why it waits, how it ended, or beside whom it runs. */
-static void put_reason(const struct fold_row *row, size_t columns, const struct term *term,
-	struct buf *out)
+static void put_reason(const struct fold_row *row, struct buf *out)
 {
-	struct buf text = { 0 };
-
-	fold_reason(row, &text);
-	if (!text.n && live_ending(row->job))
-		buf_str(&text, live_ending(row->job));
-	if (!text.n)
-		live_guest(row->job, &text);
-	live_cut(text.at, columns, term, out);
-	buf_fini(&text);
+	fold_reason(row, out);
+	if (!out->n && live_ending(row->job))
+		buf_str(out, live_ending(row->job));
+	if (!out->n)
+		live_guest(row->job, out);
 }
 
 static double time_of(const json_t *job)
@@ -44,9 +39,6 @@ static void put_row(struct table *table, const struct fold_row *row, bool slurm,
 {
 	const json_t *job = row->job;
 	const char *state = live_text(job, "state");
-	size_t reason = term->width > 100 ? (size_t)term->width / 3
-		: term->width             ? REASON_COLUMNS
-					  : 0;
 	char duration[DURATION_SIZE];
 	struct buf text = { 0 };
 
@@ -76,7 +68,7 @@ static void put_row(struct table *table, const struct fold_row *row, bool slurm,
 	table_cell(table,
 		isnan(live_number(job, "eta_s")) ? ""
 						 : live_duration(live_number(job, "eta_s"), duration));
-	put_reason(row, reason, term, &text);
+	put_reason(row, &text);
 	cell_of(table, &text);
 	buf_fini(&text);
 }
@@ -120,6 +112,7 @@ void jobs_table(const json_t *jobs, bool expand, const struct term *term, struct
 		if (slurm || !columns[i].slurm)
 			table_column(&table, columns[i].title, columns[i].align, columns[i].rank);
 	}
+	table_rest(&table, REASON_COLUMNS);
 	fold_init(&fold, jobs, expand);
 	for (size_t i = 0; i < fold.rows.n; i++)
 		put_row(&table, &fold.rows.at[i], slurm, term);

@@ -47,6 +47,11 @@ void table_unit(struct table *table, const char *unit)
 	last->unit = unit && *unit ? mem_strdup(unit) : NULL;
 }
 
+void table_rest(struct table *table, size_t least)
+{
+	table->columns[table->ncolumns - 1].least = least;
+}
+
 /* Names in cells are other people's text. */
 static char *plain_copy(const char *text)
 {
@@ -162,9 +167,57 @@ static size_t least_important(const struct layout *l)
 	return found;
 }
 
+/* Columns that say nothing make room for the one that takes what is left. */
+static void hide_empty(struct layout *l)
+{
+	for (size_t i = 1; i < l->table->ncolumns; i++) {
+		bool empty = l->table->columns[i].rank > 0;
+
+		for (size_t row = 0; row < l->table->nrows && empty; row++)
+			empty = !*cell(l->table, row, i);
+		l->shown[i] &= !empty;
+	}
+}
+
+/* The column that takes what is left; ncolumns: there is none. */
+static size_t rest_column(const struct table *table)
+{
+	size_t i = 0;
+
+	while (i < table->ncolumns && !table->columns[i].least)
+		i++;
+	return i;
+}
+
+static void leave_out(struct layout *l, size_t width)
+{
+	size_t column;
+
+	while (total_width(l) > width && (column = least_important(l)) < l->table->ncolumns)
+		l->shown[column] = false;
+}
+
+/* It begins with its least; what the others leave is added to that. */
+static void fit_rest(struct layout *l, size_t rest, size_t width)
+{
+	const struct table_column *column = &l->table->columns[rest];
+	size_t wanted = l->widths[rest], least = max(column->least, text_columns(column->title)), used;
+
+	if (total_width(l) > width)
+		hide_empty(l);
+	if (wanted > least)
+		l->widths[rest] = least;
+	leave_out(l, width);
+	used = total_width(l);
+	if (used < width && wanted > l->widths[rest])
+		l->widths[rest] = wanted - l->widths[rest] < width - used
+			? wanted
+			: l->widths[rest] + width - used;
+}
+
 static void fit(struct layout *l)
 {
-	size_t width = (size_t)l->term->width, column, wrapped;
+	size_t width = (size_t)l->term->width, wrapped, rest = rest_column(l->table);
 
 	for (size_t i = 0; i < l->table->ncolumns; i++) {
 		l->shown[i] = true;
@@ -177,8 +230,10 @@ static void fit(struct layout *l)
 	wrapped = max(WRAP_MIN, width / 3);
 	if (total_width(l) > width && l->widths[0] > wrapped)
 		l->widths[0] = wrapped;
-	while (total_width(l) > width && (column = least_important(l)) < l->table->ncolumns)
-		l->shown[column] = false;
+	if (rest < l->table->ncolumns)
+		fit_rest(l, rest, width);
+	else
+		leave_out(l, width);
 }
 
 static void pad(struct buf *out, size_t n)
@@ -205,6 +260,27 @@ static void put_cell(const struct layout *l, size_t column, const char *text, co
 		buf_str(l->out, "\033[0m");
 	if (left && !last)
 		pad(l->out, room);
+}
+
+/* As many of its characters as fit, with a mark for the rest. */
+static void put_cut_cell(const struct layout *l, size_t column, const char *text, const char *style)
+{
+	const char *mark = l->term->utf8 ? "…" : "...";
+	size_t room = l->widths[column], marked = text_columns(mark), at = 0, n = 0;
+	struct buf cut = { 0 };
+
+	if (text_columns(text) <= room || room <= marked) {
+		put_cell(l, column, text, style);
+		return;
+	}
+	for (; text[at]; at++) {
+		if ((text[at] & 0xc0) != 0x80 && n++ == room - marked)
+			break;
+	}
+	buf_add(&cut, text, at);
+	buf_str(&cut, mark);
+	put_cell(l, column, cut.at, style);
+	buf_fini(&cut);
 }
 
 /* How much of `text` goes on this line: up to a place to break, or just as much as fits. */
@@ -256,6 +332,8 @@ static void put_row(const struct layout *l, size_t row)
 			line = mem_strndup(rest, n);
 			put_cell(l, 0, line, style);
 			free(line);
+		} else if (l->shown[i] && l->table->columns[i].least) {
+			put_cut_cell(l, i, cell(l->table, row, i), style);
 		} else if (l->shown[i]) {
 			put_cell(l, i, cell(l->table, row, i), style);
 		}

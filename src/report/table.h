@@ -22,6 +22,7 @@ struct table_column {
 	char *unit; /* on a line of its own below the title; may be NULL */
 	enum align align;
 	bool left_out; /* table_write() had no room for it */
+	size_t least; /* of the column that takes what is left of the width: it may be cut to so many; 0: it is not */
 	int rank; /* 0: always shown; else the largest is left out first when the width is short */
 };
 
@@ -38,6 +39,11 @@ void table_fini(struct table *table);
 /* All columns come before the first cell. */
 void table_column(struct table *table, const char *title, enum align align, int rank);
 void table_unit(struct table *table, const char *unit); /* of the last column */
+/*
+ * The last column takes what the others leave of the width, and its cells are cut to that; at `least` columns others
+ * go instead, first those that are empty.
+ */
+void table_rest(struct table *table, size_t least);
 /* Fills cells from left to right, row after row.  Copies the text; NULL is empty. */
 void table_cell(struct table *table, const char *text);
 void table_cellf(struct table *table, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -67,6 +67,44 @@ static void the_least_important_goes_first(void **state)
 	}
 }
 
+static void the_last_column_takes_what_is_left(void **state)
+{
+	static const struct {
+		int width;
+		const char *text;
+	} rows[] = {
+		{ 0, "JOB  USER  ETA  REASON\n  7  ann        it waits for others\n" },
+		{ 40, "JOB  USER  ETA  REASON\n  7  ann        it waits for others\n" },
+		{ 35, "JOB  USER  ETA  REASON\n  7  ann        it waits for others\n" },
+		{ 34, "JOB  USER  REASON\n  7  ann   it waits for others\n" },
+		{ 25, "JOB  USER  REASON\n  7  ann   it waits fo...\n" },
+		{ 23, "JOB  USER  REASON\n  7  ann   it waits ...\n" },
+		{ 22, "JOB  REASON\n  7  it waits for o...\n" },
+		{ 5, "JOB\n  7\n" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct table t = { 0 };
+		struct buf out = { 0 };
+
+		table_column(&t, "JOB", ALIGN_RIGHT, 0);
+		table_column(&t, "USER", ALIGN_LEFT, 9);
+		table_column(&t, "ETA", ALIGN_LEFT, 3);
+		table_column(&t, "REASON", ALIGN_LEFT, 1);
+		table_rest(&t, 12);
+		table_cell(&t, "7");
+		table_cell(&t, "ann");
+		table_cell(&t, NULL);
+		table_cell(&t, "it waits for others");
+		table_write(&t, TABLE_TEXT, &(struct term){ .width = rows[i].width }, &out, NULL);
+		if (strcmp(out.at, rows[i].text) != 0)
+			fail_msg("at %d:\n%s", rows[i].width, out.at);
+		buf_fini(&out);
+		table_fini(&t);
+	}
+}
+
 static void a_long_first_column_wraps(void **state)
 {
 	struct table t = { 0 };
@@ -176,6 +214,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(columns_stand_below_each_other),
 		cmocka_unit_test(the_least_important_goes_first),
+		cmocka_unit_test(the_last_column_takes_what_is_left),
 		cmocka_unit_test(a_long_first_column_wraps),
 		cmocka_unit_test(marks_are_colour_only_on_request),
 		cmocka_unit_test(a_cell_may_have_a_style_of_its_own),
