@@ -61,10 +61,10 @@ export function sideBySide(caption, columns) {
 		const more = kinds[k][2], values = columns.map(c => c.figures?.[k]).filter(v => typeof v === 'number');
 		return more === null || values.length < 2 || values.every(v => v === values[0]) ? NaN : more ? Math.max(...values) : Math.min(...values);
 	};
-	return h('div', { className: 'scroll side', tabindex: '0', role: 'region', 'aria-label': caption }, h('table', {}, h('caption', {}, caption),
-		h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'figure'), columns.map(c => h('th', { scope: 'col', className: 'num' }, c.title)))),
-		h('tbody', {}, names.map(k => h('tr', {}, h('th', { scope: 'row' }, kinds[k][0]), columns.map(c => {
+	return h('div', { className: 'scroll side' + (columns.length > 1 ? ' stack' : ''), tabindex: '0', role: 'region', 'aria-label': caption }, h('table', { role: 'table' }, h('caption', {}, caption),
+		h('thead', { role: 'rowgroup' }, h('tr', { role: 'row' }, h('th', { scope: 'col', role: 'columnheader' }, 'figure'), columns.map(c => h('th', { scope: 'col', role: 'columnheader', className: 'num' }, c.title)))),
+		h('tbody', { role: 'rowgroup' }, names.map(k => h('tr', { role: 'row' }, h('th', { scope: 'row', role: 'rowheader' }, kinds[k][0]), columns.map(c => {
 			const v = c.figures?.[k], spread = c.spread?.[k];
-			return h('td', { className: 'num' + (v === best(k) ? ' best' : '') }, typeof v === 'number' ? kinds[k][1](v) : '–', spread ? h('span', { className: 'soft small' }, ` ± ${kinds[k][1](spread)}`) : null);
+			return h('td', { role: 'cell', data: { title: c.title }, className: 'num' + (v === best(k) ? ' best' : '') }, typeof v === 'number' ? kinds[k][1](v) : '–', spread ? h('span', { className: 'soft small' }, ` ± ${kinds[k][1](spread)}`) : null);
 		}))))));
 }

@@ -111,11 +111,13 @@ export function legend(names, extra = []) {
 	return h('ul', { className: 'legend', 'aria-label': 'Legend' }, names.map(n => h('li', {}, h('i', { style: { background: colour(n) } }), tenantName(n))), extra);
 }
 
+// In a narrow window each row becomes a few lines of names and values, if there are more columns than fit: what is a
+// table there says so by roles, which a change of layout takes from the elements themselves.
 export function table(caption, columns, rows) {
-	return h('div', { className: 'scroll', tabindex: '0', role: 'region', 'aria-label': caption }, h('table', {},
+	return h('div', { className: 'scroll' + (columns.length > 3 ? ' stack' : ''), tabindex: '0', role: 'region', 'aria-label': caption }, h('table', { role: 'table' },
 		h('caption', {}, caption),
-		h('thead', {}, h('tr', {}, columns.map(c => h('th', { scope: 'col', className: c.num ? 'num' : null }, c.title)))),
-		h('tbody', {}, rows.map(row => h('tr', {}, columns.map(c => h('td', { className: c.num ? 'num' : null }, c.of(row))))))));
+		h('thead', { role: 'rowgroup' }, h('tr', { role: 'row' }, columns.map(c => h('th', { scope: 'col', role: 'columnheader', className: c.num ? 'num' : null }, c.title)))),
+		h('tbody', { role: 'rowgroup' }, rows.map(row => h('tr', { role: 'row' }, columns.map(c => h('td', { role: 'cell', data: { title: c.title }, className: c.num ? 'num' : null }, c.of(row))))))));
 }
 
 // Spreadsheets run what begins with these.
