@@ -18,6 +18,7 @@
 #include "cli/live.h"
 #include "cli/live_print.h"
 #include "cli/log_follow.h"
+#include "cli/run_pty.h"
 #include "cli/run_wait.h"
 #include "cli/ui.h"
 
@@ -25,6 +26,7 @@ struct stay {
 	const struct args *args;
 	char job[32];
 	bool one_file; /* output and errors go to the same */
+	struct run_pty pty;
 	sigset_t signals;
 	atomic_int interrupted; /* number of the signal the job was cancelled for; 0: none */
 };
@@ -32,16 +34,25 @@ struct stay {
 /* A signal that is ignored (nohup, a script's background) stays ignored. */
 static void block_signals(struct stay *stay)
 {
-	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	sigset_t others;
+	size_t n = stay->args->pty ? 4 : 3; /* our terminal must be restored, whatever ends us */
 
 	sigemptyset(&stay->signals);
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+	for (size_t i = 0; i < n; i++) {
 		struct sigaction before;
 
 		if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
 			sigaddset(&stay->signals, numbers[i]);
 	}
 	pthread_sigmask(SIG_BLOCK, &stay->signals, NULL);
+	if (!stay->args->pty)
+		return;
+	signal(SIGPIPE, SIG_IGN);
+	sigemptyset(&others);
+	sigaddset(&others, SIGWINCH);
+	sigaddset(&others, SIGTSTP);
+	pthread_sigmask(SIG_BLOCK, &others, NULL);
 }
 
 static void cancel(const struct stay *stay)
@@ -59,6 +70,7 @@ static void cancel(const struct stay *stay)
 
 noreturn static void leave(int number)
 {
+	run_pty_restore();
 	fflush(NULL);
 	_exit(EXIT_SIGNAL + number);
 }
@@ -71,15 +83,20 @@ static void *on_signals(void *ctx)
 	int number = 0;
 
 	sigwait(&stay->signals, &number);
+	if (number == SIGHUP && stay->args->pty)
+		leave(number); /* and the job is hung up */
 	if (number == SIGHUP) {
 		ui_err("%sstint run: job %s goes on without us; follow it: stint logs -f %s\n",
 			line, stay->job, stay->job);
 		leave(number);
 	}
 	atomic_store(&stay->interrupted, number);
-	ui_err("%sstint run: cancelling job %s; Ctrl-C once more leaves at once\n", line, stay->job);
+	if (!run_pty_is_raw())
+		ui_err("%sstint run: cancelling job %s; Ctrl-C once more leaves at once\n", line,
+			stay->job);
 	cancel(stay);
 	sigwait(&stay->signals, &number);
+	run_pty_restore();
 	ui_err("%sstint run: left; job %s stops by itself: stint show %s\n", line, stay->job,
 		stay->job);
 	leave(number);
@@ -115,6 +132,27 @@ static int wait_on(const struct stay *stay, json_t **job, struct err *err)
 		live_pause(pause_s);
 		patience_s -= pause_s;
 	}
+}
+
+/* On a terminal: what the job prints comes by it, and nothing is followed. */
+static int stay_attached(struct stay *stay, json_t **job, struct err *err)
+{
+	pthread_t thread;
+	int rc;
+
+	if (pthread_create(&thread, NULL, on_signals, stay))
+		return err_set(err, ERR_IO, "cannot start a thread");
+	run_wait(stay->args, stay->job, &stay->interrupted);
+	rc = run_pty_attach(&stay->pty, stay->args, stay->job, &stay->interrupted, err);
+	if (rc < 0) {
+		cancel(stay);
+		return rc;
+	}
+	if (stay->pty.master >= 0 && !run_pty_copy(&stay->pty))
+		leave(SIGHUP);
+	rc = wait_on(stay, job, err);
+	run_pty_close(&stay->pty);
+	return rc;
 }
 
 static int stay_with(struct stay *stay, json_t **job, struct err *err)
@@ -172,6 +210,11 @@ static int submit(const struct args *args, struct stay *stay, struct err *err)
 		return err_set(err, ERR_USAGE,
 			"--array: one job runs here; submit arrays with stint submit");
 	}
+	rc = args->pty ? run_pty_ask(&s, err) : 0;
+	if (rc) {
+		submission_fini(&s);
+		return rc;
+	}
 	/* From here on a signal must find its thread: the job must not be forgotten. */
 	block_signals(stay);
 	stay->one_file = s.out && (!s.err_out || !strcmp(s.out, s.err_out));
@@ -189,12 +232,12 @@ static int submit(const struct args *args, struct stay *stay, struct err *err)
 
 static int run(const struct args *args, struct err *err)
 {
-	struct stay stay = { .args = args };
+	struct stay stay = { .args = args, .pty = RUN_PTY_NONE };
 	json_t *job = NULL;
 	int rc = submit(args, &stay, err);
 
 	if (!rc)
-		rc = stay_with(&stay, &job, err);
+		rc = args->pty ? stay_attached(&stay, &job, err) : stay_with(&stay, &job, err);
 	if (rc)
 		return rc;
 	rc = args->json ? live_print_json(job, err) : 0;
@@ -207,6 +250,7 @@ static int run(const struct args *args, struct err *err)
 }
 
 static const struct flag flags[] = {
+	SWITCH(pty, "run the job on a terminal: this one; it runs once and ends with it"),
 	SWITCH(quiet, "only what the job prints"),
 	SWITCH(json, "print the job as JSON after its output"),
 	{ 0 },
@@ -218,6 +262,7 @@ static const char *const examples[] = {
 	"stint run --gpus 1 -- nvidia-smi",
 	"stint run --gpus 2 --time 10m -- python train.py",
 	"stint run script.sh",
+	"stint run --gpus 1 --pty bash",
 	NULL,
 };
 
@@ -232,7 +277,11 @@ const struct command command_run = {
 	.about = "The command is written as for 'stint submit': a command, a script or a job file, after the flags.\n"
 		 "Prints what the job prints and returns its exit code (128+n if signal n killed it).\n"
 		 "While the job waits, it says why, and when it is expected to start.  Ctrl-C cancels the job,\n"
-		 "waits for its end and returns 130 (SIGTERM: 143); a second one leaves at once.",
+		 "waits for its end and returns 130 (SIGTERM: 143); a second one leaves at once.\n"
+		 "\n"
+		 "With --pty the job has a terminal, whose keys, Ctrl-C among them, go to the job.  It is never\n"
+		 "requeued, retried or restarted: if it is preempted, it ends.  If this terminal or stint run goes\n"
+		 "away, the job is hung up (SIGHUP) and stopped.  Its output is not kept.",
 	.examples = examples,
 	.run = run,
 };

@@ -74,9 +74,16 @@ static int wait_for_all(const struct args *args, const json_t *reply, struct err
 	return code;
 }
 
+static json_t *refuse_pty(struct err *err)
+{
+	err_set(err, ERR_USAGE,
+		"--pty: a job on a terminal needs a person in front of it; use stint run --pty instead");
+	return NULL;
+}
+
 static int run(const struct args *args, struct err *err)
 {
-	json_t *body = draft_body(args, err), *reply;
+	json_t *body = args->pty ? refuse_pty(err) : draft_body(args, err), *reply;
 	int rc;
 
 	if (!body)
@@ -98,6 +105,7 @@ static const struct flag flags[] = {
 	NUMBER(if_unchanged, FLAG_INT, "STAMP", -1, 0, 9e15,
 		"only if nothing that matters has happened since the plan of that stamp"),
 	SWITCH(wait, "wait until it has ended; exit with its exit code"),
+	SWITCH(pty, "not here: use 'stint run --pty'"),
 	SWITCH(parsable, "print only the job number"),
 	SWITCH(quiet, "print only the job number, no remarks"),
 	SWITCH(json, "print the daemon's answer"),

@@ -102,7 +102,7 @@ struct args {
 	double timeout, since; /* timeout NAN: none */
 	const char *by;        /* how usage is grouped */
 	bool outputs, errors;  /* which streams */
-	bool follow, watch, expand, wait, parsable, stop;
+	bool follow, watch, expand, wait, parsable, stop, pty;
 	const char *batch;
 
 	/* what if, how many, which one */

@@ -14,6 +14,9 @@
 #include "cli/ui.h"
 
 static const double POLL_S = 1, FORECAST_S = 15;
+/* In the first second it is looked at more often: a terminal is waited for. */
+static const double QUICK_S = 0.1;
+enum { QUICK_LOOKS = 10 };
 
 struct waiting {
 	const struct args *args;
@@ -128,7 +131,7 @@ static bool is_waiting(const json_t *job)
 }
 
 /* False: it no longer waits, or there is no answer. */
-static bool look(struct waiting *w, double timeout_s, const atomic_int *stop)
+static bool look(struct waiting *w, double timeout_s, bool tell, const atomic_int *stop)
 {
 	struct err err = { 0 };
 	json_t *job;
@@ -137,7 +140,7 @@ static bool look(struct waiting *w, double timeout_s, const atomic_int *stop)
 	if (live_poll(w->args, w->job, timeout_s, &job, &err))
 		return false;
 	waits = is_waiting(job) && !atomic_load(stop);
-	if (waits && timeout_s > 0)
+	if (waits && tell)
 		tell_waiting(w, job);
 	else if (!waits && w->told && w->in_place && !atomic_load(stop))
 		fputs("\r\033[K", stderr);
@@ -151,10 +154,13 @@ void run_wait(const struct args *args, const char *job, const atomic_int *stop)
 {
 	struct waiting w = { .args = args, .job = job, .in_place = draws_in_place(), .forecast_s = NAN };
 
+	int looks = 0;
+
 	if (args->quiet)
 		return;
-	if (look(&w, 0, stop))
-		while (look(&w, POLL_S, stop))
-			;
+	while (looks < QUICK_LOOKS && look(&w, QUICK_S, false, stop))
+		looks++;
+	while (looks == QUICK_LOOKS && look(&w, POLL_S, true, stop))
+		;
 	json_decref(w.forecast);
 }

@@ -123,6 +123,8 @@ static void fill_launch(struct daemon *d, const struct live_job *job, const stru
 		.mem_watch = job->mem_most > 0,
 		.gpus = job->cpu_only ? 0 : (uint32_t)job->base.gpus,
 		.requeue = job->requeue,
+		.pty_rows = what->pty_rows,
+		.pty_cols = what->pty_cols,
 	};
 	bound_output(d, job, out);
 	daemon_environment(d, &words->env, job, a, what, words->dir);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "daemon/daemon_state.h"
 #include "daemon/loans.h"
 #include "daemon/reports.h"
@@ -289,6 +290,7 @@ struct listing {
 	struct daemon *d;
 	struct json *j;
 	double offset_s;
+	bool pty; /* it runs on a terminal */
 	char *out, *err_out; /* files that the job names; NULL: in the attempt's directory, or not for the caller */
 };
 
@@ -305,6 +307,15 @@ static void put_file(const struct listing *l, const char *key, const char *named
 
 	json_str(l->j, key, named ? named : kept);
 	free(kept);
+}
+
+static void put_terminal(const struct listing *l, uint32_t job, uint32_t attempt)
+{
+	char *dir = hands_dir(l->d->hands, job, attempt), *path = path_join(dir, HANDS_TERMINAL);
+
+	json_str(l->j, "terminal", path);
+	free(path);
+	free(dir);
 }
 
 static void put_attempt(const struct listing *l, const json_t *status)
@@ -340,6 +351,8 @@ static void put_attempt(const struct listing *l, const json_t *status)
 	put_text(j, "text", member_text(status, "text"));
 	put_file(l, "stdout", l->out, job, number, false);
 	put_file(l, "stderr", l->err_out, job, number, true);
+	if (l->pty)
+		put_terminal(l, job, number);
 	json_end(j, '}');
 }
 
@@ -446,7 +459,7 @@ static void put_loan(const struct daemon *d, const struct live_job *job, struct 
 
 static void put_more(struct daemon *d, const struct live_job *job, struct json *j, enum job_detail detail)
 {
-	struct listing listing = { .d = d, .j = j, .offset_s = offset_of(d, job) };
+	struct listing listing = { .d = d, .j = j, .offset_s = offset_of(d, job), .pty = job->pty };
 	struct err ignored = { 0 };
 
 	json_str(j, "stop_signal", signal_name(job->stop_signal));
@@ -458,6 +471,8 @@ static void put_more(struct daemon *d, const struct live_job *job, struct json *
 		name_files(job, &listing);
 	}
 	json_bool(j, "allow_idle", job->allow_idle);
+	if (job->pty)
+		json_bool(j, "pty", true);
 	put_failures(d, job, j);
 	live_job_speeds(job, j);
 	if (!live_ended(job)) {

@@ -370,6 +370,15 @@ static int check_exec(const struct submission *what, struct err *err)
 		text_size((double)most, limit));
 }
 
+static int check_terminal(const struct daemon *d, const struct submission *what, struct err *err)
+{
+	if (!what->pty_rows || d->hands->table->has_terminals)
+		return 0;
+	return err_set(err, ERR_REFUSED,
+		"pty: jobs of this daemon run under %s, where it has no terminals to give; use srun --pty, or leave out --pty",
+		d->hands->table->name);
+}
+
 static int add_one(struct daemon *d, struct call *call, const json_t *words, struct err *err)
 {
 	struct submission what;
@@ -385,6 +394,8 @@ static int add_one(struct daemon *d, struct call *call, const json_t *words, str
 		rc = err->code = LIMIT_BYTES;
 	if (rc == 0)
 		rc = check_exec(&what, err);
+	if (rc == 0)
+		rc = check_terminal(d, &what, err);
 	if (rc == 0)
 		rc = check_account(d, &call->caller, &what, err);
 	if (rc == 0 && what.key)

@@ -24,6 +24,9 @@ static bool judge(struct core *c, struct live_job *job, const struct attempt *a,
 {
 	bool fine = over->code == 0 && !over->signal;
 
+	/* The exit code of a shell on a terminal is that of the last thing typed. */
+	if (job->pty)
+		return false;
 	if (!over->known || a->stop || over->timed_out || over->bounced || over->node_failed ||
 		over->over_memory || over->code == EXIT_NOT_STARTED || over->code == EXIT_NOT_FOUND)
 		return false;
@@ -133,9 +136,9 @@ static void conclude(struct core *c, struct live_job *job, enum stop stop, const
 		enlarge(c, job, over);
 	else if ((lost || stop == STOP_LOST) && !(job->requeue && may_be_lost_again(job)))
 		core_end(c, job, LIVE_NODE_FAIL, over->text);
-	else if ((stop == STOP_PREEMPT || stop == STOP_MOVE) && !job->requeue)
+	else if (((stop == STOP_PREEMPT || stop == STOP_MOVE) && !job->requeue) || (stop && job->pty))
 		core_end(c, job, LIVE_PREEMPTED, over->text);
-	else if (!stop && over->known && over->code == EXIT_CHECKPOINTED)
+	else if (!stop && over->known && over->code == EXIT_CHECKPOINTED && !job->pty)
 		yield(c, job, over);
 	else if (stop || lost)
 		run_again(c, job, over);

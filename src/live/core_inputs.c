@@ -133,6 +133,13 @@ static int in_release(struct core *c, uint32_t id, uint32_t attempt, const json_
 	return 0;
 }
 
+static int refuse_pty(const struct live_job *job, struct err *err)
+{
+	return err_set(err, ERR_REFUSED,
+		"job %u runs on a terminal and cannot run again; start another with stint run --pty",
+		job->id);
+}
+
 /* A job that ended comes back with its status; one that runs starts over from what it saved. */
 static int in_requeue(struct core *c, uint32_t id, uint32_t attempt, const json_t *body, struct err *err)
 {
@@ -144,10 +151,12 @@ static int in_requeue(struct core *c, uint32_t id, uint32_t attempt, const json_
 		return err_set(err, ERR_REFUSED, "job %u is just ending; try again in a moment", id);
 	if (!job && !status)
 		return no_such_job(id, err);
+	if (job && job->pty)
+		return refuse_pty(job, err);
 	if (!job) {
 		if (live_job_from_status(status, &job, err) < 0)
 			return err->code;
-		if (refuse_stranger(c, job, err) < 0) {
+		if (job->pty ? refuse_pty(job, err) : refuse_stranger(c, job, err)) {
 			live_job_destroy(job);
 			return err->code;
 		}

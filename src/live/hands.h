@@ -80,10 +80,11 @@ struct launch {
 	double cpus;       /* for the cgroup, 0: no limit */
 	int64_t mem_bytes; /* likewise */
 	bool mem_watch; /* killed when all its processes together have more, cgroup or not, and says so */
-	int64_t tasks_max; /* processes and threads; 0: no limit */
-	uint32_t gpus;     /* that it asks for; 0: CPUs only */
-	bool requeue;      /* may run again */
-	uint64_t seq;      /* last event of the record when it was ordered */
+	int64_t tasks_max;          /* processes and threads; 0: no limit */
+	uint32_t gpus;              /* that it asks for; 0: CPUs only */
+	bool requeue;               /* may run again */
+	int32_t pty_rows, pty_cols; /* on a terminal of this size; 0: on none */
+	uint64_t seq;               /* last event of the record when it was ordered */
 };
 
 /* An attempt that runs and is not this record's. */
@@ -174,9 +175,13 @@ struct hands_table {
 	char *(*alias)(const struct hands *hands, uint32_t job); /* or NULL */
 	uint32_t (*running)(const struct hands *hands);
 	const char *(*kind)(const struct hands *hands);
-	bool sets_devices; /* it tells jobs itself which devices are theirs */
-	bool in_place;     /* jobs can be told of another size while they run */
+	bool sets_devices;  /* it tells jobs itself which devices are theirs */
+	bool in_place;      /* jobs can be told of another size while they run */
+	bool has_terminals; /* launch.pty_rows is heeded: see HANDS_TERMINAL */
 };
+
+/* The socket in the attempt's directory that hands out its terminal, see live/local/guard_pty.h. */
+#define HANDS_TERMINAL "terminal"
 
 /* What every world's hands begin with. */
 struct hands {

@@ -123,6 +123,7 @@ struct live_job *live_job_create(uint32_t id, const struct submission *what, dou
 	job->stop_signal = what->stop_signal;
 	job->requeue = what->requeue;
 	job->allow_idle = what->allow_idle;
+	job->pty = what->pty_rows > 0;
 	job->retries = what->retries;
 	job->array_limit = what->array_limit;
 	job->held = what->hold;
@@ -510,6 +511,7 @@ static void put_asked(const struct live_job *job, struct json *j)
 	put_unless(j, "stop_signal", job->stop_signal, 15);
 	put_flag(j, "requeue", job->requeue, true);
 	put_flag(j, "allow_idle", job->allow_idle, false);
+	put_flag(j, "pty", job->pty, false);
 	if (job->base.nodes)
 		json_int(j, "nodes", job->base.nodes);
 	put_unless(j, "retries", job->retries, 0);
@@ -643,6 +645,7 @@ static void get_asked(struct live_job *job, const json_t *s)
 	job->stop_signal = (int)member_int(s, "stop_signal", 15);
 	job->requeue = member_bool(s, "requeue", true);
 	job->allow_idle = member_bool(s, "allow_idle", false);
+	job->pty = member_bool(s, "pty", false);
 	job->base.nodes = (uint32_t)member_int(s, "nodes", 0);
 	job->retries = (int32_t)member_int(s, "retries", 0);
 	job->array_id = (uint32_t)member_int(s, "array_id", 0);

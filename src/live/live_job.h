@@ -104,6 +104,7 @@ struct live_job {
 	double grace_s;
 	int stop_signal;
 	bool requeue;
+	bool pty; /* runs on a terminal: once, whatever its end is */
 	int32_t retries;
 	uint32_t array_id, array_index, array_limit; /* id 0: of no array */
 	struct dependency *after;

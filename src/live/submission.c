@@ -343,6 +343,29 @@ static int check_dependencies(const struct submission *s, struct err *err)
 	return 0;
 }
 
+/* What runs on a terminal runs once: the person in front of it would meet another process. */
+static int check_pty(struct submission *s, struct err *err)
+{
+	if (!s->pty_rows)
+		return 0;
+	if (s->array)
+		return err_set(err, ERR_USAGE,
+			"pty: an array has no terminal; run one job, or leave out pty");
+	if (s->retries > 0)
+		return err_set(err, ERR_USAGE, "pty: a job on a terminal runs once; leave out retries");
+	if (s->mem_auto)
+		return err_set(err, ERR_USAGE,
+			"pty: mem auto may run a job twice; say how much memory it needs");
+	if (s->min_gpus != s->max_gpus)
+		return err_set(err, ERR_USAGE,
+			"pty: a job on a terminal keeps its size; leave out min_gpus and max_gpus");
+	if (s->out || s->err_out)
+		return err_set(err, ERR_USAGE,
+			"pty: the job writes to the terminal; leave out output and error");
+	s->requeue = false;
+	return 0;
+}
+
 int submission_check(struct submission *s, struct err *err)
 {
 	int rc = check_texts(s, err);
@@ -358,6 +381,8 @@ int submission_check(struct submission *s, struct err *err)
 		rc = check_signal(s->stop_signal, err);
 	if (!rc)
 		rc = check_dependencies(s, err);
+	if (!rc)
+		rc = check_pty(s, err);
 	if (!rc)
 		settle_name(s);
 	return rc;

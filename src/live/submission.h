@@ -77,12 +77,13 @@ struct submission {
 	double weight;
 	int32_t priority;
 	bool opportunistic;
-	int stop_signal;        /* SIGTERM unless said */
-	double grace_s;         /* between the signal and the kill */
-	const char *checkpoint; /* a shell command run before the signal; NULL: none */
-	bool requeue;           /* runs again after preemption or the loss of its machine */
-	int32_t retries;        /* times it runs again after it failed */
-	bool allow_idle;        /* it may hold devices and do nothing */
+	int stop_signal;            /* SIGTERM unless said */
+	double grace_s;             /* between the signal and the kill */
+	const char *checkpoint;     /* a shell command run before the signal; NULL: none */
+	bool requeue;               /* runs again after preemption or the loss of its machine */
+	int32_t retries;            /* times it runs again after it failed */
+	bool allow_idle;            /* it may hold devices and do nothing */
+	int32_t pty_rows, pty_cols; /* size of the terminal it runs on; 0: it has none */
 
 	/* an array: one job for each index */
 	const int32_t *array; /* indices, ascending, each once; NULL: a single job */

@@ -144,6 +144,21 @@ static int read_signal(struct submission *s, const json_t *value, struct err *er
 	return 0;
 }
 
+static int read_pty(struct submission *s, const json_t *value, struct err *err)
+{
+	const json_t *rows = json_object_get(value, "rows"), *cols = json_object_get(value, "cols");
+	json_int_t most = UINT16_MAX;
+
+	if (json_object_size(value) != 2 || json_integer_value(rows) < 1 ||
+		json_integer_value(rows) > most || json_integer_value(cols) < 1 ||
+		json_integer_value(cols) > most)
+		return wrong("pty", "the size of a terminal, such as {\"rows\": 24, \"cols\": 80}",
+			err);
+	s->pty_rows = (int32_t)json_integer_value(rows);
+	s->pty_cols = (int32_t)json_integer_value(cols);
+	return 0;
+}
+
 static int read_array(struct submission *s, const json_t *value, struct err *err)
 {
 	const char *text = text_of(value);
@@ -220,6 +235,11 @@ static json_t *write_signal(const struct submission *s)
 	return s->stop_signal == preset.stop_signal ? NULL : json_string(signal_name(s->stop_signal));
 }
 
+static json_t *write_pty(const struct submission *s)
+{
+	return s->pty_rows ? json_pack("{s:i, s:i}", "rows", s->pty_rows, "cols", s->pty_cols) : NULL;
+}
+
 static json_t *write_array(const struct submission *s)
 {
 	struct buf text = { 0 };
@@ -248,6 +268,7 @@ static const struct special specials[] = {
 	{ "command", read_command, write_command },
 	{ "env", read_env, write_env },
 	{ "signal", read_signal, write_signal },
+	{ "pty", read_pty, write_pty },
 	{ "array", read_array, write_array },
 	{ "after", read_after, write_after },
 };

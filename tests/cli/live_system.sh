@@ -87,6 +87,17 @@ burst() { # N: as many commands of one user side by side, all of which must succ
 	return "$bad"
 }
 is "a hundred commands of one user at once all succeed" burst 100
+# ---- on a terminal
+cp "$here/lib/terminal" "$place/bin"
+if command -v python3 >/dev/null; then
+	run as 65534 "$place/bin/terminal" -- "$STINT" run --quiet --pty sh -c 'id -u; stat -c "owner %u" "$(tty)"; echo typed >/dev/tty; exit 6'
+	want 6 "a user runs a job on a terminal"
+	out '^65534$' "as that user"
+	out '^owner 65534$' "to whom the terminal belongs"
+	out '^typed$' "and who can open it"
+else
+	echo "skip - there is no python3 to drive a terminal with"
+fi
 
 # ---- what is not theirs
 submit_as one -J secret-of-one --key k --comment 'whose' -- sh -c 'echo private words; sleep 1000' --password=hush

@@ -14,7 +14,7 @@
 
 /* ---- the order: a head and then text, each "=text\0", or "-" where there is none */
 
-static const char magic[16] = "stint order 4";
+static const char magic[16] = "stint order 5";
 
 struct head {
 	char magic[16];
@@ -25,6 +25,7 @@ struct head {
 	int64_t mem_bytes, tasks_max;
 	int64_t mem_watch;
 	int64_t out_append, out_cap, out_reserve;
+	int32_t pty_rows, pty_cols;
 	uint64_t seq;
 	uint64_t generation;
 };
@@ -74,6 +75,8 @@ static void write_order(struct buf *to, const struct order *order)
 		.out_append = l->out_append,
 		.out_cap = l->out_cap,
 		.out_reserve = l->out_reserve,
+		.pty_rows = l->pty_rows,
+		.pty_cols = l->pty_cols,
 		.seq = order->of.seq,
 		.generation = order->of.generation };
 
@@ -195,7 +198,9 @@ static void take_head(struct order *out, const struct head *head)
 		.mem_watch = head->mem_watch != 0,
 		.out_append = head->out_append != 0,
 		.out_cap = head->out_cap,
-		.out_reserve = head->out_reserve };
+		.out_reserve = head->out_reserve,
+		.pty_rows = head->pty_rows,
+		.pty_cols = head->pty_cols };
 }
 
 static void take_id(struct cursor *from, char *out)

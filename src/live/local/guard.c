@@ -20,12 +20,15 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "live/local/guard_pty.h"
 #include "live/local/kept_output.h"
 
 /* How long processes that we may not kill hold up the ending. */
 static const double forbidden_patience_s = 2;
 /* How long a command has to leave the opening of its files, working directory and program once it shall stop. */
 static const double start_patience_s = 1;
+/* How long a command has to leave by itself when its terminal goes away, before it is stopped. */
+static const double hang_up_patience_s = 2;
 /* How long after the kill one that still has not is waited for: it holds no device yet. */
 static const double stuck_patience_s = 5;
 
@@ -49,10 +52,12 @@ struct guard {
 	int started; /* read end: closed by a successful exec */
 	int oom_score;
 	struct kept_output kept;
+	struct guard_pty pty;
 	enum stage stage;
 	double until_s;    /* monotonic */
 	double stop_s;     /* monotonic; when the stop signal was sent */
 	double deadline_s; /* monotonic; when its time is over, counted from the claim */
+	double hung_up_s;  /* monotonic; when its terminal went away; 0: it has not */
 	double look_s;     /* monotonic; when memory is looked at next */
 	double kept_s;     /* monotonic; when kept output is looked at next */
 	pid_t command, checkpointer;
@@ -170,6 +175,17 @@ static bool open_outputs(struct guard *g)
 	return true;
 }
 
+/* Likewise. */
+static bool open_terminal(struct guard *g)
+{
+	if (g->order.launch.pty_rows <= 0 || guard_pty_open(&g->pty, g->dir, &g->order.launch))
+		return true;
+	g->over = true;
+	g->ending.code = 126;
+	snprintf(g->ending.text, sizeof(g->ending.text), "cannot make a terminal: %s", strerror(errno));
+	return false;
+}
+
 /* The words of a script's #! line at `to`: the interpreter, and the rest as one word as the kernel has it. */
 static size_t interpreter(struct arena *memory, const char *script, const char **to)
 {
@@ -224,9 +240,10 @@ static pid_t start(struct guard *g, const char *const *argv, const char *const *
 		.out = g->kept.files[KEPT_OUT].fd,
 		.err_out = g->kept.files[KEPT_ERR].fd,
 		.oom_score = g->oom_score,
+		.terminal = *g->pty.slave && !is_checkpoint ? g->pty.slave : NULL,
 		.is_checkpoint = is_checkpoint,
 		.guard = g->self.pid };
-	pid_t child = fork();
+	pid_t child = command.terminal ? guard_pty_fork() : fork();
 
 	if (child == 0)
 		command_become(&command, tell);
@@ -248,7 +265,7 @@ static void start_command(struct guard *g)
 	struct cgroup_limits limits = { l->cpus, l->mem_bytes, l->tasks_max };
 	int tell[2];
 
-	if (!open_outputs(g))
+	if (!open_outputs(g) || !open_terminal(g))
 		return;
 	cgroup_make(&g->group, &limits);
 	if (pipe2(tell, O_CLOEXEC | O_NONBLOCK) < 0) {
@@ -451,6 +468,14 @@ static void see_output(struct guard *g)
 		g->kept_s = proc_monotonic_s() + kept_look(&g->kept);
 }
 
+static void see_terminal(struct guard *g)
+{
+	if (guard_pty_see(&g->pty, g->dir, g->order.launch.uid))
+		g->hung_up_s = proc_monotonic_s();
+	if (g->hung_up_s > 0 && proc_monotonic_s() >= g->hung_up_s + hang_up_patience_s)
+		stop(g, false);
+}
+
 static void see_clock(struct guard *g)
 {
 	double now = proc_monotonic_s();
@@ -473,6 +498,11 @@ static int patience_ms(const struct guard *g)
 
 	if (g->stage == RUNNING && g->order.launch.mem_watch && (until <= 0 || g->look_s < until))
 		until = fmax(g->look_s, 1e-9);
+	if (g->pty.listener >= 0 && (until <= 0 || g->pty.until_s < until))
+		until = g->pty.until_s;
+	if (g->stage <= RUNNING && g->hung_up_s > 0)
+		until = until > 0 ? fmin(until, g->hung_up_s + hang_up_patience_s)
+				  : g->hung_up_s + hang_up_patience_s;
 	if (isfinite(g->kept_s) && (until <= 0 || g->kept_s < until))
 		until = fmax(g->kept_s, 1e-9);
 	if (until <= 0)
@@ -495,14 +525,16 @@ static void watch(struct guard *g)
 	bool children = true;
 
 	while ((!g->over || others_save(g, children)) && g->stage != KILLING) {
-		struct pollfd on[] = { { g->signals, POLLIN, 0 }, { g->started, POLLIN, 0 } };
+		struct pollfd on[] = { { g->signals, POLLIN, 0 }, { g->started, POLLIN, 0 },
+			{ g->pty.listener, POLLIN, 0 }, { g->pty.client, POLLIN, 0 } };
 
-		poll(on, 2, patience_ms(g));
+		poll(on, 4, patience_ms(g));
 		if (on[1].revents)
 			see_start(g);
 		hear(g);
 		children = reap(g);
 		see_clock(g);
+		see_terminal(g);
 		see_output(g);
 		if (!g->over)
 			see_memory(g);
@@ -630,6 +662,11 @@ static void finish(struct guard *g)
 		see_start(g);
 	report_no_more(g);
 	kill_everything(g);
+	if (!g->ending.asked)
+		guard_pty_linger(&g->pty, g->dir, g->order.launch.uid, g->signals);
+	guard_pty_close(&g->pty, g->dir);
+	if (g->pty.hung_up && !g->ending.text[0])
+		snprintf(g->ending.text, sizeof(g->ending.text), "%s", g->pty.hung_up);
 	kept_look(&g->kept);
 	sum_up(g);
 	see_out_of_memory(g);
@@ -696,6 +733,7 @@ int guard_run(int order_fd, int report_fd)
 		.report = report_fd,
 		.signals = -1,
 		.started = -1,
+		.pty = GUARD_PTY_NONE,
 		.kept = { .files = { { .fd = -1, .reader = -1 }, { .fd = -1, .reader = -1 } } } };
 	struct err err = { 0 };
 	int rc;

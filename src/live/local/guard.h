@@ -37,7 +37,8 @@ struct command {
 	const char *const *env;
 	int out, err_out; /* files in the attempt's directory, -1: opened at the job's own paths */
 	int oom_score;    /* to be restored */
-	bool is_checkpoint; /* the checkpoint command, beside the job's own */
+	const char *terminal; /* path of the one it runs on, as leader of a session; NULL: none */
+	bool is_checkpoint;   /* the checkpoint command, beside the job's own */
 	pid_t guard;
 };
 

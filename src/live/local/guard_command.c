@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -111,6 +112,16 @@ static int open_errors(const struct command *c, int out, int tell)
 	return l->out && !strcmp(l->out, l->err_out) ? out : open_output(c, l->err_out, tell);
 }
 
+/* The leader of a session gets the first terminal it opens as its own. */
+static void connect_terminal(const struct command *c, int tell)
+{
+	int fd = open(c->terminal, O_RDWR | O_CLOEXEC);
+
+	if (fd < 0 || ioctl(fd, TIOCSCTTY, 0) < 0 || dup2(fd, 0) < 0 || dup2(fd, 1) < 0 ||
+		dup2(fd, 2) < 0)
+		fail(tell, CANNOT, "cannot open its terminal %s: %s", c->terminal, strerror(errno));
+}
+
 static void connect_output(const struct command *c, int tell)
 {
 	int in = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -178,7 +189,10 @@ noreturn void command_become(const struct command *c, int tell)
 	become_user(l->uid, l->gid, tell);
 	follow_guard(c->guard, tell); /* after the ids: changing them would undo it */
 	umask(022);
-	connect_output(c, tell);
+	if (c->terminal)
+		connect_terminal(c, tell);
+	else
+		connect_output(c, tell);
 	if (l->cwd && chdir(l->cwd) < 0)
 		fail(tell, CANNOT, "cannot enter %s: %s", l->cwd, strerror(errno));
 	if (!c->argv[0])

@@ -217,6 +217,7 @@ static const struct hands_table local_table = {
 	.running = local_running,
 	.kind = local_kind,
 	.in_place = true,
+	.has_terminals = true,
 };
 
 int local_hands_open(const struct hands_config *config, const struct local_options *options,

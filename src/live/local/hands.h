@@ -14,6 +14,7 @@
  *	ended   how it ended; made by rename(2), so it is whole or not there
  *	script  the text that is run, if it was given as text
  *	stdout, stderr   unless the job has paths of its own
+ *	terminal   the socket of a job on a terminal, until its client has come
  *
  * A guard that is killed takes its command with it; what else it left is killed by the
  * daemon before the ending (not known) is told, found by its control group, its session
