@@ -21,24 +21,38 @@ static bool has(const json_t *list, json_int_t id)
 	return false;
 }
 
+/* "7" or "7_3"; a daemon of an earlier version tells numbers only. */
+static void put_job(const json_t *device, size_t i, struct buf *out)
+{
+	const char *name = json_string_value(json_array_get(json_object_get(device, "job_names"), i));
+	const json_t *id = json_array_get(json_object_get(device, "jobs"), i);
+
+	if (name)
+		buf_str(out, name);
+	else
+		buf_printf(out, "%lld", (long long)json_integer_value(id));
+}
+
 /* "7,9", and those that have what others leave after them: "7 guest 8". */
 static void jobs_of(const json_t *device, struct buf *out)
 {
 	const json_t *jobs = json_object_get(device, "jobs"),
 		     *guests = json_object_get(device, "guests");
+	bool first = true;
 
 	for (size_t i = 0; i < json_array_size(jobs); i++) {
-		json_int_t id = json_integer_value(json_array_get(jobs, i));
-
-		if (!has(guests, id))
-			buf_printf(out, "%s%lld", out->n ? "," : "", (long long)id);
+		if (has(guests, json_integer_value(json_array_get(jobs, i))))
+			continue;
+		buf_str(out, out->n ? "," : "");
+		put_job(device, i, out);
 	}
-	for (size_t i = 0; i < json_array_size(guests); i++)
-		buf_printf(out, "%s%lld",
-			i                ? ","
-				: out->n ? " guest "
-					 : "guest ",
-			(long long)json_integer_value(json_array_get(guests, i)));
+	for (size_t i = 0; i < json_array_size(jobs); i++) {
+		if (!has(guests, json_integer_value(json_array_get(jobs, i))))
+			continue;
+		buf_str(out, !first ? "," : out->n ? " guest " : "guest ");
+		first = false;
+		put_job(device, i, out);
+	}
 }
 
 static const char *state_of(const json_t *device)

@@ -1,6 +1,7 @@
 /*
  * The machine and who has it, and the rules that decide.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,6 +70,28 @@ static void put_guests(const struct daemon *d, uint32_t node, uint32_t device, s
 		json_end(j, ']');
 }
 
+/* What people call the jobs of "jobs", in the same order: elements of arrays have other names than numbers. */
+static void put_names(struct daemon *d, uint32_t node, uint32_t device, struct json *j)
+{
+	size_t n;
+	const struct attempt *const *attempts = core_attempts(d->core, &n);
+	char name[LIVE_NAME_SIZE];
+
+	json_begin_array(j, "job_names");
+	for (size_t i = 0; i < n; i++) {
+		const struct live_job *job = core_job(d->core, attempts[i]->job);
+
+		if (!has_it(attempts[i], node, device))
+			continue;
+		if (job)
+			live_name(job, name);
+		else
+			snprintf(name, sizeof(name), "%u", attempts[i]->job);
+		json_str(j, NULL, name);
+	}
+	json_end(j, ']');
+}
+
 static void put_device(struct daemon *d, uint32_t node, uint32_t device, struct json *j)
 {
 	const struct machine_device *m =
@@ -95,6 +118,7 @@ static void put_device(struct daemon *d, uint32_t node, uint32_t device, struct 
 		}
 	}
 	json_end(j, ']');
+	put_names(d, node, device, j);
 	if (core_traits(d->core) & POLICY_SHARES)
 		put_guests(d, node, device, j);
 	if (idle)

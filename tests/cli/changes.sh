@@ -51,6 +51,8 @@ run stint queue --array
 is "--array is the same" [ "$(grep -c " sweep " stdout)" = 20 ]
 run stint queue --json
 is "as JSON each is one" [ "$(grep -c '"name": "sweep"' stdout)" = 20 ]
+run stint nodes
+out " busy +${array}_5( |\$)" "stint nodes names the element"
 run stint top --once
 out '^2 running, 19 waiting;' "stint top counts elements"
 out "^ *${array}_\\[6-24%1\\] +sweep" "and has one row for them"
