@@ -64,10 +64,19 @@ export function show(place) {
 		drawLists();
 		if (only) (kinds[only].of === 'ended' ? endedCard : queueCard).scrollIntoView({ block: 'nearest' });
 	}
+	// Made once: a button that is replaced between the press and the release of the pointer is not clicked.
+	const buttons = Object.entries(kinds).map(([name, kind]) => {
+		const n = h('b', {}, '–'), el = h('button', { id: 'count-' + name, type: 'button', className: 'figure', 'aria-pressed': 'false', title: kind.of === 'ended' ? `of the last ${lately} that ended` : null, onclick: () => press(name) }, h('span', {}, name + (kind.of === 'ended' ? ' lately' : '')), ' ', n);
+		return { name, el, n };
+	});
+	counts.append(...buttons.map(b => b.el));
 	function drawCounts() {
-		const c = data.counts, n = { running: c.RUNNING + c.CONFIGURING + c.COMPLETING, waiting: c.PENDING, finished: ended?.filter(kinds.finished.hit).length, failed: ended?.filter(failed).length };
-		fill(counts, Object.keys(kinds).map(name => h('button', { id: 'count-' + name, type: 'button', className: 'figure' + (name === 'failed' && n.failed ? ' wrong' : ''), 'aria-pressed': String(only === name), title: kinds[name].of === 'ended' ? `of the last ${lately} that ended` : null, onclick: () => press(name) },
-			h('span', {}, name + (kinds[name].of === 'ended' ? ' lately' : '')), ' ', h('b', {}, number(n[name])))));
+		const c = data?.counts, n = { running: c && c.RUNNING + c.CONFIGURING + c.COMPLETING, waiting: c?.PENDING, finished: ended?.filter(kinds.finished.hit).length, failed: ended?.filter(failed).length };
+		for (const b of buttons) {
+			b.n.textContent = number(n[b.name]);
+			b.el.setAttribute('aria-pressed', String(only === b.name));
+			b.el.classList.toggle('wrong', b.name === 'failed' && n.failed > 0);
+		}
 	}
 
 	const expect = inTurn(() => maybe('/v1/forecast').catch(() => null));

@@ -235,19 +235,24 @@ async function failing(page) {
 async function counting(page) {
 	const states = list => page.$$eval(`[aria-label="${list}"] .state`, all => [...new Set(all.map(s => s.dataset.state))].sort().join());
 	await page.waitForSelector('[aria-label="Ended lately"] .state', { timeout: patience });
+	const button = await page.$('#count-waiting');
+	stint('submit', '--quiet', '--name', 'one-more', '--', 'sleep', '600');
+	check('a count follows', await until('one more waits', async () => Number(await page.textContent('#count-waiting b')) >= JSON.parse(stint('queue', '--json')).counts.PENDING));
+	check('and is the same button, which a press during a change needs', await button.evaluate(b => b.isConnected));
 	await page.click('#count-waiting');
 	check('a count shows its jobs', await until('those that wait', async () => await states('Queue') === 'PENDING'));
 	await page.click('#count-failed');
 	check('one count at a time', await until('those that failed', async () => await states('Ended lately') === 'FAILED' && (await states('Queue')).includes('RUNNING')), await states('Queue'));
 	await page.click('#count-failed');
 	check('and all of them again', await until('all', async () => (await states('Ended lately')).includes('COMPLETED')));
-	check('a job that runs shows how far it is', await page.$eval('[aria-label="Progress of job 3"]', p => p.value > 0 && p.value <= 1));
+	check('a job that runs shows how far it is', await until('job 3 runs', () => page.$eval('[aria-label="Progress of job 3"]', p => p.value > 0 && p.value <= 1)));
 	check('an interval is there without a pointer', await until('the forecast is there', () => seen(page, '8 times of 10 within')));
-	const colours = () => page.$$eval('#page .legend li', all => all.map(li => li.textContent + getComputedStyle(li.firstChild).backgroundColor).join());
+	const colours = async () => new Map(await page.$$eval('[aria-label="Queue"] .dot', all => all.map(i => [i.nextSibling.data, i.style.backgroundColor])));
 	const before = await colours();
 	await page.reload();
-	await page.waitForSelector('#page .legend li', { timeout: patience });
-	check('tenants keep their colours', before.includes('vision') && await colours() === before, before);
+	await page.waitForSelector('[aria-label="Queue"] .dot', { timeout: patience });
+	const both = [...await colours()].filter(([name]) => before.has(name));
+	check('tenants keep their colours', both.length > 1 && both.every(([name, c]) => c && before.get(name) === c) && new Set(both.map(([, c]) => c)).size === both.length, both);
 }
 
 async function doing(page) {
