@@ -91,6 +91,7 @@ static void fill_base(struct live_job *job, const struct submission *what)
 	base->weight = what->weight;
 	base->priority = what->priority;
 	base->deadline_s = job->deadline_s;
+	base->limit_s = job->time_s;
 	base->cpus = job->cpu_only ? 0 : what->cpus;
 	base->mem_bytes = what->mem_bytes;
 	job->mem_most = what->mem_auto ? what->mem_most : 0;
@@ -756,6 +757,7 @@ int live_job_from_status(const json_t *status, struct live_job **out, struct err
 	get_failures(job, status);
 	get_pins(job, status);
 	job->base.deadline_s = job->deadline_s;
+	job->base.limit_s = job->time_s;
 	job->state = (enum live_state)state;
 	job->engine_id = JOB_NONE;
 	*out = job;

@@ -44,7 +44,7 @@ bool live_job_change(struct live_job *job, const json_t *body, char **old_name)
 	*old_name = NULL;
 	job->base.priority = (int32_t)member_int(body, "priority", job->base.priority);
 	job->base.weight = member_number(body, "weight", job->base.weight);
-	job->time_s = member_number(body, "time_s", job->time_s);
+	job->time_s = job->base.limit_s = member_number(body, "time_s", job->time_s);
 	job->deadline_s = job->base.deadline_s = member_number(body, "deadline_s", job->deadline_s);
 	change_size(job, body);
 	change_after(job, body);

@@ -95,6 +95,17 @@ double job_waited_s(const struct job *job, double now_s)
 	return job->waited_s + (now_s - job->wait_since_s);
 }
 
+double job_limit_left_s(const struct job *job, double now_s)
+{
+	double held_s = job->ran_s + job->overhead_s;
+
+	if (!(job->limit_s > 0))
+		return INFINITY;
+	if (isfinite(job->counted_s))
+		held_s += fmax(0, now_s - job->counted_s);
+	return job->limit_s - held_s;
+}
+
 double job_at_stake_s(const struct job *job, double now_s)
 {
 	if (!job->stop_loses || job->state != JOB_RUNNING || !(job->rate > 0))

@@ -106,6 +106,7 @@ struct job {
 	int32_t batch;    /* total batch size, 0: unknown */
 	const struct adaptation *adapts; /* how its batch changes as it trains (model/regime.h); NULL: not at all */
 	double deadline_s; /* INFINITY: none */
+	double limit_s;    /* it is ended once it has held devices for so long; 0: never */
 	double cpus;       /* of the whole job, spread evenly over its devices; 0: none */
 	int64_t mem_bytes; /* likewise */
 	const struct slot *avoid; /* devices it shall not be put on where there are others: it failed there */
@@ -175,6 +176,8 @@ double job_ran_s(const struct job *job, double now_s); /* seconds */
 double job_served_s(const struct job *job, double now_s); /* GPU-seconds: two-dimensional attained service */
 double job_occupied_s(const struct job *job, double now_s); /* GPU-seconds, restarts included */
 double job_waited_s(const struct job *job, double now_s);
+/* Seconds for which it may still hold devices; INFINITY: it has no limit. */
+double job_limit_left_s(const struct job *job, double now_s);
 /* Seconds of work that stopping it now would throw away. */
 double job_at_stake_s(const struct job *job, double now_s);
 

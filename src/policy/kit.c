@@ -59,14 +59,16 @@ static struct want want_on(const struct job *job, uint32_t type, uint32_t gpus)
 	return (struct want){ .type = (int)type, .gpus = gpus };
 }
 
-bool kit_run_on(const struct round *round, struct plan *plan, const struct job *job, uint32_t gpus)
+bool kit_run_where(const struct round *round, struct plan *plan, const struct job *job,
+	uint32_t gpus, may_run_fn *may, const void *self)
 {
 	uint32_t types[TYPES_MAX];
 	uint32_t n = kit_types(round, job, types);
 	const struct grant *held = job->grant;
 
 	/* A running job stays on its type: going elsewhere costs a migration. */
-	if (held && plan_run(plan, job, want_on(job, held->type, gpus)))
+	if (held && (!may || may(self, job, held->type, gpus ? gpus : job_gpus_on(job, held->type))) &&
+		plan_run(plan, job, want_on(job, held->type, gpus)))
 		return true;
 	/* What is free on a slower type comes before what others would have to be stopped for. */
 	for (int gentle = plan->reclaim.entitled ? 1 : 0; gentle >= 0; gentle--) {
@@ -74,11 +76,17 @@ bool kit_run_on(const struct round *round, struct plan *plan, const struct job *
 			struct want want = want_on(job, types[i], gpus);
 
 			want.gentle = gentle;
-			if (plan_run(plan, job, want))
+			if ((!may || may(self, job, types[i], gpus ? gpus : job_gpus_on(job, types[i]))) &&
+				plan_run(plan, job, want))
 				return true;
 		}
 	}
 	return false;
+}
+
+bool kit_run_on(const struct round *round, struct plan *plan, const struct job *job, uint32_t gpus)
+{
+	return kit_run_where(round, plan, job, gpus, NULL, NULL);
 }
 
 bool kit_run(const struct round *round, struct plan *plan, const struct job *job)

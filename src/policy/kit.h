@@ -154,6 +154,10 @@ uint32_t kit_types(const struct round *round, const struct job *job, uint32_t ty
 bool kit_run(const struct round *round, struct plan *plan, const struct job *job);
 /* The same on so many devices, rounded to what it takes of the type (job_rounded_on()); 0: as asked. */
 bool kit_run_on(const struct round *round, struct plan *plan, const struct job *job, uint32_t gpus);
+/* The same where `may` agrees, which is asked with whole numbers of devices; NULL: wherever there is room. */
+typedef bool may_run_fn(const void *self, const struct job *job, uint32_t type, uint32_t gpus);
+bool kit_run_where(const struct round *round, struct plan *plan, const struct job *job,
+	uint32_t gpus, may_run_fn *may, const void *self);
 
 /*
  * Runs `job` on so many devices (0: as asked) of the nodes with most free ones, each as far as it goes, the

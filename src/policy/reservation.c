@@ -98,6 +98,12 @@ double stays_by_belief(const struct round *round, const struct job *job, uint32_
 	return job->grant ? believed_left_s(round, job) : believed_run_s(round, job, type);
 }
 
+double stays_by_limit(const struct round *round, const struct job *job, uint32_t type)
+{
+	(void)type;
+	return fmax(1, job_limit_left_s(job, round->now_s));
+}
+
 static int by_time(const void *a, const void *b)
 {
 	const struct step *x = a, *y = b;
@@ -172,6 +178,15 @@ uint32_t outlook_first(const struct outlook *o, const struct job *job, double *a
 
 void outlook_take(struct outlook *o, const struct job *job, uint32_t type, double at_s)
 {
-	take(&o->types[type], o->round->scratch, at_s, at_s + o->stays_s(o->round, job, type),
-		job_gpus_on(job, type));
+	outlook_take_for(o, type, job_gpus_on(job, type), at_s, o->stays_s(o->round, job, type));
+}
+
+double outlook_when(const struct outlook *o, uint32_t type, uint32_t gpus, double run_s)
+{
+	return earliest(&o->types[type], gpus, run_s);
+}
+
+void outlook_take_for(struct outlook *o, uint32_t type, uint32_t gpus, double at_s, double run_s)
+{
+	take(&o->types[type], o->round->scratch, at_s, at_s + run_s, gpus);
 }

@@ -17,6 +17,9 @@ typedef double stays_fn(const struct round *round, const struct job *job, uint32
 /* By what is believed of its run time; one that should have ended is expected to in a moment. */
 double stays_by_belief(const struct round *round, const struct job *job, uint32_t type);
 
+/* By its time limit, which ends it; INFINITY without one. */
+double stays_by_limit(const struct round *round, const struct job *job, uint32_t type);
+
 /* From at_s on (until the next step), so many devices are free. */
 struct step {
 	double at_s;
@@ -40,6 +43,10 @@ void outlook_make(struct outlook *o, const struct round *round, const struct pla
 	stays_fn *stays_s);
 /* The type on which the job can start first, the one it is faster on if two are equal, and when; UINT32_MAX if none ever. */
 uint32_t outlook_first(const struct outlook *o, const struct job *job, double *at_s);
+/* The earliest time from which so many devices of a type are free for run_s; INFINITY: never. */
+double outlook_when(const struct outlook *o, uint32_t type, uint32_t gpus, double run_s);
+/* So many devices of a type are taken from at_s on, for run_s. */
+void outlook_take_for(struct outlook *o, uint32_t type, uint32_t gpus, double at_s, double run_s);
 /* The job has its devices of the type from at_s on, for as long as it would stay if it started now. */
 void outlook_take(struct outlook *o, const struct job *job, uint32_t type, double at_s);
 

@@ -152,9 +152,9 @@ static void the_core_does_what_was_said(void **state)
 	 */
 	static const char *const rules[] = { "fifo", "easy", "conservative", "sjf", "srtf",
 		"priority", "drf", "drf:preempt=1", "las", "srsf", "tiresias",
-		"fair-share:preempt=1,elastic=1,priority=1", "fair-share", "afs", "lyra", "gittins",
-		"e-las", "themis:recall=0", "themis:app=tenant,align=0,recall=0", "gandiva",
-		"gandiva-fair", "antman", "dally" };
+		"fair-share:preempt=1,elastic=1,priority=1,reserve_s=5", "fair-share", "afs",
+		"lyra", "gittins", "e-las", "themis:recall=0", "themis:app=tenant,align=0,recall=0",
+		"gandiva", "gandiva-fair", "antman", "dally" };
 	uint32_t asked = 0, applied = 0;
 
 	(void)state;

@@ -461,9 +461,9 @@ static void care_is_a_cause(void **state)
 static void explanations_are_right(void **state)
 {
 	static const char *const rules[] = { "fifo", "easy", "srtf", "fair-share", "las",
-		"las:round_s=60", "tiresias", "gavel", "priority", "drf", "sjf", "conservative",
-		"sia", "elasticflow", "pollux:population=12,generations=5", "shockwave", "afs",
-		"allox", "e-las", "fair-share:preempt=1,priority=1", "gandiva", "gavel:packing=1",
+		"las:round_s=60", "tiresias", "gavel", "priority", "drf", "sjf", "conservative", "sia",
+		"elasticflow", "pollux:population=12,generations=5", "shockwave", "afs", "allox",
+		"e-las", "fair-share:preempt=1,priority=1,reserve_s=5", "gandiva", "gavel:packing=1",
 		"gittins", "heet", "isolated", "kungfu", "lyra", "optimus", "proportional", "srsf",
 		"elasticflow:slot_s=60", "gavel:tenants=1", "elasticflow:fill=backward",
 		"gavel:objective=slo-cost", "gavel:objective=finish-time", "gavel:gangs=free" };

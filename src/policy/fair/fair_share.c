@@ -17,7 +17,11 @@
  * ago.  Of a tenant's own jobs those with most work at stake stay.  With elastic=1
  * jobs that take a range of devices get as many as there are, and others when the
  * next such moment comes.
+ *
+ * With reserve_s above 0 devices are kept for the first job in this order that has waited so long
+ * and finds too few (policy/fair/kept.h): others start only where they do not delay it.
  */
+#include "policy/fair/kept.h"
 #include "policy/fair/tenant_tree.h"
 
 struct account {
@@ -31,7 +35,7 @@ struct fair_share {
 	double quantum_s;
 	double round_s;
 	bool preempt, elastic, flat, priority;
-	double patience_s;
+	double patience_s, reserve_s;
 	int misfit;
 
 	VEC(struct account) accounts; /* by tenant; jobs without one share the last */
@@ -39,6 +43,7 @@ struct fair_share {
 	double at_s;                  /* when use was last brought up to date */
 	double stopped_s;             /* when jobs could last be stopped */
 	bool stops;                   /* they can in this decision */
+	struct kept kept;             /* of this decision */
 	struct tenant_latest latest;  /* of this decision */
 	struct tenant_latest prior;   /* likewise, by priority */
 	double *stood; /* tenants' standing before it: what it hands out counts in advance */
@@ -59,6 +64,8 @@ static const struct option options[] = {
 		"each tenant's weight counts against all others, whatever its parent"),
 	OPT_BOOL(struct fair_share, priority, 0,
 		"a tenant's jobs go by priority, the largest first; 0: in order of arrival"),
+	OPT_DOUBLE(struct fair_share, reserve_s, 0, 0, 1e9,
+		"keep devices for a job that has waited so long and needs more than are free; 0: never"),
 	OPT_CHOICE(struct fair_share, misfit, MISFIT_SKIP, misfit_names,
 		"what a job that does not fit does to its tenant's later jobs"),
 	{ 0 },
@@ -67,7 +74,7 @@ static const struct option options[] = {
 /* GPU-seconds of the job that are in its tenant's account. */
 struct memory {
 	double counted_s;
-	bool passed; /* it was told who passed it */
+	bool passed; /* it was told who passed it, or whom it would delay */
 };
 
 /* Jobs without a tenant form one of their own: number 0. */
@@ -193,15 +200,15 @@ static bool is_elastic(const struct fair_share *f, const struct job *job)
 }
 
 /* As many devices as there are of those it takes; `gift.gpus` 0: what it asked for.  False: there is no room. */
-static bool give(const struct fair_share *f, const struct round *round, struct plan *plan,
-	const struct job *job, struct tenant_gift *gift)
+static bool give(struct fair_share *f, struct plan *plan, const struct job *job,
+	struct tenant_gift *gift)
 {
 	*gift = (struct tenant_gift){ .job = job->id };
 	if (!is_elastic(f, job))
-		return kit_run(round, plan, job);
+		return kept_run_on(&f->kept, plan, job, 0);
 	for (int32_t gpus = job->max_gpus; gpus >= job->min_gpus; gpus--) {
 		gift->gpus = (uint32_t)gpus;
-		if (kit_run_on(round, plan, job, gift->gpus))
+		if (kept_run_on(&f->kept, plan, job, gift->gpus))
 			return true;
 	}
 	return false;
@@ -240,9 +247,29 @@ static bool passed_by(const struct fair_share *f, const struct round *round, str
 	return passed;
 }
 
+static uint32_t least_of(const struct fair_share *f, const struct job *job)
+{
+	return is_elastic(f, job) ? (uint32_t)job->min_gpus : 0;
+}
+
+/* It has waited long enough, and found too few devices: they are kept for it, if for none so far. */
+static void keep_for(struct fair_share *f, const struct round *round, struct plan *plan,
+	const struct job *job)
+{
+	if (f->reserve_s > 0 && f->kept.job == JOB_NONE && !job->grant &&
+		job_waited_s(job, round->now_s) >= f->reserve_s && !plan_refuses(plan, job))
+		kept_for(&f->kept, plan, job, least_of(f, job), !f->stops);
+}
+
 static void leave_out(const struct fair_share *f, const struct round *round, struct plan *plan,
 	const struct job *job)
 {
+	if (!plan_refuses(plan, job) && kept_from(&f->kept, plan, job, least_of(f, job))) {
+		plan_why(plan, job->id,
+			(struct reason){ .why = WHY_RESERVED, .need = job->gpus, .other = f->kept.job });
+		((struct memory *)round->job_state + job->id)->passed = true;
+		return;
+	}
 	if (plan_refuses(plan, job) || !passed_by(f, round, plan, job))
 		tenant_left_out(round, plan, job);
 }
@@ -293,6 +320,7 @@ static uint32_t hand_out(struct fair_share *f, const struct round *round, struct
 	uint32_t n = 0;
 	size_t at;
 
+	kept_init(&f->kept, round);
 	plant(f, round, &tree);
 	note_holders(f, round, plan, &tree);
 	while (!all_gone(f, round, plan) &&
@@ -300,7 +328,7 @@ static uint32_t hand_out(struct fair_share *f, const struct round *round, struct
 		struct tenant_queue *own = &f->accounts.at[at].queue;
 		const struct job *job = &round->jobs[queue[own->next++]];
 
-		if (give(f, round, plan, job, &ran[n])) {
+		if (give(f, plan, job, &ran[n])) {
 			uint32_t gpus = ran[n].gpus ? ran[n].gpus : (uint32_t)job->gpus;
 
 			n++;
@@ -308,6 +336,7 @@ static uint32_t hand_out(struct fair_share *f, const struct round *round, struct
 			tenant_tree_use(&tree, at, (double[TREE_USES]){ advance(f, gpus) });
 		} else {
 			leave_out(f, round, plan, job);
+			keep_for(f, round, plan, job);
 			if (f->misfit == MISFIT_BLOCK && !plan_refuses(plan, job))
 				tenant_queue_block(own, queue, job->id, plan);
 		}
