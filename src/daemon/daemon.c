@@ -146,7 +146,8 @@ static int read_hosts(struct daemon *d, struct err *err)
 /* What the record says last is kept; where it is only what used to be the default, the new one is mentioned. */
 static void tell_former_default(struct daemon *d)
 {
-	static const char *const former[] = { "fair-share:preempt=1,elastic=1", NULL };
+	static const char *const former[] = { "fair-share:preempt=1,elastic=1",
+		"fair-share:preempt=1,elastic=1,priority=1", NULL };
 
 	for (int i = 0; former[i]; i++) {
 		if (!strcmp(d->epoch.rules.policy, former[i]))

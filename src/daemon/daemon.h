@@ -35,9 +35,10 @@ struct roles;
 
 /*
  * What jobs of one machine want with no configuration: tenants share it fairly, each orders its own jobs, no GPU idles.
+ * An hour of waiting is long for a wide job, and short against what draining devices costs where jobs have no limits.
  * Only where the record says nothing yet: a changed default leaves state directories that exist as they are.
  */
-#define DAEMON_POLICY "fair-share:preempt=1,elastic=1,priority=1"
+#define DAEMON_POLICY "fair-share:preempt=1,elastic=1,priority=1,reserve_s=3600"
 
 struct daemon_config {
 	const char *state_dir; /* absolute; made if it is not there */

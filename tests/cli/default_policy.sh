@@ -8,7 +8,7 @@ here=$(realpath "$(dirname "$0")")
 # shellcheck source=tests/clients/with_daemon
 . "$here/../clients/with_daemon"
 
-default=fair-share:preempt=1,elastic=1,priority=1
+default=fair-share:preempt=1,elastic=1,priority=1,reserve_s=3600
 former=fair-share:preempt=1,elastic=1
 loop='until [ -e "$0.end" ]; do sleep 0.05; done; echo "$0" >>order'
 waiting() { # HOW MANY
