@@ -48,7 +48,9 @@ bool slice_bytes(struct slice s, int64_t *out);
 /* Index of the candidate nearest to `word` if near enough to be a slip, else -1. */
 int text_nearest(const char *word, const char *const *candidates, size_t n);
 
-/* "1.5 h", "320 s": for people.  Writes into `out` and returns it. */
+/* "45s", "1m35s", "2h10m", "3d04h", whole seconds; "-" where it is not finite: how long something lasts, for people. */
+const char *text_lasts(double seconds, char out[32]);
+/* "1.5 h", "320 s": measured, to three digits.  Writes into `out` and returns it. */
 const char *text_duration(double seconds, char out[32]);
 const char *text_size(double bytes, char out[32]);
 

@@ -176,6 +176,29 @@ const char *text_duration(double seconds, char out[32])
 	return with_unit(seconds / 86400, "d", out);
 }
 
+const char *text_lasts(double seconds, char out[32])
+{
+	double s = floor(fabs(seconds));
+	const char *sign = seconds <= -1 ? "-" : "";
+
+	if (!isfinite(seconds))
+		snprintf(out, 32, "-");
+	else if (s < 60)
+		snprintf(out, 32, "%s%.0fs", sign, s);
+	else if (s < 3600)
+		snprintf(out, 32, "%s%.0fm%02.0fs", sign, floor(s / 60), fmod(s, 60));
+	else if (s < 86400)
+		snprintf(out, 32, "%s%.0fh%02.0fm", sign, floor(s / 3600), floor(fmod(s, 3600) / 60));
+	else if (s < 100 * 86400.)
+		snprintf(out, 32, "%s%.0fd%02.0fh", sign, floor(s / 86400),
+			floor(fmod(s, 86400) / 3600));
+	else if (s < 1e15)
+		snprintf(out, 32, "%s%.0fd", sign, floor(s / 86400));
+	else
+		snprintf(out, 32, "%s%.3gd", sign, s / 86400);
+	return out;
+}
+
 const char *text_size(double bytes, char out[32])
 {
 	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };

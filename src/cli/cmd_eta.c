@@ -23,10 +23,10 @@ static void put_track(const json_t *track, bool waits, struct buf *out)
 	buf_printf(out,
 		"of the last %.0f %s %.0f %% came within their interval (80 %% should); median error %s",
 		n, waits ? "starts" : "ends", 100 * live_number(track, "coverage"),
-		text_duration(live_number(track, "median_error_s"), error));
+		text_lasts(live_number(track, "median_error_s"), error));
 	if (!isnan(live_number(track, "plain_error_s")))
 		buf_printf(out, ", by the jobs' estimates alone %s",
-			text_duration(live_number(track, "plain_error_s"), plain));
+			text_lasts(live_number(track, "plain_error_s"), plain));
 	buf_char(out, '\n');
 }
 
@@ -79,9 +79,9 @@ static void put_cell(const json_t *moments, double now, struct buf *out)
 		snprintf(cell, sizeof(cell), "-");
 	else
 		snprintf(cell, sizeof(cell), "%s (%s - %s)",
-			text_duration(fmax(0, live_number(moments, "p50") - now), mid),
-			text_duration(fmax(0, live_number(moments, "p10") - now), low),
-			isnan(p90) ? "?" : text_duration(fmax(0, p90 - now), high));
+			text_lasts(fmax(0, live_number(moments, "p50") - now), mid),
+			text_lasts(fmax(0, live_number(moments, "p10") - now), low),
+			isnan(p90) ? "?" : text_lasts(fmax(0, p90 - now), high));
 	buf_printf(out, " %-34s", cell);
 }
 
@@ -94,7 +94,7 @@ static void put_start(const json_t *job, double now, struct buf *out)
 		put_cell(json_object_get(job, "start"), now, out);
 		return;
 	}
-	snprintf(cell, sizeof(cell), "not before %s", text_duration(fmax(0, bound - now), lasts));
+	snprintf(cell, sizeof(cell), "not before %s", text_lasts(fmax(0, bound - now), lasts));
 	buf_printf(out, " %-34s", cell);
 }
 
@@ -113,7 +113,7 @@ static void put_rest(const json_t *answer, double now, struct buf *out)
 	else
 		buf_printf(out,
 			", none of which starts before %s from now; 'stint eta JOB' has the bound of one\n",
-			text_duration(fmax(0, bound - now), lasts));
+			text_lasts(fmax(0, bound - now), lasts));
 }
 
 /* A row of the table: jobs that run first, then by expected start, then by number. */

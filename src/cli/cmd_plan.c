@@ -66,9 +66,9 @@ static void put_delays(const json_t *answer, struct buf *out)
 		buf_str(out, i ? "            " : "  delays    ");
 		put_name(other, out);
 		buf_printf(out, " by %s, at most about %s\n",
-			text_duration(fmax(0, live_number(by, "p50")), middle),
-			isnan(live_number(by, "p90")) ? "30 d"
-						      : text_duration(live_number(by, "p90"), most));
+			text_lasts(fmax(0, live_number(by, "p50")), middle),
+			isnan(live_number(by, "p90")) ? "30d"
+						      : text_lasts(live_number(by, "p90"), most));
 	}
 	if (all > TOLD_MAX)
 		buf_printf(out, "            and %.0f more: --json\n", all - TOLD_MAX);

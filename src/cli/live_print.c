@@ -38,24 +38,7 @@ int live_signal(const json_t *object)
 
 const char *live_duration(double seconds, char out[DURATION_SIZE])
 {
-	double s = floor(fabs(seconds));
-	const char *sign = seconds <= -1 ? "-" : "";
-
-	if (!isfinite(seconds))
-		snprintf(out, DURATION_SIZE, "-");
-	else if (s < 60)
-		snprintf(out, DURATION_SIZE, "%s%.0fs", sign, s);
-	else if (s < 3600)
-		snprintf(out, DURATION_SIZE, "%s%.0fm%02.0fs", sign, floor(s / 60), fmod(s, 60));
-	else if (s < 86400)
-		snprintf(out, DURATION_SIZE, "%s%.0fh%02.0fm", sign, floor(s / 3600),
-			floor(fmod(s, 3600) / 60));
-	else if (s < 100 * 86400.)
-		snprintf(out, DURATION_SIZE, "%s%.0fd%02.0fh", sign, floor(s / 86400),
-			floor(fmod(s, 86400) / 3600));
-	else
-		snprintf(out, DURATION_SIZE, "%s%.0fd", sign, floor(s / 86400));
-	return out;
+	return text_lasts(seconds, out);
 }
 
 void live_job_name(const json_t *job, struct buf *out)
@@ -205,7 +188,7 @@ void live_bound(const json_t *answer, struct buf *out)
 		buf_str(out, "  starts    when it is released\n");
 	else
 		buf_printf(out, "  starts    not before %s from now\n",
-			text_duration(fmax(0, bound - live_number(answer, "at")), lasts));
+			text_lasts(fmax(0, bound - live_number(answer, "at")), lasts));
 	if (rest > 0)
 		buf_printf(out,
 			"            a bound: the futures have the first %.0f jobs of the queue and leave out %.0f\n",

@@ -572,6 +572,34 @@ static void durations_for_people(void **state)
 		assert_string_equal(text_duration(rows[i].seconds, out), rows[i].want);
 }
 
+static void how_long_it_lasts(void **state)
+{
+	static const struct {
+		double seconds;
+		const char *want;
+	} rows[] = {
+		{ 0, "0s" },
+		{ 0.9, "0s" },
+		{ 45.7, "45s" },
+		{ 95, "1m35s" },
+		{ 600, "10m00s" },
+		{ 7800, "2h10m" },
+		{ 86399, "23h59m" },
+		{ 273600, "3d04h" },
+		{ 864000.0 * 20, "200d" },
+		{ -95, "-1m35s" },
+		{ -0.5, "0s" },
+		{ INFINITY, "-" },
+		{ NAN, "-" },
+		{ 1e30, "1.16e+25d" },
+	};
+	char out[32];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++)
+		assert_string_equal(text_lasts(rows[i].seconds, out), rows[i].want);
+}
+
 static void sizes_for_people(void **state)
 {
 	static const struct {
@@ -709,6 +737,7 @@ int main(void)
 		cmocka_unit_test(bytes_have_units),
 		cmocka_unit_test(slips_find_their_word),
 		cmocka_unit_test(durations_for_people),
+		cmocka_unit_test(how_long_it_lasts),
 		cmocka_unit_test(sizes_for_people),
 		cmocka_unit_test(timestamps),
 		cmocka_unit_test(days_follow_each_other),
