@@ -50,7 +50,7 @@ int text_nearest(const char *word, const char *const *candidates, size_t n);
 
 /* "45s", "1m35s", "2h10m", "3d04h", whole seconds; "-" where it is not finite: how long something lasts, for people. */
 const char *text_lasts(double seconds, char out[32]);
-/* "1.5 h", "320 s": measured, to three digits.  Writes into `out` and returns it. */
+/* "320ms", "6.5s", "1m35s", "2h10m", "7d": for sentences; no unit that is zero.  Writes into `out` and returns it. */
 const char *text_duration(double seconds, char out[32]);
 const char *text_size(double bytes, char out[32]);
 

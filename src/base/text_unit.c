@@ -159,21 +159,51 @@ static const char *with_unit(double x, const char *unit, char out[32])
 	return out;
 }
 
+/* Two units at most, and none that is zero: "2h10m", "7d". */
+static const char *in_units(double seconds, char out[32])
+{
+	static const struct {
+		const char *unit;
+		double s;
+	} units[] = { { "d", 86400 }, { "h", 3600 }, { "m", 60 }, { "s", 1 } };
+	double left = fabs(seconds);
+	size_t first = left < 3599.5 ? 2 : left < 86370 ? 1 : 0, n;
+	double whole;
+
+	/* Rounded to the second of the two units. */
+	left = floor(left / units[first + 1].s + 0.5) * units[first + 1].s;
+	whole = floor(left / units[first].s);
+	n = (size_t)snprintf(out, 32, "%s%.0f%s", seconds < 0 ? "-" : "", whole, units[first].unit);
+	left -= whole * units[first].s;
+	if (left > 0 && n < 32)
+		snprintf(out + n, 32 - n, "%.0f%s", left / units[first + 1].s, units[first + 1].unit);
+	return out;
+}
+
+static const char *less_than_a_minute(double seconds, char out[32])
+{
+	double size = fabs(seconds);
+
+	if (size > 0 && size < 0.9995e-3)
+		snprintf(out, 32, "%.3gus", seconds * 1e6);
+	else if (size > 0 && size < 0.9995)
+		snprintf(out, 32, "%.3gms", seconds * 1e3);
+	else
+		snprintf(out, 32, "%.3gs", seconds);
+	return out;
+}
+
 const char *text_duration(double seconds, char out[32])
 {
 	double size = fabs(seconds);
 
-	if (size == 0 || (size >= 1 && size < 600))
-		return with_unit(seconds, "s", out);
-	if (size < 1e-3)
-		return with_unit(seconds * 1e6, "us", out);
-	if (size < 1)
-		return with_unit(seconds * 1e3, "ms", out);
-	if (size < 3600)
-		return with_unit(seconds / 60, "min", out);
-	if (size < 48 * 3600)
-		return with_unit(seconds / 3600, "h", out);
-	return with_unit(seconds / 86400, "d", out);
+	if (!isfinite(seconds))
+		snprintf(out, 32, isnan(seconds) ? "-" : seconds < 0 ? "-inf" : "inf");
+	else if (size >= 1e15)
+		snprintf(out, 32, "%.3gd", seconds / 86400);
+	else
+		return size < 59.95 ? less_than_a_minute(seconds, out) : in_units(seconds, out);
+	return out;
 }
 
 const char *text_lasts(double seconds, char out[32])

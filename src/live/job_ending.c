@@ -1,31 +1,10 @@
 /*
  * How a job ended, in a few words.
  */
-#include <math.h>
 #include <string.h>
 
 #include "live/hands.h"
 #include "live/live_job.h"
-
-/* "2h", "1h30m", "1d12h", "45s": two units at most, and none that is zero. */
-static void put_limit(double seconds, struct buf *out)
-{
-	static const struct {
-		const char *unit;
-		double s;
-	} units[] = { { "d", 86400 }, { "h", 3600 }, { "m", 60 }, { "s", 1 } };
-	double left = fmax(1, floor(seconds + 0.5));
-	int put = 0;
-
-	for (size_t i = 0; i < sizeof(units) / sizeof(*units) && put < 2; i++) {
-		double n = floor(left / units[i].s);
-
-		if (n > 0)
-			buf_printf(out, "%.0f%s", n, units[i].unit);
-		put += n > 0 || put;
-		left -= n * units[i].s;
-	}
-}
 
 static bool ran_out_of_memory(const struct live_job *job)
 {
@@ -53,15 +32,14 @@ void live_job_ending(const struct live_job *job, struct buf *out)
 {
 	bool says_all = ran_out_of_memory(job);
 	size_t before = out->n;
+	char limit[32];
 
 	if (job->state == LIVE_FAILED && !says_all)
 		put_code(job, out);
 	if (job->state == LIVE_TIMEOUT) {
 		buf_str(out, "timed out");
-		if (job->time_s > 0) {
-			buf_str(out, " after ");
-			put_limit(job->time_s, out);
-		}
+		if (job->time_s > 0)
+			buf_printf(out, " after %s", text_duration(job->time_s, limit));
 	}
 	if (job->state == LIVE_PREEMPTED)
 		buf_str(out, "preempted, and it must not run again");

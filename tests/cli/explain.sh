@@ -54,7 +54,7 @@ run stint explain "$job"
 out 'it follows job 2, which has not ended' "a dependency is a cause"
 submit --gpus 0 -c 1 --begin now+2h -- true
 run stint explain "$job"
-out 'it may not start for another 2 h' "so is a begin time"
+out 'it may not start for another 2h' "so is a begin time"
 run stint cancel 2
 ended() {
 	stint explain 2 | grep -q '^job 2, CANCELLED: it ended: CANCELLED'

@@ -41,7 +41,7 @@ run stint whatif "${here[@]}" --remove 1x8:v100 --seeds 2
 want 0 "fewer devices"
 err '3x8:v100: 24 devices instead of 32' "are said, too"
 run stint whatif "${here[@]}" --since 4h --policy las --seeds 2
-err '^[0-9]+ jobs of the last 4 h of trace.csv; [0-9]+ earlier ones are left out' "a part of it"
+err '^[0-9]+ jobs of the last 4h of trace.csv; [0-9]+ earlier ones are left out' "a part of it"
 run stint whatif synth:jobs=60 --cluster 2x8:v100 --policy las --seeds 2
 want 0 "a generated workload"
 err 'resample it' "is drawn once and then resampled"
@@ -116,7 +116,7 @@ run stint wait --quiet $(seq 6)
 want 0 "jobs run"
 run stint whatif --add 2:cpu --policy srtf --quota t1=4 --seeds 3 --out rec
 want 0 "what if, while the daemon runs"
-err '^6 jobs of the last 7 d of .*stint.db' "of its record"
+err '^6 jobs of the last 7d of .*stint.db' "of its record"
 err 'it really went: mean completion time .* simulated as it was: .*%' "beside what really happened"
 out '^\+2:cpu: ?|^\+2:cpu  ' "with more slots"
 run stint replay rec/as-it-was-seed0

@@ -852,7 +852,7 @@ static void the_first_job_does_not_wait_for_a_round(void **state)
 		play_submit(&p, 55, (struct ask){ .gpus = 4, .estimate_s = 1000 });
 		core_reason(p.core, core_job(p.core, 3), 57, &text, &about);
 		if (i == 0)
-			assert_string_equal(text.at, "it waits for the next round, 3 s from now");
+			assert_string_equal(text.at, "it waits for the next round, 3s from now");
 		play_pass(&p, 1000);
 		buf_fini(&text);
 		play_close(&p);

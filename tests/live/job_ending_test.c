@@ -29,7 +29,7 @@ static void endings_in_words(void **state)
 		{ LIVE_TIMEOUT, -1, 15, 5400, NULL, "timed out after 1h30m" },
 		{ LIVE_TIMEOUT, -1, 15, 86400 + 60, NULL, "timed out after 1d" },
 		{ LIVE_TIMEOUT, -1, 15, 45, NULL, "timed out after 45s" },
-		{ LIVE_TIMEOUT, -1, 15, 0.2, NULL, "timed out after 1s" },
+		{ LIVE_TIMEOUT, -1, 15, 0.2, NULL, "timed out after 200ms" },
 		{ LIVE_TIMEOUT, -1, 15, 0, NULL, "timed out" },
 		{ LIVE_CANCELLED, -1, 15, 0, NULL, "" },
 		{ LIVE_CANCELLED, -1, 15, 0, "idle", "idle" },

@@ -177,10 +177,10 @@ static const struct {
 	{ { WHY_TOO_LARGE, 128, 64, JOB_NONE, 0, 0, 0 }, NULL,
 		"it needs 128 devices and the cluster can never give more than 64" },
 	{ { WHY_DEADLINE, 4, 1, JOB_NONE, 3600, 0, 0 }, NULL,
-		"its deadline cannot be promised beside those promised already; one at 1 h could be; "
+		"its deadline cannot be promised beside those promised already; one at 1h could be; "
 		"so could this one with 4 devices throughout, of which 1 is left" },
 	{ { WHY_DEADLINE, 0, 0, JOB_NONE, 3600, 0, 0 }, NULL,
-		"its deadline is sooner than it can run even alone; one at 1 h could be" },
+		"its deadline is sooner than it can run even alone; one at 1h could be" },
 	{ { WHY_DEADLINE, 0, 0, JOB_NONE, INFINITY, 0, 0 }, NULL,
 		"its deadline is sooner than it can run even alone" },
 	{ { WHY_RECALLED, 2, 0, JOB_NONE, 0, 0, 0 }, NULL,
@@ -189,8 +189,7 @@ static const struct {
 		"its tenant has had 130 % of its fair share, that of job 7 70 %" },
 	{ { WHY_SHARE, 1, 0, JOB_NONE, 0, 1.3, 0 }, NULL, "its tenant has had 130 % of its fair share" },
 	{ { WHY_SHARE, 1, 0, JOB_NONE, 0, 0, 0 }, NULL, "its tenant is above its fair share" },
-	{ { WHY_TURN, 1, 0, 7, 0, 60, 180 }, "job 7",
-		"job 7 is owed the devices first, 180 s against 60 s" },
+	{ { WHY_TURN, 1, 0, 7, 0, 60, 180 }, "job 7", "job 7 is owed the devices first, 3m against 1m" },
 	{ { WHY_TURN, 1, 0, 7, 0, 0, 0 }, "job 7", "job 7 is owed the devices first" },
 	{ { WHY_TURN, 1, 0, JOB_NONE, 0, 0, 0 }, NULL, "others are owed the devices first" },
 };

@@ -86,7 +86,7 @@ static void the_cheapest_is_by_cost(void **state)
 	assert_int_equal(capacity_cheapest(&s.r), 1); /* 16 x 3 is less than 24 x 2.5 */
 	capacity_lead(&s.r, &text);
 	assert_string_equal(text.at,
-		"4 nodes of 4 a100: 16 devices for 48.00 per hour meet p90 wait < 2 h");
+		"4 nodes of 4 a100: 16 devices for 48.00 per hour meet p90 wait < 2h");
 	s.options[1].price_per_h = 10;
 	assert_int_equal(capacity_cheapest(&s.r), 0);
 	s.options[0].price_per_h = 0; /* by devices */

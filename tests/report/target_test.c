@@ -98,9 +98,9 @@ static void it_is_said_in_full(void **state)
 
 	(void)state;
 	assert_int_equal(target_parse("p90 waiting<2h", &t, NULL), 0);
-	assert_string_equal(t.text, "p90 wait < 2 h");
+	assert_string_equal(t.text, "p90 wait < 2h");
 	assert_int_equal(target_parse("jct <= 90", &t, NULL), 0);
-	assert_string_equal(t.text, "mean JCT <= 90 s");
+	assert_string_equal(t.text, "mean JCT <= 1m30s");
 	assert_int_equal(target_parse("util > 62.5%", &t, NULL), 0);
 	assert_string_equal(t.text, "utilisation > 62.5 %");
 }

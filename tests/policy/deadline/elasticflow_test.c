@@ -123,7 +123,7 @@ static void test_reason(void **state)
 	assert_int_equal(out.jobs[1].reason.have, 2);
 	assert_true(out.jobs[1].reason.at_s == 3);
 	reason_text(&out.jobs[1].reason, NULL, &text);
-	assert_non_null(strstr(text.at, "one at 3 s could be"));
+	assert_non_null(strstr(text.at, "one at 3s could be"));
 	assert_non_null(strstr(text.at, "with 4 devices throughout, of which 2 are left"));
 	buf_fini(&text);
 	outcome_fini(&out);
@@ -149,7 +149,7 @@ static void test_reason_alone(void **state)
 		assert_int_equal(out.jobs[i].reason.need, 0);
 		reason_text(&out.jobs[i].reason, NULL, &text);
 		assert_string_equal(text.at,
-			"its deadline is sooner than it can run even alone; one at 7 s could be");
+			"its deadline is sooner than it can run even alone; one at 7s could be");
 		buf_fini(&text);
 	}
 	outcome_fini(&out);
