@@ -101,6 +101,8 @@ static int run(const struct args *args, struct err *err)
 }
 
 static const struct flag flags[] = {
+	TEXT(like, "JOB",
+		"as that job of yours was submitted, with its command, directory and variables; flags and a command given here win"),
 	TEXT(batch, "FILE", "many jobs at once, all or none: a JSON object in each line"),
 	NUMBER(if_unchanged, FLAG_INT, "STAMP", -1, 0, 9e15,
 		"only if nothing that matters has happened since the plan of that stamp"),
@@ -120,6 +122,7 @@ static const char *const examples[] = {
 	"stint submit -J sweep --array 0-99%8 -- sh -c 'python train.py --seed $STINT_ARRAY_INDEX'",
 	"stint submit --dependency afterok:7 eval.sh",
 	"stint submit --gpus 2 job.yaml",
+	"stint submit --like 12 --gpus 4",
 	"stint submit --batch jobs.jsonl",
 	"stint submit --if-unchanged 4711 --gpus 2 job.yaml",
 	NULL,

@@ -103,7 +103,7 @@ struct args {
 	const char *by;        /* how usage is grouped */
 	bool outputs, errors;  /* which streams */
 	bool follow, watch, expand, wait, parsable, stop, pty;
-	const char *batch;
+	const char *batch, *like;
 
 	/* what if, how many, which one */
 	struct words add, remove, quota; /* changes */

@@ -9,6 +9,7 @@
 
 #include "base/child.h"
 #include "base/file.h"
+#include "cli/live.h"
 #include "cli/ui.h"
 #include "live/job_yaml.h"
 #include "live/sbatch.h"
@@ -162,6 +163,83 @@ static int take_command(const struct args *args, struct submission *s,
 	return 0;
 }
 
+/* ---- like an earlier job */
+
+static bool is_said(const struct args *args, const char *name)
+{
+	for (size_t i = 0; i < args->said.n; i++) {
+		if (!strcmp(args->said.at[i].name, name))
+			return true;
+	}
+	return false;
+}
+
+/* What was meant for that one job alone: its key, moments that are past, jobs it waited for. */
+static void forget_once(struct submission *s)
+{
+	s->key = NULL;
+	s->deadline_s = s->begin_s = s->submitted_s = 0;
+	s->hold = false;
+	s->after = NULL;
+	s->nafter = 0;
+	s->pty_rows = s->pty_cols = 0;
+	if (s->min_gpus == s->gpus && s->max_gpus == s->gpus)
+		s->min_gpus = s->max_gpus = -1; /* they follow --gpus */
+}
+
+/* Of "25_3" that element alone. */
+static int take_element(const char *job, struct submission *s, struct err *err)
+{
+	const char *index = strchr(job, '_');
+
+	return index && s->narray ? submission_set_array(s, index + 1, err) : 0;
+}
+
+static int take_like(const struct args *args, struct submission *s, struct err *err)
+{
+	int rc = live_check_job(args->like, err);
+	json_t *reply;
+	char *path;
+
+	if (rc)
+		return err_prefix(err, "--like");
+	path = live_job_path(args->like, "submission");
+	rc = live_get(args, path, &reply, err);
+	free(path);
+	if (rc)
+		return err_prefix(err, "--like %s", args->like);
+	rc = submission_from_json(s, reply, err);
+	json_decref(reply);
+	if (rc)
+		return rc;
+	forget_once(s);
+	if (is_said(args, "export"))
+		s->env = NULL; /* those of now */
+	rc = take_element(args->like, s, err);
+	if (rc)
+		submission_fini(s);
+	return rc;
+}
+
+/* A command given here is run in place of that job's, under a name of its own. */
+static int take_what(const struct args *args, struct submission *s,
+	const struct submission_context *context, struct err *err)
+{
+	int rc;
+
+	if (!args->like) {
+		submission_init(s);
+		return take_command(args, s, context, err);
+	}
+	rc = take_like(args, s, err);
+	if (rc)
+		submission_init(s);
+	if (rc || !args->operands.n)
+		return rc;
+	s->script = s->name = NULL;
+	return take_command(args, s, context, err);
+}
+
 /* ---- all of it */
 
 static int finish(const struct args *args, struct submission *s,
@@ -173,7 +251,8 @@ static int finish(const struct args *args, struct submission *s,
 		return rc;
 	if (!s->cwd)
 		s->cwd = arena_strdup(&s->memory, context->cwd);
-	submission_export(s, (const char *const *)environ, context->notes);
+	if (!args->like || is_said(args, "export"))
+		submission_export(s, (const char *const *)environ, context->notes);
 	return submission_check(s, err);
 }
 
@@ -204,8 +283,7 @@ static int read_one(const struct args *args, const struct submission_context *co
 	struct submission *out = ctx, s;
 	int rc;
 
-	submission_init(&s);
-	rc = take_command(args, &s, context, err);
+	rc = take_what(args, &s, context, err);
 	if (!rc)
 		rc = finish(args, &s, context, err);
 	if (rc) {
