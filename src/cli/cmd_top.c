@@ -118,6 +118,8 @@ static void take_change(struct session *s, const struct feed_answer *answer)
 
 	if (answer->rc)
 		board_say(&s->top.board, "%s job %s: %s", q->verb, q->label, answer->err.text);
+	else if (q->sets_priority)
+		board_say(&s->top.board, "job %s has priority %d now", q->label, q->priority);
 	else
 		board_say(&s->top.board, "%s job %s: done", q->verb, q->label);
 	s->next_s = 0;
@@ -149,7 +151,14 @@ static bool ask_change(struct session *s, enum board_ask ask, uint32_t job)
 	struct feed_question q = { .job = job, .verb = board_verb(ask), .stop = board->ask_stops };
 
 	snprintf(q.label, sizeof(q.label), "%s", board->ask_label);
-	q.ids = board->ask_ids.n ? mem_strdup(board->ask_ids.at) : NULL;
+	if (ask == ASK_PRIORITY) {
+		q.sets_priority = true;
+		q.priority = board->ask_priority;
+		if (board->ask_ids.n) /* of an array: all that wait */
+			q.label[strcspn(q.label, "_")] = '\0';
+	} else if (board->ask_ids.n) {
+		q.ids = mem_strdup(board->ask_ids.at);
+	}
 	if (feed_ask(s->feed, FEED_CHANGE, &q))
 		return true;
 	free(q.ids);

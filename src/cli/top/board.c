@@ -33,7 +33,10 @@ const char *board_sort_name(enum board_sort sort)
 
 const char *board_verb(enum board_ask ask)
 {
-	return ask == ASK_CANCEL ? "cancel" : ask == ASK_HOLD ? "hold" : "release";
+	return ask == ASK_CANCEL      ? "cancel"
+		: ask == ASK_HOLD     ? "hold"
+		: ask == ASK_PRIORITY ? "update"
+				      : "release";
 }
 
 void board_say(struct board *board, const char *fmt, ...)
@@ -241,7 +244,8 @@ static const char help_text[] =
 	"p                 pause: the screen stays as it is\n"
 	"q                 quit; Escape or q leaves a text like this one\n";
 
-static const char help_acts[] = "c h r             cancel, hold or release the job, after a question\n";
+static const char help_acts[] = "c h r             cancel, hold or release the job, after a question\n"
+				"+ -               raise or lower the priority of a job that waits\n";
 
 static const char help_runs[] = "+ -               faster, slower\n";
 
@@ -367,6 +371,25 @@ static enum board_ask details(struct board *board, const struct view *view, uint
 	return ASK_DETAILS;
 }
 
+/* One step up or down in the queue: what waits with a larger priority goes first where the policy looks at it. */
+static enum board_ask change_priority(struct board *board, const struct view *view, int step,
+	uint32_t *job)
+{
+	const struct view_job *chosen = board_chosen(board, view);
+
+	if (!chosen || !board->acts)
+		return ASK_NOTHING;
+	if (chosen->part != PART_WAITING || isnan(chosen->priority)) {
+		board_say(board, "only the priority of a job that waits can be changed");
+		return ASK_NOTHING;
+	}
+	name_job(board, chosen);
+	board->ask_stops = false;
+	board->ask_priority = (int32_t)fmax(INT32_MIN, fmin(INT32_MAX, chosen->priority + step));
+	*job = chosen->id;
+	return ASK_PRIORITY;
+}
+
 static void switch_part(struct board *board)
 {
 	board->part = board->part == PART_RUNNING ? PART_WAITING : PART_RUNNING;
@@ -407,9 +430,9 @@ static enum board_ask list_key(struct board *board, const struct view *view, uin
 	case KEY_REDRAW:
 		return ASK_REDRAW;
 	case '+':
-		return board->runs ? ASK_FASTER : ASK_NOTHING;
+		return board->runs ? ASK_FASTER : change_priority(board, view, 1, job);
 	case '-':
-		return board->runs ? ASK_SLOWER : ASK_NOTHING;
+		return board->runs ? ASK_SLOWER : change_priority(board, view, -1, job);
 	case KEY_ENTER:
 	case KEY_RIGHT:
 		return details(board, view, job);

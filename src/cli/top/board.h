@@ -27,6 +27,7 @@ enum board_ask {
 	ASK_CANCEL,
 	ASK_HOLD,
 	ASK_RELEASE,
+	ASK_PRIORITY, /* ask_priority is the new one */
 	ASK_FASTER,
 	ASK_SLOWER,
 };
@@ -62,6 +63,7 @@ struct board {
 	char ask_first[40]; /* the same, or of several elements of an array the first */
 	struct buf ask_ids; /* of several: their numbers; empty: it is one job */
 	bool ask_stops;     /* the change ends its command for now */
+	int32_t ask_priority;
 };
 
 void board_fini(struct board *board);
@@ -84,6 +86,6 @@ void board_show(struct board *board, const char *title, const char *text);
 void board_say(struct board *board, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 const char *board_sort_name(enum board_sort sort);
-const char *board_verb(enum board_ask ask); /* "cancel", "hold", "release" */
+const char *board_verb(enum board_ask ask); /* "cancel", "hold", "release", "update" */
 
 #endif

@@ -235,9 +235,9 @@ static const char *keys_text(const struct board *b, int columns)
 		return "arrows scroll, q back";
 	if (columns < 80)
 		return "? help, q quit";
-	if (columns < 104 || !b->acts)
+	if (columns < 117 || !b->acts)
 		return "arrows, Tab  Enter details  s sort  / filter  t mine  p pause  ? help  q quit";
-	return "arrows, Tab  Enter details  s sort  / filter  t mine  p pause  c cancel  h hold  r release  ? help  q quit";
+	return "arrows, Tab  Enter details  s sort  / filter  t mine  p pause  c cancel  h hold  r release  + - priority  ? help  q quit";
 }
 
 static void draw_footer(const struct scene *s, struct canvas *canvas, int y)

@@ -95,6 +95,8 @@ static void change(const struct args *args, struct feed_answer *out)
 
 	if (q->ids)
 		json_object_set_new(body, "ids", json_string(q->ids));
+	if (q->sets_priority)
+		json_object_set_new(body, "priority", json_integer(q->priority));
 	if (q->stop)
 		json_object_set_new(body, "stop", json_true());
 	out->rc = live_post(args, path, body, &reply, &out->err);

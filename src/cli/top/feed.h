@@ -29,6 +29,8 @@ struct feed_question {
 	char *ids;        /* FEED_CHANGE of several jobs: their numbers, owned; NULL: it is one */
 	const char *verb; /* FEED_CHANGE; kept */
 	bool stop;        /* hold: also if it runs */
+	bool sets_priority;
+	int32_t priority; /* update: the new one */
 };
 
 struct feed_answer {

@@ -30,6 +30,7 @@ struct view_job {
 	bool mine;          /* whoever looks asked for it */
 	double devices;     /* that it has, or asks for */
 	double progress;    /* 0..1; NAN: unknown */
+	double priority;    /* NAN: unknown */
 	double time_s;      /* ran or waited so far */
 	double left_s;      /* until its end; NAN: unknown */
 	double starts_s[3]; /* of one that waits, from now: early, likely, late; NAN: unknown */

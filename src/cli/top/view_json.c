@@ -144,6 +144,7 @@ static void read_job(struct view *view, const struct fold_row *row, double now_s
 		.devices = held > 0 ? held : live_number(job, "gpus"),
 		.progress = fraction_of(job),
 		.left_s = live_number(job, "eta_s"),
+		.priority = live_number(job, "priority"),
 	};
 	out->time_s = live_number(job, out->part == PART_WAITING ? "wait_s" : "run_s");
 	read_idle(job, now_s, out);

@@ -229,6 +229,31 @@ static void nothing_is_changed_without_a_yes(void **state)
 	screen_test_fini(&t);
 }
 
+static void a_job_that_waits_is_moved_up_and_down(void **state)
+{
+	struct screen_test t = box();
+	uint32_t job = 0;
+
+	(void)state;
+	t.board.acts = true;
+	take(&t, box_nodes,
+		"{'jobs':[{'id':7,'state':'RUNNING','priority':0},{'id':9,'state':'PENDING','priority':3}]}",
+		NULL);
+	t.board.part = PART_RUNNING;
+	assert_int_equal(key(&t, '+', &job), ASK_NOTHING);
+	assert_true(strstr(t.board.message, "a job that waits") != NULL);
+	t.board.part = PART_WAITING;
+	assert_int_equal(key(&t, '+', &job), ASK_PRIORITY);
+	assert_int_equal(job, 9);
+	assert_int_equal(t.board.ask_priority, 4);
+	assert_int_equal(key(&t, '-', &job), ASK_PRIORITY);
+	assert_int_equal(t.board.ask_priority, 2);
+	assert_string_equal(board_verb(ASK_PRIORITY), "update");
+	t.board.acts = false;
+	assert_int_equal(key(&t, '+', &job), ASK_NOTHING);
+	screen_test_fini(&t);
+}
+
 static void a_trend_keeps_the_last_or_the_whole(void **state)
 {
 	struct trend last, whole;
@@ -267,6 +292,7 @@ int main(void)
 		cmocka_unit_test(letters_stay_with_their_jobs),
 		cmocka_unit_test(keys_ask_for_things),
 		cmocka_unit_test(nothing_is_changed_without_a_yes),
+		cmocka_unit_test(a_job_that_waits_is_moved_up_and_down),
 		cmocka_unit_test(a_trend_keeps_the_last_or_the_whole),
 	};
 
