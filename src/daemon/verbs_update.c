@@ -217,6 +217,7 @@ static void put_plain(struct daemon *d, const struct call *call, json_t *body)
 	double deadline = member_number(call->args, "deadline", NAN);
 
 	json_object_set_new(body, "by", json_integer((json_int_t)call->caller.uid));
+	json_object_set_new(body, "in_order", json_true());
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		if (says(call->args, names[i]))
 			json_object_set(body, names[i], json_object_get(call->args, names[i]));

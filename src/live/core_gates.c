@@ -171,6 +171,19 @@ void core_wait_outside(struct core *c, struct live_job *job)
 	vec_push(&c->outside, job);
 }
 
+void core_wait_in_order(struct core *c, struct live_job *job)
+{
+	bool was_outside = job->outside;
+	size_t at;
+
+	core_wait_outside(c, job);
+	if (was_outside)
+		return;
+	for (at = c->outside.n - 1; at > 0 && c->outside.at[at - 1]->id > job->id; at--)
+		c->outside.at[at] = c->outside.at[at - 1];
+	c->outside.at[at] = job;
+}
+
 void core_open_gates(struct core *c)
 {
 	struct crowd_of_array array = { 0 };

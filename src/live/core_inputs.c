@@ -238,7 +238,10 @@ static int in_update(struct core *c, uint32_t id, uint32_t attempt, const json_t
 	}
 	if (old_name)
 		vec_push(&c->old_names, old_name);
-	core_wait_outside(c, job);
+	if (member_bool(body, "in_order", false)) /* which inputs of earlier versions do not say */
+		core_wait_in_order(c, job);
+	else
+		core_wait_outside(c, job);
 	core_note(c, NOTE_STATE, id, 0, NULL);
 	return 0;
 }

@@ -100,6 +100,8 @@ bool core_overlap(const struct grant *a, const struct grant *b);
 void core_bind(struct core *c, struct live_job *job);
 /* It waits until its gates open. */
 void core_wait_outside(struct core *c, struct live_job *job);
+/* The same, before those with larger numbers: which elements of an array are next stays so. */
+void core_wait_in_order(struct core *c, struct live_job *job);
 void core_open_gates(struct core *c);
 
 /* ---- core_speeds.c */

@@ -39,6 +39,33 @@ touch low.end high.end first.end
 run stint wait 1 2 3
 want 0 "all end"
 is "the job of larger priority went before the earlier one" [ "$(tr '\n' ' ' <order)" = "first high low " ]
+
+# ---- a job that is changed, or held and released, keeps its place
+rm -f order ./*.end
+submit -- bash -c "$loop" first
+for name in a b c d; do submit --gpus 1 -J "$name" -- bash -c "$loop" "$name"; done
+soon "one runs and four wait" waiting 4
+run stint update --time 1h --name a2 "$((job - 3))"
+want 0 "the first that waits is changed"
+run stint hold "$((job - 2))"
+run stint release "$((job - 2))"
+want 0 "the second is held and released"
+touch {first,a,b,c,d}.end
+run stint wait "$job"
+soon "all have ended" waiting 0
+soon "and written so" eval '[ "$(wc -l <order)" = 5 ]'
+is "they ran in order of arrival" [ "$(tr '\n' ' ' <order)" = "first a b c d " ]
+rm -f order ./*.end
+submit -- bash -c "$loop" first
+submit --gpus 1 --array 0-3%1 -- bash -c 'echo "$STINT_ARRAY_INDEX" >>order'
+soon "one runs and an array waits" waiting 4
+run stint update --time 1h "$job"
+want 0 "all its elements are changed"
+run stint update --name other "${job}_0"
+want 0 "and one once more"
+touch first.end
+soon "all have run" eval '[ "$(wc -l <order)" = 5 ]'
+is "in order of their indices" [ "$(tr '\n' ' ' <order)" = "first 0 1 2 3 " ]
 stop new.log
 is "a new state directory has nothing to say about defaults" silent 'earlier version' new.log
 is "nor has one that began with the default" daemon_start --slots 1 --no-cgroups

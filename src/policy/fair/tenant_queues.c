@@ -72,6 +72,9 @@ static int by_tenant_and_priority(const void *a, const void *b, void *jobs)
 
 	if (tenant_number(x) == tenant_number(y) && x->priority != y->priority)
 		return x->priority > y->priority ? -1 : 1;
+	/* Numbers say when a job came in; one that was changed or held meanwhile came in again. */
+	if (tenant_number(x) == tenant_number(y) && x->arrival_s != y->arrival_s)
+		return x->arrival_s < y->arrival_s ? -1 : 1;
 	return by_tenant(a, b, jobs);
 }
 

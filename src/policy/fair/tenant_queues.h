@@ -30,7 +30,7 @@ double tenant_fade(double seconds, double half_life_s);
 
 /* Sorts `n` jobs by tenant, then arrival. */
 void tenant_queues_sort(const struct round *round, uint32_t *jobs, uint32_t n);
-/* Of each tenant's jobs in the sorted queue, those of larger priority come first; equals stay in order of arrival. */
+/* Of each tenant's jobs in the sorted queue, those of larger priority come first; equals in order of arrival. */
 void tenant_queues_by_priority(const struct round *round, uint32_t *jobs, uint32_t n);
 /* Of each tenant's jobs in the sorted queue, those that would lose work by being stopped come first, most first. */
 void tenant_queues_keep(const struct round *round, uint32_t *jobs, uint32_t n);
