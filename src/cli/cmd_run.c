@@ -55,17 +55,22 @@ static void block_signals(struct stay *stay)
 	pthread_sigmask(SIG_BLOCK, &others, NULL);
 }
 
-static void cancel(const struct stay *stay)
+/* False: no daemon answers; `tell`: that is said. */
+static bool cancel(const struct stay *stay, bool tell)
 {
 	char *path = live_job_path(stay->job, "cancel");
 	struct err err = { 0 };
 	json_t *reply = NULL;
+	int rc = live_post(stay->args, path, json_pack("{s:s}", "reason", "Ctrl-C in stint run"),
+		&reply, &err);
+	bool away = rc == ERR_UNREACHABLE;
 
-	if (live_post(stay->args, path, json_pack("{s:s}", "reason", "Ctrl-C in stint run"), &reply,
-		    &err))
-		ui_err("stint run: cannot cancel job %s: %s\n", stay->job, err.text);
+	if (rc && (tell || !away))
+		ui_err("stint run: cannot cancel job %s%s: %s\n", stay->job,
+			away ? " yet, trying again" : "", err.text);
 	json_decref(reply);
 	free(path);
+	return !away;
 }
 
 noreturn static void leave(int number)
@@ -80,7 +85,9 @@ static void *on_signals(void *ctx)
 {
 	struct stay *stay = ctx;
 	const char *line = isatty(STDERR_FILENO) ? "\n" : ""; /* after ^C, and what is drawn in place */
-	int number = 0;
+	const struct timespec pause = { .tv_sec = 1 };
+	int number = 0, again = 0;
+	bool cancelled;
 
 	sigwait(&stay->signals, &number);
 	if (number == SIGHUP && stay->args->pty)
@@ -94,12 +101,19 @@ static void *on_signals(void *ctx)
 	if (!run_pty_is_raw())
 		ui_err("%sstint run: cancelling job %s; Ctrl-C once more leaves at once\n", line,
 			stay->job);
-	cancel(stay);
-	sigwait(&stay->signals, &number);
+	cancelled = cancel(stay, true);
+	while (!cancelled && (again = sigtimedwait(&stay->signals, NULL, &pause)) < 0)
+		cancelled = cancel(stay, false);
+	if (cancelled)
+		sigwait(&stay->signals, &again);
 	run_pty_restore();
-	ui_err("%sstint run: left; job %s stops by itself: stint show %s\n", line, stay->job,
-		stay->job);
-	leave(number);
+	if (cancelled)
+		ui_err("%sstint run: left; job %s stops by itself: stint show %s\n", line,
+			stay->job, stay->job);
+	else
+		ui_err("%sstint run: left; job %s is not cancelled: stint cancel %s\n", line,
+			stay->job, stay->job);
+	leave(again);
 }
 
 static void *on_output(void *ctx)
@@ -108,8 +122,8 @@ static void *on_output(void *ctx)
 	struct err err = { 0 };
 
 	if (log_follow(follow, &err))
-		ui_err("stint run: %s of job %s: %s\n", follow->errors ? "errors" : "output",
-			follow->job, err.text);
+		ui_err("stint run: %s of job %s: %s; to read it: stint logs %s\n",
+			follow->errors ? "errors" : "output", follow->job, err.text, follow->job);
 	return NULL;
 }
 
@@ -145,7 +159,7 @@ static int stay_attached(struct stay *stay, json_t **job, struct err *err)
 	run_wait(stay->args, stay->job, &stay->interrupted);
 	rc = run_pty_attach(&stay->pty, stay->args, stay->job, &stay->interrupted, err);
 	if (rc < 0) {
-		cancel(stay);
+		cancel(stay, true);
 		return rc;
 	}
 	if (stay->pty.master >= 0 && !run_pty_copy(&stay->pty))

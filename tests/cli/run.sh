@@ -110,4 +110,27 @@ touch alone
 run stint run --quiet sh -c 'echo "$0 $*"; exit 6' --gpus 7
 want 6 "a command needs no -- before it"
 out '^--gpus 7$' "and has the flags that follow it"
+
+# ---- Ctrl-C while no daemon answers
+begin_run -- sh -c 'echo up; while :; do sleep 0.05; done'
+soon "a job runs" grep -q up run.out
+daemon_crash
+kill -INT "$runner"
+soon "it is said that it cannot be cancelled yet" grep -q 'cannot cancel job 11 yet, trying again' run.err
+is "a daemon comes back" daemon_start --no-cgroups
+end_run
+want 130 "the job is cancelled then"
+is "as asked" state 11 CANCELLED
+begin_run -- sh -c 'echo up; until [ -e left ]; do sleep 0.05; done'
+soon "another runs" grep -q up run.out
+daemon_crash
+kill -INT "$runner"
+soon "it cannot be cancelled either" grep -q 'cannot cancel job 12 yet' run.err
+kill -INT "$runner"
+end_run
+want 130 "who leaves before that"
+err '^stint run: left; job 12 is not cancelled: stint cancel 12$' "hears that it goes on"
+is "a daemon comes back again" daemon_start --no-cgroups
+soon "and has it" state 12 RUNNING
+touch left
 finish
