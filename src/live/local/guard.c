@@ -662,7 +662,8 @@ static void finish(struct guard *g)
 		see_start(g);
 	report_no_more(g);
 	kill_everything(g);
-	if (!g->ending.asked)
+	if (!g->ending.asked &&
+		!g->ending.text[0]) /* of a command that did not start there is nothing to see */
 		guard_pty_linger(&g->pty, g->dir, g->order.launch.uid, g->signals);
 	guard_pty_close(&g->pty, g->dir);
 	if (g->pty.hung_up && !g->ending.text[0])
