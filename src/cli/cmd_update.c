@@ -118,7 +118,7 @@ static int say_what(struct err *err)
 			flag->name);
 	for (size_t i = 0; i < names.n; i++)
 		names.at[i] = names.at[i] == '_' ? '-' : names.at[i];
-	err_set(err, ERR_USAGE, "what shall change? say %s", names.at);
+	err_set(err, ERR_USAGE, "what shall change? say --name, %s", names.at);
 	buf_fini(&names);
 	return ERR_USAGE;
 }

@@ -113,7 +113,7 @@ want 0 "no dependency"
 run stint cancel "$wide"
 run stint update --name third --priority 8
 out "^job $third: priority 8\$" "--name alone says which jobs are meant"
-fails 2 'say --priority, --weight, --time, .* or --dependency' "something has to change" stint update "$third"
+fails 2 'say --name, --priority, --weight, --time, .* or --dependency' "something has to change" stint update "$third"
 
 # ---- update of an array
 submit --gpus 1 --array 2-4 --dependency "afterany:$first" --name sweep -- sh -c "$sleeper"
