@@ -30,11 +30,14 @@ export function number(x, digits = 3) {
 export function duration(s) {
 	if (s === null || s === undefined || !isFinite(s)) return '–';
 	const sign = s < 0 ? '-' : '', a = Math.abs(s);
-	if (a < 10) return sign + a.toFixed(1) + ' s';
-	if (a < 120) return sign + Math.round(a) + ' s';
-	if (a < 7200) return sign + Math.round(a / 60) + ' min';
-	if (a < 172800) return sign + (a / 3600).toFixed(1) + ' h';
-	return sign + (a / 86400).toFixed(1) + ' d';
+	if (a < 0.0005) return '0s';
+	if (a < 0.9995) return sign + Number((a * 1000).toPrecision(3)) + 'ms';
+	if (a < 9.95) return sign + Number(a.toPrecision(2)) + 's';
+	if (a < 59.5) return sign + Math.round(a) + 's';
+	// As the command line writes it: two units at most, and none that is zero.
+	const units = [['d', 86400], ['h', 3600], ['m', 60], ['s', 1]], first = a < 3599.5 ? 2 : a < 86370 ? 1 : 0;
+	const [[big, size], [small, step]] = units.slice(first, first + 2), left = Math.round(a / step) * step, rest = Math.round(left % size / step);
+	return sign + Math.floor(left / size) + big + (rest ? rest + small : '');
 }
 
 const two = x => String(x).padStart(2, '0');
