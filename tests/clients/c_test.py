@@ -233,13 +233,18 @@ def _(case):
 @test("grants that are no grants are ignored, and large ones are cut")
 def _(case):
     probe = Probe(case, STINT_GRANT=case.path("grant"))
-    for i, text in enumerate(("", "{", "[]", '{"gpus":"x"}', '{"devices":5}', '{"gpus":3', "\xff")):
-        with open(case.path("grant"), "w") as file:
+
+    def put(text):
+        # As the daemon does: a new file each time.  Two writes of one may have the same time.
+        with open(case.path("grant.new"), "w") as file:
             file.write(text)
+        os.rename(case.path("grant.new"), case.path("grant"))
+
+    for i, text in enumerate(("", "{", "[]", '{"gpus":"x"}', '{"devices":5}', '{"gpus":3', "\xff")):
+        put(text)
         probe.say("clock", 2000 + 10 * i)
         same(probe.say("resized"), "none")
-    with open(case.path("grant"), "w") as file:
-        json.dump({"serial": 9, "devices": ["x" * 90] * 70 + ["y" * 200], "gpus": 71}, file)
+    put(json.dumps({"serial": 9, "devices": ["x" * 90] * 70 + ["y" * 200], "gpus": 71}))
     probe.say("clock 3000")
     same(probe.say("resized").split()[:2], ["71", "9"])
 
@@ -279,7 +284,7 @@ def _(case):
         for number in range(1, 5):
             case.daemon.reports.clear()
             process = train(case, number, "0.002" if number < 4 else "0")
-            case.daemon.wait_for("checkpointed")
+            case.daemon.wait_for("checkpointed", lambda body: body["attempt"] == number)
             if number < 4:
                 process.send_signal(stop)
             code, output = case.end(process)
