@@ -55,6 +55,12 @@ run "$root/tools/run-tests"
 want 1 "no test is a failure"
 is "with a closing line" closing '0 passed, 1 failed'
 
+# shellcheck disable=SC2016
+a_test signals.sh 'for name in HUP INT QUIT TERM PIPE; do' \
+	'sh -c "kill -$name \$\$; exit 0" && echo "not ok - $name is ignored" && exit 1' 'done' 'echo "ok - none is ignored"'
+run sh -c 'trap "" HUP INT QUIT PIPE; exec "$@"' sh "$root/tools/run-tests" ./signals.sh
+want 0 "signals that the caller ignores, as in the background of a shell, are not ignored in tests"
+
 run "$root/tools/run-tests" ./stray.sh ./good.sh
 want 0 "a test that leaves processes which write into its directory"
 is "has a report and a closing line" closing '3 passed, 0 failed'
