@@ -21,7 +21,7 @@ gone() { # FILE with numbers of processes
 	done <"$1"
 }
 ps_state() { # of a process that lives
-	sed -n 's/^State:[[:space:]]*\([^ZX]\).*/\1/p' "/proc/$1/status" 2>/dev/null
+	sed -n 's/^State:[[:space:]]*\([^ZX[:space:]]\).*/\1/p' "/proc/$1/status" 2>/dev/null
 }
 closing() { # REGEX
 	tail -n 1 stdout | grep -Eqx -- "$1"
