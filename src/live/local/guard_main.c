@@ -3,6 +3,7 @@
  */
 #include <fcntl.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "live/local/guard.h"
 
@@ -12,5 +13,9 @@ int main(void)
 		fprintf(stderr, "stint-guard is started by the stint daemon, for each job\n");
 		return 2;
 	}
-	return guard_run(GUARD_ORDER_FD, GUARD_REPORT_FD);
+	/*
+	 * Without exit handlers: that of LeakSanitizer stops the process with SIGSTOP, which the SIGCONT that follows
+	 * every order to stop would undo, and then it waits forever.
+	 */
+	_exit(guard_run(GUARD_ORDER_FD, GUARD_REPORT_FD));
 }
